@@ -1,0 +1,148 @@
+"""Our own exam format: one question a line, pictures beside it. Reads it and writes it.
+
+A file is taken whole or not at all, so that a broken line can never leave half
+an exam in the bank. The format is documented in docs/datasets.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from questions.importers.jsonl_fields import (
+    RowRefusal,
+    contradictions,
+    object_from_record,
+    plain_number,
+    record_from_object,
+)
+from questions.importers.jsonl_images import image_problem, images_beside, referenced_images
+from questions.importers.records import Problem, QuestionRecord, SourceFile
+from questions.rules.strict_json import JsonRefusal, cleaned, numbered_objects
+
+MAX_PROBLEMS = 100
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_jsonl(path: Path) -> Iterator[SourceFile]:
+    """Each .jsonl file of *path* (one file, or a folder that is not searched deeper).
+
+    Nothing is raised for bad input: a missing path, an empty folder and a broken
+    line come as fatal problems. A question met twice refuses the later file.
+    """
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not files:
+        yield _refused(path.name, "no_files", f"The folder {path.name!r} holds no .jsonl file.")
+    reader = _Reader(images_beside(path))
+    for file in files:
+        yield reader.read(file)
+
+
+def write_jsonl(records: Iterable[QuestionRecord]) -> str:
+    """*records* as text that ``read_jsonl`` gives back unchanged; images are copied apart."""
+    return "".join(_literal(object_from_record(record)) + "\n" for record in records)
+
+
+class _Reader:
+    """Reads the files of one source, and remembers which questions it has met."""
+
+    def __init__(self, images: Mapping[str, Path]) -> None:
+        self._images = images
+        self._first_place: dict[tuple[str, str, str], str] = {}
+        self._next_position: Counter[tuple[str, str]] = Counter()
+
+    def read(self, file: Path) -> SourceFile:
+        records: list[QuestionRecord] = []
+        problems: list[Problem] = []
+        try:
+            with file.open("rb") as stream:
+                for number, row in numbered_objects(stream):
+                    record = self._row(file.name, number, row, problems)
+                    if record is not None:
+                        records.append(record)
+                    if len(problems) >= MAX_PROBLEMS:
+                        problems.append(_too_many(file.name, number))
+                        break
+        except OSError as error:
+            reason = error.strerror or "unknown reason"
+            return _refused(file.name, "unreadable", f"{file.name!r} cannot be read: {reason}.")
+        if not records and not problems:
+            return _refused(file.name, "empty", f"{file.name!r} holds no question.")
+        return SourceFile(file.name, tuple(records), tuple(problems))
+
+    def _row(
+        self, file: str, number: int, row: dict[str, Any] | JsonRefusal, problems: list[Problem]
+    ) -> QuestionRecord | None:
+        """One line's record; what is wrong with it is added to *problems*."""
+        try:
+            if isinstance(row, JsonRefusal):
+                raise row
+            row, originals = _with_originals(row)
+            record = self._placed(row, f"{file}, line {number}")
+            self._check_images(record)
+        except (JsonRefusal, RowRefusal) as refusal:
+            problems.append(Problem(file, number, refusal.code, refusal.text, fatal=True))
+            return None
+        if originals:
+            text = "A character that no database stores was replaced; the original is kept."
+            problems.append(Problem(file, number, "text_cleaned", text))
+        problems += [Problem(file, number, code, text) for code, text in contradictions(record)]
+        return record
+
+    def _placed(self, row: dict[str, Any], place: str) -> QuestionRecord:
+        """The record with its position in its task; refused when its id was met before."""
+        task = (str(row.get("dataset")), str(row.get("task")))
+        record = record_from_object(row, self._next_position[task])
+        self._next_position[task] = record.position + 1
+        first = self._first_place.setdefault((*task, record.external_id), place)
+        if first != place:
+            raise RowRefusal(
+                "duplicate_id", f"Question {record.external_id!r} stands in {first} already."
+            )
+        return record
+
+    def _check_images(self, record: QuestionRecord) -> None:
+        points = (point.text for point in record.rubric)
+        texts = (record.stem, record.reference_answer, record.analysis, *points)
+        for name in referenced_images(*texts):
+            if name not in record.images:
+                raise RowRefusal("image_not_listed", f"The image {name!r} is not in 'images'.")
+        for name in record.images:
+            if problem := image_problem(name, self._images):
+                raise RowRefusal(*problem)
+
+
+def _with_originals(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The row with storable text, and the replaced originals, which also go into ``extra``."""
+    clean, originals = cleaned(row)
+    if originals and isinstance(clean.get("extra", {}), dict):
+        kept = {f"raw:{path}": text for path, text in originals.items()}
+        clean["extra"] = clean.get("extra", {}) | kept
+    return clean, originals
+
+
+def _refused(name: str, code: str, text: str) -> SourceFile:
+    return SourceFile(name, (), (Problem(name, None, code, text, fatal=True),))
+
+
+def _too_many(name: str, number: int) -> Problem:
+    text = f"Reading stopped after {MAX_PROBLEMS} problems."
+    return Problem(name, number, "too_many_problems", text, fatal=True)
+
+
+def _literal(value: Any) -> str:
+    """JSON text of *value*; Decimals keep every digit, which a float would not."""
+    if isinstance(value, Decimal):
+        return format(plain_number(value), "f")
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_literal(item) for item in value) + "]"
+    text = json.dumps(value, ensure_ascii=False)
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)

@@ -1,0 +1,155 @@
+"""JSON Lines read strictly: what two readers could understand differently is refused.
+
+``json.loads`` keeps the last of two equal keys, accepts NaN, turns 1e999 into
+infinity and falls over on deep nesting. A question bank must not guess, so every
+such line is refused with a code and one sentence. The standard library only.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, BinaryIO
+
+MAX_LINE_BYTES = 2 * 1024 * 1024
+MAX_DEPTH = 50
+MAX_NUMBER_LENGTH = 20
+
+# An unclosed string matches to the end of the line, so the scan stays linear.
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class JsonRefusal(ValueError):
+    """A line that is not taken: a stable *code* and one English sentence."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | JsonRefusal]]:
+    """Each line of *stream* with its number from 1: its object, or why it is refused.
+
+    Blank lines are passed over. A line over ``MAX_LINE_BYTES`` ends the reading,
+    because its rest was never looked at. Numbers come as ``int`` or ``Decimal``.
+    """
+    number = 0
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            yield number, JsonRefusal("line_too_long", "The line is longer than 2 MB.")
+            return
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line.strip():
+            continue
+        try:
+            yield number, parse_object(line)
+        except JsonRefusal as refusal:
+            yield number, refusal
+
+
+def parse_object(line: bytes) -> dict[str, Any]:
+    """The one JSON object on *line*; raises JsonRefusal where it is not one."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise JsonRefusal("not_utf8", "The line is not UTF-8 text.") from None
+    _check_depth(text)
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_refuse_constant,
+            parse_int=_bounded_int,
+            parse_float=_bounded_decimal,
+        )
+    except json.JSONDecodeError as error:
+        raise JsonRefusal(
+            "broken_json", f"The line is not JSON: {error.msg} at column {error.colno}."
+        ) from None
+    if not isinstance(value, dict):
+        raise JsonRefusal("not_an_object", "The line is not a JSON object in braces.")
+    return value
+
+
+def clean_text(text: str) -> str:
+    """*text* with NUL and lone surrogates as U+FFFD, because databases refuse them."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def cleaned(value: Any, path: str = "") -> tuple[Any, dict[str, str]]:
+    """*value* with every text in it cleaned, and what stood there before.
+
+    The second part maps the place of each changed text (``"stem"``,
+    ``"rubric.0.text"``) to its original in base64 (UTF-8, surrogates passed).
+    """
+    if isinstance(value, str):
+        clean = clean_text(value)
+        return clean, {} if clean == value else {path: _base64(value)}
+    if isinstance(value, dict):
+        parts = [(key, *cleaned(item, f"{path}.{key}".lstrip("."))) for key, item in value.items()]
+        return {key: item for key, item, _ in parts}, _merged(raw for *_, raw in parts)
+    if isinstance(value, list):
+        rows = [cleaned(item, f"{path}.{index}") for index, item in enumerate(value)]
+        return [item for item, _ in rows], _merged(raw for _, raw in rows)
+    return value, {}
+
+
+def _merged(parts: Iterator[dict[str, str]]) -> dict[str, str]:
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        token = match.group()
+        depth += (token in "[{") - (token in "]}")
+        if depth > MAX_DEPTH:
+            raise JsonRefusal("too_deep", f"The line nests deeper than {MAX_DEPTH} levels.")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in result:
+            raise JsonRefusal("duplicate_key", f"The key {_shown(key)} stands twice in one object.")
+        if _UNSTORABLE.search(key):
+            raise JsonRefusal("bad_key", f"The key {_shown(key)} holds a character without text.")
+        result[key] = value
+    return result
+
+
+def _shown(key: str) -> str:
+    return json.dumps(key[:60])
+
+
+def _refuse_constant(name: str) -> None:
+    raise JsonRefusal("not_a_number", f"{name} is not a number that JSON knows.")
+
+
+def _bounded_int(text: str) -> int:
+    _check_length(text)
+    return int(text)
+
+
+def _bounded_decimal(text: str) -> Decimal:
+    _check_length(text)
+    value = Decimal(text)
+    if abs(value.adjusted()) > MAX_NUMBER_LENGTH:
+        raise JsonRefusal("number_out_of_range", f"The number {text} is too large or too small.")
+    return value
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MAX_NUMBER_LENGTH:
+        raise JsonRefusal("number_out_of_range", f"A number has {len(text)} digits and signs.")
