@@ -1,0 +1,5 @@
+"""The API of marking."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

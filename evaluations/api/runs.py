@@ -1,0 +1,5 @@
+"""The API of runs."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,246 @@
+"""Marking rounds: blind answers, slots that teachers hold, marks and final marks."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+
+from evaluations.models.responses import Response
+from evaluations.models.vocabulary import RoundStatus, SlotKind
+from questions.models import Dataset, Question, QuestionRevision, Rubric, ScoringPoint
+
+
+class MarkingRound(models.Model):
+    """A set of responses, a pool of teachers, a scheme and its settings (MARKING.md)."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=100)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="rounds")
+    scheme = models.CharField(max_length=6)
+    tolerance_points = models.DecimalField(max_digits=5, decimal_places=2, default=Decimal(1))
+    tolerance_share = models.DecimalField(max_digits=4, decimal_places=3, default=Decimal("0.1"))
+    mark_step = models.DecimalField(max_digits=4, decimal_places=2, default=Decimal("0.5"))
+    lease_minutes = models.PositiveSmallIntegerField(default=30)
+    random_seed = models.BigIntegerField()
+    house_rulings = models.TextField(blank=True)
+    published = models.BooleanField(default=False, help_text="marks that a benchmark released")
+    status = models.CharField(
+        max_length=8, choices=RoundStatus.choices(), default=RoundStatus.OPEN.value
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="rounds_made"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RoundTeacher(models.Model):
+    """A teacher in the pool of a round."""
+
+    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="pool")
+    teacher = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pools"
+    )
+    paused = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["round", "teacher"], name="once_in_a_pool"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.teacher} in {self.round}"
+
+
+class BlindAnswer(models.Model):
+    """A response as a round shows it: under an alias, with the key and rubric of that day."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="answers")
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="blind_answers")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="blind_answers")
+    revision = models.ForeignKey(
+        QuestionRevision, on_delete=models.PROTECT, related_name="blind_answers"
+    )
+    rubric = models.ForeignKey(
+        Rubric, null=True, on_delete=models.PROTECT, related_name="blind_answers"
+    )
+    alias = models.CharField(max_length=12)
+    full_marks = models.DecimalField(max_digits=6, decimal_places=2)
+    tolerance = models.DecimalField(max_digits=6, decimal_places=2)
+
+    class Meta:
+        ordering = ["round", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "response"], name="once_in_a_round"),
+            models.UniqueConstraint(fields=["round", "alias"], name="one_alias_in_a_round"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.alias} of {self.round}"
+
+
+class Slot(models.Model):
+    """One of the marks that a response needs: planned for a teacher, then held by one.
+
+    ``holder`` is set by the claim and stays once there is a mark. That nobody
+    has two roles on one response is a constraint over ``holder``: first,
+    second, third mark and arbitration are all slots.
+    """
+
+    answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")
+    kind = models.CharField(max_length=12, choices=SlotKind.choices())
+    planned = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="planned_slots"
+    )
+    order = models.PositiveIntegerField(default=0, help_text="place in the planned teacher's queue")
+    holder = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="slots"
+    )
+    lease_until = models.DateTimeField(null=True)
+    skipped_at = models.DateTimeField(null=True)
+    marked = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["answer", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["answer", "kind"], name="one_slot_per_kind"),
+            models.UniqueConstraint(
+                fields=["answer", "holder"],
+                condition=models.Q(holder__isnull=False),
+                name="one_role_per_person_and_response",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(marked=False) | models.Q(holder__isnull=False),
+                name="a_mark_has_a_marker",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["planned", "marked", "order"], name="slot_by_queue"),
+            models.Index(fields=["holder", "marked"], name="slot_by_holder"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.answer} {self.kind}"
+
+
+class Mark(models.Model):
+    """One version of one marker's mark; a revision is a new row.
+
+    ``stale`` marks came from a page that was older than the stored version:
+    kept, reported, never counted. ``key`` is the idempotency key of the save.
+    """
+
+    slot = models.ForeignKey(Slot, on_delete=models.PROTECT, related_name="marks")
+    version = models.PositiveIntegerField()
+    stale = models.BooleanField(default=False)
+    key = models.UUIDField(unique=True)
+    teacher = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="marks"
+    )
+    rubric = models.ForeignKey(Rubric, null=True, on_delete=models.PROTECT, related_name="marks")
+    total = models.DecimalField(max_digits=6, decimal_places=2)
+    full = models.DecimalField(max_digits=6, decimal_places=2)
+    comment = models.TextField(blank=True)
+    flags = models.JSONField(default=list)
+    reason = models.CharField(max_length=20, blank=True, help_text="of an arbitration")
+    seconds = models.PositiveIntegerField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slot", "version", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slot", "version"],
+                condition=models.Q(stale=False),
+                name="one_mark_per_version",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(total__gte=Decimal(0)) & models.Q(total__lte=models.F("full")),
+                name="mark_within_full_marks",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.slot} v{self.version}: {self.total}"
+
+
+class PointMark(models.Model):
+    """Points for one scoring point, with its wording of that day."""
+
+    mark = models.ForeignKey(Mark, on_delete=models.PROTECT, related_name="points")
+    scoring_point = models.ForeignKey(ScoringPoint, on_delete=models.PROTECT, related_name="marks")
+    wording = models.TextField()
+    points = models.DecimalField(max_digits=5, decimal_places=2)
+    full = models.DecimalField(max_digits=5, decimal_places=2)
+
+    class Meta:
+        ordering = ["mark", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["mark", "scoring_point"], name="one_mark_per_point"),
+            models.CheckConstraint(
+                condition=models.Q(points__gte=Decimal(0)) & models.Q(points__lte=models.F("full")),
+                name="point_mark_within_points",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.points}/{self.full}"
+
+
+class Draft(models.Model):
+    """What a teacher has typed and not saved: the newest ``sequence`` wins."""
+
+    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="drafts")
+    teacher = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="drafts"
+    )
+    sequence = models.PositiveBigIntegerField()
+    content = models.JSONField(default=dict)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["slot", "teacher"], name="one_draft_per_slot"),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of {self.teacher} for {self.slot}"
+
+
+class FinalMark(models.Model):
+    """What counts for a response in a round, with the rule that made it.
+
+    Exact: a mean of half points may end in .25 or .75; rounded only when shown.
+    A correction is a new row with a higher ``number``.
+    """
+
+    answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="finals")
+    number = models.PositiveIntegerField(default=1)
+    value = models.DecimalField(max_digits=8, decimal_places=4)
+    full = models.DecimalField(max_digits=6, decimal_places=2)
+    rule = models.CharField(max_length=40)
+    marks = models.JSONField(default=list, help_text="ids of the marks it was made from")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["answer", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["answer", "number"], name="one_final_per_number"),
+            models.CheckConstraint(
+                condition=models.Q(value__gte=Decimal(0)) & models.Q(value__lte=models.F("full")),
+                name="final_within_full_marks",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.answer}: {self.value} ({self.rule})"

@@ -1,0 +1,157 @@
+"""Endpoints, runs, jobs and attempts: the queue of record for every paid call."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose, RunStatus
+from questions.models import Dataset, Question, QuestionRevision
+
+
+class LanguageModel(models.Model):
+    """A model by the name that reports show; published answers have one without an endpoint."""
+
+    name = models.CharField(max_length=100, unique=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Endpoint(models.Model):
+    """An OpenAI-compatible address. The key stays in the environment; its variable is named here.
+
+    Prices are in ``currency`` per million tokens.
+    """
+
+    name = models.CharField(max_length=60, unique=True)
+    base_url = models.URLField(max_length=300)
+    model = models.CharField(max_length=120, help_text="the name the endpoint knows")
+    key_variable = models.CharField(max_length=80, blank=True)
+    language_model = models.ForeignKey(
+        LanguageModel, on_delete=models.PROTECT, related_name="endpoints"
+    )
+    max_in_flight = models.PositiveSmallIntegerField(default=8)
+    timeout_seconds = models.PositiveIntegerField(default=120)
+    price_input = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
+    price_output = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
+    currency = models.CharField(max_length=3, default="CNY")
+    note = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Run(models.Model):
+    """A model sits an exam once or several times, under settings that are frozen at the start.
+
+    ``fingerprint`` is the SHA-256 of the settings. A judge run names the run
+    whose responses it judges; an imported run has neither endpoint nor jobs.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    purpose = models.CharField(max_length=8, choices=RunPurpose.choices())
+    language_model = models.ForeignKey(LanguageModel, on_delete=models.PROTECT, related_name="runs")
+    endpoint = models.ForeignKey(Endpoint, null=True, on_delete=models.PROTECT, related_name="runs")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="runs")
+    judged_run = models.ForeignKey(
+        "self", null=True, on_delete=models.PROTECT, related_name="judge_runs"
+    )
+    run_settings = models.JSONField(default=dict)
+    fingerprint = models.CharField(max_length=64, blank=True)
+    repeats = models.PositiveSmallIntegerField(default=1)
+    status = models.CharField(max_length=10, choices=RunStatus.choices())
+    pause_reason = models.CharField(max_length=40, blank=True)
+    budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    random_seed = models.BigIntegerField(default=0)
+    idempotency_key = models.CharField(max_length=64, null=True, unique=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="runs"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}"
+
+
+class Job(models.Model):
+    """One call to be made: this question, this repeat, in this run.
+
+    Claimed by one conditional update that raises ``fence``; whoever writes a
+    result must still hold the fence it was given. ``response`` is set in judge
+    runs: the response to be judged.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="jobs")
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="jobs")
+    revision = models.ForeignKey(QuestionRevision, on_delete=models.PROTECT, related_name="jobs")
+    repeat = models.PositiveSmallIntegerField(default=1)
+    response = models.ForeignKey(
+        "Response", null=True, on_delete=models.PROTECT, related_name="judge_jobs"
+    )
+    status = models.CharField(
+        max_length=8, choices=JobStatus.choices(), default=JobStatus.PENDING.value
+    )
+    attempts_made = models.PositiveSmallIntegerField(default=0)
+    lease_owner = models.CharField(max_length=64, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    fence = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(null=True, help_text="not before this moment")
+    error = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        ordering = ["run", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "question", "repeat"], name="one_job_per_question_and_repeat"
+            ),
+        ]
+        indexes = [models.Index(fields=["run", "status", "id"], name="job_by_run_and_status")]
+
+    def __str__(self) -> str:
+        return f"{self.run} {self.question} x{self.repeat}"
+
+
+class Attempt(models.Model):
+    """One call, written before it is sent: what may have been billed is never forgotten."""
+
+    job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    fence = models.PositiveIntegerField()
+    status = models.CharField(
+        max_length=8, choices=AttemptStatus.choices(), default=AttemptStatus.SENT.value
+    )
+    request_hash = models.CharField(max_length=64)
+    sent_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=40, blank=True)
+    error_text = models.TextField(blank=True)
+    http_status = models.PositiveSmallIntegerField(null=True)
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    completion_tokens = models.PositiveIntegerField(null=True)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    response_model = models.CharField(max_length=120, blank=True)
+    request_id = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        ordering = ["job", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["job", "number"], name="one_attempt_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job} attempt {self.number}"

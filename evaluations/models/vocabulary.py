@@ -1,0 +1,81 @@
+"""Closed lists of the evaluations: states that rows go through."""
+
+from __future__ import annotations
+
+from questions.rules.vocabulary import Named
+
+
+class RunStatus(Named):
+    """The life of a run. ``paused`` names its reason; ``stopped`` was a person's wish."""
+
+    QUEUED = "queued", "Queued", "排队中"
+    RUNNING = "running", "Running", "运行中"
+    STOPPING = "stopping", "Stopping", "正在停止"
+    STOPPED = "stopped", "Stopped", "已停止"
+    PAUSED = "paused", "Paused", "已暂停"
+    FINISHED = "finished", "Finished", "已完成"
+    IMPORTED = "imported", "Imported", "已导入"
+
+
+class RunPurpose(Named):
+    """A run answers questions, or judges the responses of another run."""
+
+    ANSWER = "answer", "Answer", "作答"
+    JUDGE = "judge", "Judge", "评判"
+
+
+class JobStatus(Named):
+    """A job is claimed by a lease; ``failed`` only after its last attempt."""
+
+    PENDING = "pending", "Pending", "待处理"
+    LEASED = "leased", "In flight", "进行中"
+    DONE = "done", "Done", "已完成"
+    FAILED = "failed", "Failed", "失败"
+
+
+class AttemptStatus(Named):
+    """``unknown``: sent, perhaps billed, and no answer came back."""
+
+    SENT = "sent", "Sent", "已发送"
+    ANSWERED = "answered", "Answered", "已回复"
+    ERROR = "error", "Error", "出错"
+    UNKNOWN = "unknown", "Answer unknown", "结果未知"
+
+
+class RoundStatus(Named):
+    """A marking round is open for marking until a lead closes it."""
+
+    OPEN = "open", "Open", "进行中"
+    PAUSED = "paused", "Paused", "已暂停"
+    CLOSED = "closed", "Closed", "已结束"
+
+
+class SlotKind(Named):
+    """Which of the marks of one response this is."""
+
+    FIRST = "first", "First mark", "一评"
+    SECOND = "second", "Second mark", "二评"
+    THIRD = "third", "Third mark", "三评"
+    ARBITRATION = "arbitration", "Arbitration", "仲裁"
+
+
+class Flag(Named):
+    """One-key flags of the marking desk."""
+
+    CUT_OFF = "cut_off", "Cut off", "答案被截断"
+    REPEATS = "repeats", "Repeats itself", "重复"
+    REFUSES = "refuses", "Refuses", "拒答"
+    OFF_TOPIC = "off_topic", "Off topic", "答非所问"
+    OTHER_LANGUAGE = "other_language", "Other language", "语言不符"
+    KEY_LOOKS_WRONG = "key_looks_wrong", "Answer key looks wrong", "参考答案疑误"
+    CANNOT_BE_READ = "cannot_be_read", "Cannot be read", "无法辨认"
+
+
+class ArbitrationReason(Named):
+    """Why the lead decided as they did."""
+
+    RUBRIC_SILENT = "rubric_silent", "Rubric silent", "细则未涉及"
+    SLIP = "slip", "Slip", "笔误"
+    GENEROUS = "generous_reading", "Generous reading", "从宽理解"
+    STRICT = "strict_reading", "Strict reading", "从严理解"
+    KEY_WRONG = "answer_key_wrong", "Answer key wrong", "参考答案有误"

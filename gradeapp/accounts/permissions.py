@@ -1,0 +1,49 @@
+"""How doors ask: one decorator for pages, one class for the API, one mixin-free rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import NotAllowed
+
+View = Callable[..., HttpResponse]
+
+
+def check(user: Any, capability: Capability) -> None:
+    """Raise NotAllowed unless *user* may do *capability*."""
+    if not user.is_authenticated or not user.may(capability):
+        raise NotAllowed(_("Your account has no business here. Ask an admin if it should."))
+
+
+def requires(capability: Capability) -> Callable[[View], View]:
+    """A page for those who may do *capability*; everybody else is refused."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            check(request.user, capability)
+            return view(request, *args, **kwargs)
+
+        guarded.capability = capability  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
+
+
+class NobodyUnlessAllowed(BasePermission):
+    """The API's default: a route names its ``capability`` (or one per method) or is closed."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        needed = getattr(view, "capability", None)
+        if isinstance(needed, dict):
+            needed = needed.get(request.method)
+        user = request.user
+        return bool(needed and user.is_authenticated and user.may(needed))

@@ -1,0 +1,55 @@
+"""Roles and what each may do: the one place where this is written down.
+
+A user may have several roles; what they may do is the union. Pages, API routes
+and commands ask for a capability, never for a role, so that a new role is one
+entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from questions.rules.vocabulary import Named
+
+
+class Role(Named):
+    """The four roles of gradeapp."""
+
+    ADMIN = "admin", "Admin", "管理员"
+    CURATOR = "curator", "Curator", "题库员"
+    LEAD = "lead", "Lead", "题组长"
+    TEACHER = "teacher", "Teacher", "阅卷教师"
+
+
+class Capability(StrEnum):
+    """Something a door asks for."""
+
+    SEE_QUESTIONS = "see_questions"
+    EDIT_QUESTIONS = "edit_questions"
+    SEE_RUNS = "see_runs"
+    START_RUNS = "start_runs"
+    MARK = "mark"
+    LEAD_ROUNDS = "lead_rounds"
+    SEE_JUDGEMENTS = "see_judgements"
+    SEE_REPORTS = "see_reports"
+    EXPORT = "export"
+    OPERATE = "operate"
+
+
+C = Capability
+# Teachers see neither questions nor reports outside the desk: a report names
+# the model and the judge, and a marker must stay blind (MARKING, "Who may do what").
+ROLE_CAPABILITIES: dict[Role, frozenset[Capability]] = {
+    Role.ADMIN: frozenset(C) - {C.MARK},
+    Role.CURATOR: frozenset({C.SEE_QUESTIONS, C.EDIT_QUESTIONS, C.SEE_REPORTS}),
+    Role.LEAD: frozenset(
+        {C.SEE_QUESTIONS, C.SEE_RUNS, C.LEAD_ROUNDS, C.SEE_JUDGEMENTS, C.SEE_REPORTS, C.EXPORT}
+    ),
+    Role.TEACHER: frozenset({C.MARK}),
+}
+
+
+def capabilities(roles: Iterable[Role]) -> frozenset[Capability]:
+    """Everything that the holder of *roles* may do."""
+    return frozenset().union(*(ROLE_CAPABILITIES[role] for role in roles))

@@ -1,0 +1,26 @@
+"""What can be written into the audit trail."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Tag(StrEnum):
+    """One kind of deed; the stored value is stable."""
+
+    QUESTIONS_IMPORTED = "questions.imported"
+    ANSWERS_IMPORTED = "answers.imported"
+    ENDPOINT_SAVED = "endpoint.saved"
+    RUN_STARTED = "run.started"
+    RUN_STOPPED = "run.stopped"
+    RUN_RESUMED = "run.resumed"
+    ROUND_OPENED = "round.opened"
+    ROUND_CLOSED = "round.closed"
+    ROUND_LOOKED_AT = "round.looked_at"
+    MARK_SAVED = "mark.saved"
+    MARK_REVISED = "mark.revised"
+    MARK_STALE = "mark.stale"
+    MARK_SETTLED = "mark.settled"
+    ARBITRATED = "mark.arbitrated"
+    EXPORTED = "report.exported"
+    RESCORED = "objective.rescored"

@@ -1,0 +1,56 @@
+"""The base of every command that others build on: JSON on demand, one sentence when refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from abc import abstractmethod
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db.utils import OperationalError
+
+from gradeapp.refusals import Refusal
+
+
+class GradeappCommand(BaseCommand):
+    """Exit 0 on success; exit 1 with one sentence on standard error; never a traceback.
+
+    A subclass adds its arguments in ``arguments`` and returns its result from
+    ``run``; ``show`` prints it for people, ``--format json`` for programs.
+    """
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--format", choices=["text", "json"], default="text")
+        self.arguments(parser)
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        """Add this command's own arguments."""
+
+    @abstractmethod
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Do the work by a service and return what INTERFACE.md promises."""
+
+    def show(self, result: dict[str, Any]) -> None:
+        """Print the result for people: one fact a line unless a command knows better."""
+        for name, value in result.items():
+            if not isinstance(value, list | dict):
+                self.stdout.write(f"{name}: {value}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            result = self.run(options)
+        except Refusal as refusal:
+            self.refuse(str(refusal))
+        except OperationalError as error:
+            self.refuse(f"The database does not answer: {str(error).splitlines()[0]}.")
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+        else:
+            self.show(result)
+
+    def refuse(self, sentence: str) -> None:
+        """Say why not, and end with status 1."""
+        self.stderr.write(sentence)
+        sys.exit(1)

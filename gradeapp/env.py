@@ -1,0 +1,125 @@
+"""Typed readers for settings from the environment.
+
+A value that makes no sense stops the start with one sentence that names the
+variable, what it holds and what it may hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+
+
+class Environment:
+    """Reads one mapping of variables; the process environment unless told otherwise."""
+
+    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
+        self._variables = os.environ if variables is None else variables
+
+    def text(self, name: str, default: str = "") -> str:
+        """The variable without surrounding blanks; *default* where unset or empty."""
+        return self._variables.get(name, "").strip() or default
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """A yes or no; anything else stops the start."""
+        value = self.text(name).lower()
+        if not value:
+            return default
+        if value in TRUE_WORDS:
+            return True
+        if value in FALSE_WORDS:
+            return False
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be yes or no.")
+
+    def number(self, name: str, default: int, *, low: int, high: int) -> int:
+        """A whole number from *low* to *high*, both included."""
+        value = self.text(name)
+        if not value:
+            return default
+        try:
+            number = int(value)
+        except ValueError:
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be a number.") from None
+        if not low <= number <= high:
+            raise ImproperlyConfigured(f"{name} is {number}; it must be from {low} to {high}.")
+        return number
+
+    def words(self, name: str, default: list[str]) -> list[str]:
+        """A list separated by commas."""
+        value = self.text(name)
+        return [word.strip() for word in value.split(",") if word.strip()] or default
+
+    def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
+        """One of *allowed*."""
+        value = self.text(name, default)
+        if value not in allowed:
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(allowed)}.")
+        return value
+
+    def database(self, name: str, default_file: Path) -> dict[str, object]:
+        """Django's database settings from a URL: ``sqlite:///FILE`` or ``postgresql://...``."""
+        url = self.text(name)
+        if not url:
+            return sqlite(default_file)
+        parts = urlsplit(url)
+        if parts.scheme == "sqlite":
+            if not parts.path.strip("/"):
+                raise ImproperlyConfigured(f"{name} names no file; write sqlite:////full/path.")
+            return sqlite(Path(unquote(parts.path[1:])))
+        if parts.scheme in ("postgres", "postgresql"):
+            return postgresql(name, url)
+        raise ImproperlyConfigured(
+            f"{name} starts with {parts.scheme or url!r}; use sqlite:///FILE or "
+            "postgresql://USER:PASSWORD@HOST:PORT/NAME."
+        )
+
+    def broker(self, name: str, default: str) -> str:
+        """A Celery broker: ``filesystem://``, ``redis://``, ``rediss://`` or ``amqp://``."""
+        url = self.text(name, default)
+        if urlsplit(url).scheme not in ("filesystem", "redis", "rediss", "amqp", "amqps"):
+            raise ImproperlyConfigured(
+                f"{name} is {url!r}; use filesystem://, redis://HOST:6379/0 or amqp://HOST//."
+            )
+        return url
+
+
+def sqlite(file: Path) -> dict[str, object]:
+    """SQLite that keeps what it confirmed (FULL) and queues writers instead of failing."""
+    pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(file),
+        "CONN_MAX_AGE": 600,
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas},
+    }
+
+
+def postgresql(name: str, url: str) -> dict[str, object]:
+    """PostgreSQL through psycopg 3, with a statement timeout and checked connections."""
+    parts = urlsplit(url)
+    database = unquote(parts.path.lstrip("/"))
+    if not database:
+        raise ImproperlyConfigured(f"{name} names no database; add /NAME at its end.")
+    try:
+        port = parts.port or 5432
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} has a port that is not a number.") from None
+    limits = "-c statement_timeout=60000 -c lock_timeout=10000"
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": database,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": port,
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"options": limits, **dict(parse_qsl(parts.query))},
+    }

@@ -1,0 +1,78 @@
+"""Where refusals, sessions and privacy become HTTP: the only place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control
+from rest_framework.response import Response
+
+from gradeapp.refusals import Refusal
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+class RefusalMiddleware:
+    """A refusal raised by a service becomes a page, or a short fragment for htmx."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, Refusal):
+            return None
+        whole = not getattr(request, "htmx", False)
+        template = "refusal.html" if whole else "components/_refusal.html"
+        return render(request, template, {"refusal": error}, status=error.status)
+
+
+refusals = RefusalMiddleware
+
+
+def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's handler: a refusal becomes ``{"code", "detail"}`` with its status."""
+    if isinstance(error, Refusal):
+        body = {"code": error.code, "detail": str(error), **error.details}
+        return Response(body, status=error.status)
+    from rest_framework.views import exception_handler  # it reads settings that name this module
+
+    return exception_handler(error, context)
+
+
+def private_pages(get_response: GetResponse) -> GetResponse:
+    """Nothing that a logged-in person saw stays in a cache."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.user.is_authenticated:
+            patch_cache_control(response, private=True, no_store=True)
+        return response
+
+    return middleware
+
+
+def htmx_login(get_response: GetResponse) -> GetResponse:
+    """A session that ended in the middle of an htmx request: 401, not a login page in a box.
+
+    The page keeps what was typed and says that one has to log in again.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        to_login = isinstance(response, HttpResponseRedirect) and "/login/" in response.url
+        if to_login and request.headers.get("HX-Request"):
+            return HttpResponse(status=401)
+        return response
+
+    return middleware
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """The form's token was too old: a sentence, and the way back."""
+    return render(request, "403_csrf.html", status=403)

@@ -1,0 +1,21 @@
+"""Every address of the site. The admin is for operators."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+
+from gradeapp.pages import home
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("", include("gradeapp.accounts.urls")),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("questions/", include("questions.urls")),
+    path("", include("evaluations.urls")),
+    path("api/v1/", include("questions.api.urls")),
+    path("api/v1/", include("evaluations.api.urls")),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,5 @@
+"""The API of the question bank."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,147 @@
+"""Dataset, task, question and its revisions: what is asked."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+from django.db import models
+
+from questions.rules.vocabulary import ItemStatus, Language, Part, QuestionType, Subject
+
+
+class Dataset(models.Model):
+    """A benchmark or an exam, known by its slug (``gaokao-bench``, ``sample-exam``)."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    licence = models.CharField(max_length=60, blank=True)
+    source_url = models.URLField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Task(models.Model):
+    """One file of a benchmark: one subject and one type, as a rule."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="tasks")
+    slug = models.CharField(max_length=120)
+    subject = models.CharField(max_length=40, choices=Subject.choices(), blank=True)
+    part = models.CharField(max_length=12, choices=Part.choices())
+    question_type = models.CharField(max_length=24, choices=QuestionType.choices())
+    language = models.CharField(max_length=2, choices=Language.choices())
+
+    class Meta:
+        ordering = ["dataset", "slug"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "slug"], name="one_task_per_slug"),
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Question(models.Model):
+    """The identity of an item: it stays while its text is revised.
+
+    ``current`` is the revision shown and asked now. Responses keep the revision
+    that they answered.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="questions")
+    external_id = models.CharField(max_length=80)
+    position = models.PositiveIntegerField()
+    subject = models.CharField(max_length=40, choices=Subject.choices(), blank=True)
+    part = models.CharField(max_length=12, choices=Part.choices())
+    year = models.PositiveSmallIntegerField(null=True, blank=True)
+    paper = models.CharField(max_length=80, blank=True)
+    status = models.CharField(
+        max_length=12, choices=ItemStatus.choices(), default=ItemStatus.ACTIVE.value
+    )
+    current = models.ForeignKey(
+        "QuestionRevision", null=True, on_delete=models.PROTECT, related_name="current_of"
+    )
+
+    class Meta:
+        ordering = ["task", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "external_id"], name="one_question_per_external_id"
+            ),
+        ]
+        indexes = [models.Index(fields=["subject", "part", "year"], name="question_by_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.external_id}"
+
+
+class QuestionRevision(models.Model):
+    """One version of an item's text, key and full marks; never changed, only followed.
+
+    ``answer_key`` is a list of strings, one per sub-answer of an objective item
+    (sorted letters). ``sub_marks`` is the list of full marks per sub-answer, as
+    decimal strings; ``full_marks`` is their sum, in points.
+    """
+
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    content_hash = models.CharField(max_length=64)
+    question_type = models.CharField(max_length=24, choices=QuestionType.choices())
+    language = models.CharField(max_length=2, choices=Language.choices())
+    stem = models.TextField()
+    letters = models.CharField(max_length=26, blank=True)
+    answer_key = models.JSONField(default=list)
+    reference_answer = models.TextField(blank=True)
+    analysis = models.TextField(blank=True)
+    sub_marks = models.JSONField(default=list)
+    full_marks = models.DecimalField(max_digits=6, decimal_places=2)
+    paper_published = models.CharField(max_length=80, blank=True)
+    images = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["question", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["question", "number"], name="one_revision_per_number"),
+            models.CheckConstraint(
+                condition=models.Q(full_marks__gt=0), name="full_marks_above_zero"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question} r{self.number}"
+
+    @property
+    def sub_answers(self) -> int:
+        """How many sub-answers the item has; a subjective item counts as one."""
+        return max(len(self.answer_key), 1)
+
+    @property
+    def decimal_sub_marks(self) -> tuple[Decimal, ...]:
+        """Full marks per sub-answer in points."""
+        return tuple(Decimal(mark) for mark in self.sub_marks)
+
+
+class Asset(models.Model):
+    """An image that items of a dataset refer to by name (``image:circuit.png``)."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="assets")
+    name = models.CharField(max_length=120)
+    media_type = models.CharField(max_length=40)
+    sha256 = models.CharField(max_length=64)
+    content = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "name"], name="one_asset_per_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,123 @@
+"""Closed lists of the bank: subjects, question types, parts and roles of an item.
+
+Closed lists are code; open lists (knowledge, subclass) are rows. Every member
+carries its English and its Chinese name, so that a page, a CSV and a prompt
+call one thing by one name. This module stands alone: it imports only the
+standard library.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Named(StrEnum):
+    """A closed list whose members have an English and a Chinese name."""
+
+    english: str
+    chinese: str
+
+    def __new__(cls, value: str, english: str, chinese: str) -> Named:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.english = english
+        member.chinese = chinese
+        return member
+
+    def label(self, language: str) -> str:
+        """The member's name in *language* (``zh...`` is Chinese, all else English)."""
+        return self.chinese if language.startswith("zh") else self.english
+
+    @classmethod
+    def choices(cls) -> list[tuple[str, str]]:
+        """Pairs for a model field: stored value, English name."""
+        return [(member.value, member.english) for member in cls]
+
+
+class Subject(Named):
+    """The ten subjects of GAOKAO-Bench; the stored value is the published name."""
+
+    CHINESE = "Chinese", "Chinese", "语文"
+    ENGLISH = "English", "English", "英语"
+    SCIENCES_MATHEMATICS = "Sciences Mathematics", "Sciences Mathematics", "理科数学"
+    HUMANITIES_MATHEMATICS = "Humanities Mathematics", "Humanities Mathematics", "文科数学"
+    PHYSICS = "Physics", "Physics", "物理"
+    CHEMISTRY = "Chemistry", "Chemistry", "化学"
+    BIOLOGY = "Biology", "Biology", "生物"
+    POLITICS = "Politics", "Politics", "政治"
+    HISTORY = "History", "History", "历史"
+    GEOGRAPHY = "Geography", "Geography", "地理"
+
+
+class Stream(Named):
+    """The two streams of the examination; each has a total of 750 points."""
+
+    SCIENCES = "sciences", "Sciences", "理科"
+    HUMANITIES = "humanities", "Humanities", "文科"
+
+
+class Part(Named):
+    """Objective items are scored by rule, subjective ones are marked."""
+
+    OBJECTIVE = "objective", "Objective", "客观题"
+    SUBJECTIVE = "subjective", "Subjective", "主观题"
+
+
+class QuestionType(Named):
+    """What an item asks for; decides how an answer is read and scored."""
+
+    SINGLE_CHOICE = "single_choice", "Single choice", "单项选择"
+    MULTIPLE_CHOICE = "multi_choice", "Multiple choice", "多项选择"
+    SEVERAL_QUESTIONS = "multi_question_choice", "Several sub-questions", "组合选择"
+    FIVE_OUT_OF_SEVEN = "five_out_of_seven", "Five out of seven", "七选五"
+    CLOZE = "cloze", "Cloze", "填空"
+    CORRECTION = "correction", "Error correction", "短文改错"
+    OPEN_ENDED = "subjective", "Open-ended", "解答题"
+
+    @property
+    def part(self) -> Part:
+        """Choice items are objective; cloze, correction and open-ended ones are marked."""
+        return Part.OBJECTIVE if self in OBJECTIVE_TYPES else Part.SUBJECTIVE
+
+
+OBJECTIVE_TYPES = frozenset(
+    {
+        QuestionType.SINGLE_CHOICE,
+        QuestionType.MULTIPLE_CHOICE,
+        QuestionType.SEVERAL_QUESTIONS,
+        QuestionType.FIVE_OUT_OF_SEVEN,
+    }
+)
+
+
+class Language(Named):
+    """The language an item is written in."""
+
+    CHINESE = "zh", "Chinese", "中文"
+    ENGLISH = "en", "English", "英文"
+
+
+class ItemStatus(Named):
+    """Whether an item takes part in scoring."""
+
+    ACTIVE = "active", "Active", "可用"
+    QUARANTINED = "quarantined", "Quarantined", "待查"
+    EXCLUDED = "excluded", "Excluded", "剔除"
+
+
+class AbilityBranch(Named):
+    """First place of AGIBench's four-tuple."""
+
+    COMMON_SENSE = "common_sense", "Common sense", "常识"
+    UNDERSTANDING = "understanding", "Understanding", "理解"
+    REASONING = "reasoning", "Reasoning", "推理"
+
+
+class Modal(Named):
+    """Fourth place of AGIBench's four-tuple: what an item's content is made of."""
+
+    TEXT = "text", "Text", "文字"
+    TEXT_TABLE = "text_table", "Text and table", "文字+表格"
+    TEXT_IMAGE = "text_image", "Text and image", "文字+图片"
+    IMAGE = "image", "Image only", "图片"
+    TEXT_IMAGE_TABLE = "text_image_table", "Text, image and table", "文字+图片+表格"

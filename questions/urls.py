@@ -1,0 +1,6 @@
+"""The pages of the question bank."""
+
+from django.urls import URLPattern
+
+app_name = "questions"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,65 @@
+"""The named cast of every test: admin, curator, lead, two teachers, and an outsider."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from tests.factories import make_user
+
+SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The published benchmarks beside the project; the test is skipped where they are not."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the published benchmarks are not beside the project")
+    return SHARED_DATA
+
+
+@pytest.fixture
+def admin(db: None) -> User:
+    return make_user(Role.ADMIN, "ada")
+
+
+@pytest.fixture
+def curator(db: None) -> User:
+    return make_user(Role.CURATOR, "chen")
+
+
+@pytest.fixture
+def lead(db: None) -> User:
+    return make_user(Role.LEAD, "lin")
+
+
+@pytest.fixture
+def teacher(db: None) -> User:
+    return make_user(Role.TEACHER, "tao")
+
+
+@pytest.fixture
+def other_teacher(db: None) -> User:
+    return make_user(Role.TEACHER, "wei")
+
+
+@pytest.fixture
+def third_teacher(db: None) -> User:
+    return make_user(Role.TEACHER, "yan")
+
+
+@pytest.fixture
+def outsider(db: None) -> User:
+    """May log in, and has no role at all."""
+    return make_user(None, "otto")
+
+
+def logged_in(user: User) -> Client:
+    """A browser in which *user* is logged in."""
+    client = Client()
+    client.force_login(user)
+    return client
