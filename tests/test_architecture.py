@@ -1,0 +1,83 @@
+"""The plan of the house holds: who imports whom, and that pure rooms load no Django."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PURE = ["questions/rules", "questions/importers", "evaluations/rules"]
+PURE += ["evaluations/importers", "evaluations/exports", "evaluations/llm"]
+SOURCES = [
+    file
+    for room in ("gradeapp", "questions", "evaluations", "bench")
+    for file in sorted((ROOT / room).rglob("*.py"))
+    if "migrations" not in file.parts
+]
+
+
+def modules(room: str) -> list[str]:
+    """The dotted names of every module of a room."""
+    files = sorted((ROOT / room).rglob("*.py"))
+    names = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
+    return [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("room", PURE)
+def test_a_pure_room_loads_no_django(room: str) -> None:
+    program = (
+        "import importlib, json, sys\n"
+        f"[importlib.import_module(name) for name in {modules(room)!r}]\n"
+        "print(json.dumps([m for m in sys.modules if m.split('.')[0] in ('django', 'celery')]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == []
+
+
+def test_the_contracts_hold() -> None:
+    lint = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([lint], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_files_and_functions_keep_their_size(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400, "past 400 lines a file usually holds two features"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or 0) - node.lineno + 1
+            assert length <= 60, f"{node.name} has {length} lines"
+
+
+def test_services_and_selectors_know_no_http() -> None:
+    for app in ("questions", "evaluations"):
+        for layer in ("services", "selectors"):
+            for file in (ROOT / app / layer).rglob("*.py"):
+                assert "django.http" not in file.read_text(encoding="utf-8"), file
+
+
+def test_untrusted_text_has_one_renderer() -> None:
+    for file in SOURCES:
+        if file.name != "rendering.py":
+            assert "mark_safe(" not in file.read_text(encoding="utf-8"), file
+    for template in (ROOT / "templates").rglob("*.html"):
+        text = template.read_text(encoding="utf-8")
+        assert "|safe" not in text, template
+        assert "autoescape off" not in text, template
+
+
+def test_templates_need_no_inline_script_or_style() -> None:
+    for template in (ROOT / "templates").rglob("*.html"):
+        text = template.read_text(encoding="utf-8")
+        for forbidden in (" style=", "<style", " onclick=", " onsubmit=", "hx-on", "javascript:"):
+            assert forbidden not in text, f"{template}: {forbidden}"
+        assert "csrf_exempt" not in text
