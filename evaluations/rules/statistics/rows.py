@@ -16,6 +16,9 @@ class ScoredAnswer:
     unmarked response); ``reason`` then says why. ``subs`` is the number of
     sub-answers of the item: 2,944 sub-answers over 1,781 objective items.
     ``marker`` is ``key`` (scored by rule), ``teachers`` or ``judge:NAME``.
+    ``answer`` is what was read from an objective response, in one spelling
+    (``"B"``, ``"A C BD"``; ``""`` when nothing could be read), so that repeats can
+    be compared; None when the row does not carry it.
     """
 
     response: int
@@ -34,3 +37,4 @@ class ScoredAnswer:
     subs: int = 1
     outcome: str = ""
     reason: str = ""
+    answer: str | None = None
