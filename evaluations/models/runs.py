@@ -54,8 +54,10 @@ class Endpoint(models.Model):
 class Run(models.Model):
     """A model sits an exam once or several times, under settings that are frozen at the start.
 
-    ``fingerprint`` is the SHA-256 of the settings. A judge run names the run
-    whose responses it judges; an imported run has neither endpoint nor jobs.
+    ``fingerprint`` is the SHA-256 of the settings. A judge run names its judge
+    and the run whose responses it judges; an imported run has neither endpoint
+    nor jobs. ``worker`` holds the run until ``worker_until``: one pump at a time.
+    A run that is paused until ``resume_at`` goes on by itself then.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -66,11 +68,17 @@ class Run(models.Model):
     judged_run = models.ForeignKey(
         "self", null=True, on_delete=models.PROTECT, related_name="judge_runs"
     )
+    judge = models.ForeignKey(
+        "Judge", null=True, on_delete=models.PROTECT, related_name="judge_runs"
+    )
     run_settings = models.JSONField(default=dict)
     fingerprint = models.CharField(max_length=64, blank=True)
     repeats = models.PositiveSmallIntegerField(default=1)
     status = models.CharField(max_length=10, choices=RunStatus.choices())
     pause_reason = models.CharField(max_length=40, blank=True)
+    resume_at = models.DateTimeField(null=True)
+    worker = models.CharField(max_length=64, blank=True)
+    worker_until = models.DateTimeField(null=True)
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     random_seed = models.BigIntegerField(default=0)
     idempotency_key = models.CharField(max_length=64, null=True, unique=True)
@@ -127,7 +135,12 @@ class Job(models.Model):
 
 
 class Attempt(models.Model):
-    """One call, written before it is sent: what may have been billed is never forgotten."""
+    """One call, written before it is sent: what may have been billed is never forgotten.
+
+    ``reserved`` is the most that the call could cost; it stands in for ``cost``
+    while the answer is awaited, and where it never came. ``body`` is the answer
+    as the endpoint sent it, ``seconds`` how long it took.
+    """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
     number = models.PositiveSmallIntegerField()
@@ -144,6 +157,9 @@ class Attempt(models.Model):
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
     cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    reserved = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    seconds = models.FloatField(null=True)
+    body = models.TextField(blank=True)
     response_model = models.CharField(max_length=120, blank=True)
     request_id = models.CharField(max_length=120, blank=True)
 
