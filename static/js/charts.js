@@ -1,0 +1,279 @@
+// Charts from figures: <figure class="chart" data-chart="bar"> with its JSON in a <template> and
+// its table in <details>. Colours are the page's tokens; a series keeps the colour of its index.
+const FONT_SIZE = 12;
+const drawn = new Map();
+
+function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const token = (name) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    ink: token("ink"),
+    muted: token("muted"),
+    grid: token("chart-grid"),
+    sheet: token("sheet"),
+    line: token("line"),
+    accent: token("accent"),
+    accentSoft: token("accent-soft"),
+    font: getComputedStyle(document.body).fontFamily,
+    series: (wanted) =>
+      token(typeof wanted === "string" ? wanted : `series-${Math.abs(wanted) % 8}`),
+  };
+}
+
+// htmx takes <script> out of a fragment, but leaves what a <template> holds.
+function figures(el) {
+  const template = el.querySelector("template");
+  const holder = template ? template.content : el;
+  return JSON.parse(holder.querySelector('script[type="application/json"]').textContent);
+}
+
+const format = (value, data) =>
+  value === null || value === undefined
+    ? "–"
+    : `${Number(value).toLocaleString(document.documentElement.lang, {
+        minimumFractionDigits: data.digits ?? 0,
+        maximumFractionDigits: data.digits ?? 0,
+      })}${data.unit ?? ""}`;
+
+function base(t) {
+  return {
+    animation: !matchMedia("(prefers-reduced-motion: reduce)").matches,
+    animationDuration: 250,
+    aria: { enabled: false }, // the table beside it is the accessible form
+    textStyle: { fontFamily: t.font, fontSize: FONT_SIZE, color: t.muted },
+    // richText: the default tooltip is HTML with style attributes, which the CSP blocks
+    tooltip: {
+      renderMode: "richText",
+      confine: true,
+      backgroundColor: t.sheet,
+      borderColor: t.line,
+      textStyle: { color: t.ink, fontSize: FONT_SIZE, fontFamily: t.font },
+    },
+  };
+}
+
+function valueAxis(t, axis = {}) {
+  return {
+    type: "value",
+    name: axis.label,
+    nameLocation: "middle",
+    nameGap: 28,
+    nameTextStyle: { color: t.muted },
+    min: axis.min,
+    max: axis.max,
+    axisLine: { show: false },
+    axisTick: { show: false },
+    axisLabel: { color: t.muted, hideOverlap: true },
+    splitLine: { lineStyle: { color: t.grid } },
+  };
+}
+
+function nameAxis(t, names) {
+  return {
+    type: "category",
+    data: names,
+    inverse: true,
+    axisLine: { lineStyle: { color: t.line } },
+    axisTick: { show: false },
+    axisLabel: { color: t.ink, width: 150, overflow: "truncate" },
+  };
+}
+
+function legend(t, series, place) {
+  return {
+    show: series.length > 1,
+    data: series.map((one) => one.name),
+    itemWidth: 18,
+    itemHeight: 10,
+    itemGap: 16,
+    icon: "roundRect",
+    textStyle: { color: t.muted },
+    ...place,
+  };
+}
+
+const colour = (t, one, index) => t.series(one.colour ?? index);
+
+// An interval is a line with two ends over the middle of its bar.
+function whiskers(one, index, t, total) {
+  return {
+    type: "custom",
+    name: one.name,
+    silent: true,
+    z: 5,
+    tooltip: { show: false },
+    data: one.intervals.flatMap((pair, row) => (pair ? [[row, pair[0], pair[1]]] : [])),
+    encode: { x: [1, 2], y: 0 },
+    renderItem: (params, api) => {
+      const row = api.value(0);
+      const layout = api.barLayout({ count: total, barGap: "12%", barCategoryGap: "28%" })[index];
+      const [low, y] = api.coord([api.value(1), row]);
+      const [high] = api.coord([api.value(2), row]);
+      const middle = y + layout.offsetCenter;
+      const style = { stroke: t.ink, lineWidth: 1.2, opacity: 0.75 };
+      const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style });
+      return {
+        type: "group",
+        children: [
+          line(low, middle, high, middle),
+          line(low, middle - 4, low, middle + 4),
+          line(high, middle - 4, high, middle + 4),
+        ],
+      };
+    },
+  };
+}
+
+function bar(data, t) {
+  const bars = data.series.map((one, index) => ({
+    type: "bar",
+    name: one.name,
+    data: one.values,
+    barGap: "12%",
+    barCategoryGap: "28%",
+    barMaxWidth: 30,
+    itemStyle: { color: colour(t, one, index), borderRadius: 3 },
+    label: {
+      show: true,
+      position: "right",
+      distance: one.intervals ? 16 : 6,
+      color: t.ink,
+      formatter: ({ value }) => format(value, data),
+    },
+  }));
+  const intervals = data.series.flatMap((one, index) =>
+    one.intervals ? [whiskers(one, index, t, data.series.length)] : [],
+  );
+  return {
+    ...base(t),
+    grid: { left: 4, right: 44, top: data.series.length > 1 ? 34 : 8, bottom: 4, containLabel: true },
+    legend: legend(t, data.series, { top: 0, right: 0 }),
+    xAxis: valueAxis(t, { min: 0, max: data.max }),
+    yAxis: nameAxis(t, data.categories),
+    series: [...bars, ...intervals],
+  };
+}
+
+function radar(data, t) {
+  return {
+    ...base(t),
+    legend: legend(t, data.series, { bottom: 0, type: "scroll" }),
+    radar: {
+      indicator: data.axes,
+      center: ["50%", "47%"],
+      radius: "66%",
+      axisName: { color: t.ink },
+      splitNumber: 5,
+      splitArea: { show: false },
+      splitLine: { lineStyle: { color: t.grid } },
+      axisLine: { lineStyle: { color: t.grid } },
+    },
+    series: [
+      {
+        type: "radar",
+        symbolSize: 4,
+        data: data.series.map((one, index) => ({
+          name: one.name,
+          value: one.values,
+          itemStyle: { color: colour(t, one, index) },
+          lineStyle: { color: colour(t, one, index), width: 2 },
+          areaStyle: { color: colour(t, one, index), opacity: 0.06 },
+        })),
+      },
+    ],
+  };
+}
+
+// The line of equal values shows at a glance who is higher.
+function diagonal(t, end) {
+  return {
+    silent: true,
+    symbol: "none",
+    animation: false,
+    lineStyle: { color: t.muted, type: "dashed", width: 1 },
+    label: { show: false },
+    data: [[{ coord: [0, 0] }, { coord: [end, end] }]],
+  };
+}
+
+function scatter(data, t) {
+  const end = Math.max(data.x.max ?? 0, data.y.max ?? 0);
+  return {
+    ...base(t),
+    grid: { left: 30, right: 14, top: 10, bottom: 34, containLabel: true },
+    xAxis: valueAxis(t, data.x),
+    yAxis: { ...valueAxis(t, data.y), nameGap: 34 },
+    series: [
+      {
+        type: "scatter",
+        symbolSize: (point) => 5 + Math.min(9, Math.sqrt(point[2] ?? 1)),
+        data: data.points,
+        itemStyle: { color: t.accent, opacity: data.points.length > 400 ? 0.35 : 0.55 },
+        markLine: data.diagonal && end ? diagonal(t, end) : undefined,
+      },
+    ],
+  };
+}
+
+function box(data, t) {
+  const zero = {
+    silent: true,
+    symbol: "none",
+    animation: false,
+    lineStyle: { color: t.muted, type: "solid", width: 1 },
+    label: { show: false },
+    data: [{ xAxis: 0 }],
+  };
+  return {
+    ...base(t),
+    grid: { left: 4, right: 14, top: 8, bottom: data.axis?.label ? 34 : 6, containLabel: true },
+    xAxis: valueAxis(t, data.axis),
+    yAxis: nameAxis(t, data.categories),
+    series: [
+      {
+        type: "boxplot",
+        data: data.boxes.map((five) => five ?? ["-", "-", "-", "-", "-"]),
+        boxWidth: [8, 18],
+        itemStyle: { color: t.accentSoft, borderColor: t.accent },
+        markLine: data.zero ? zero : undefined,
+      },
+    ],
+  };
+}
+
+const KINDS = { bar, radar, scatter, box };
+
+function draw(el) {
+  const plot = el.querySelector(".chart-plot");
+  drawn.get(el)?.dispose();
+  const chart = echarts.init(plot, null, { renderer: "svg" });
+  chart.setOption(KINDS[el.dataset.chart](figures(el), theme()));
+  drawn.set(el, chart);
+  sizes.observe(plot);
+}
+
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) drawn.get(target.closest("[data-chart]"))?.resize();
+});
+
+function forgetRemoved() {
+  for (const [el, chart] of drawn) {
+    if (el.isConnected) continue;
+    chart.dispose();
+    drawn.delete(el);
+  }
+}
+
+export function drawCharts(root = document) {
+  forgetRemoved();
+  for (const el of root.querySelectorAll("[data-chart]")) draw(el);
+}
+
+const redraw = () => drawCharts(document);
+
+// Chinese and Latin labels are measured in the page's font, so wait for it.
+document.fonts.ready.then(redraw);
+document.addEventListener("htmx:afterSettle", (event) => drawCharts(event.detail.target));
+document.addEventListener("themechange", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+matchMedia("print").addEventListener("change", redraw);

@@ -1,0 +1,50 @@
+// One clear sentence when a request fails. The page, and all that was typed, stays as it is.
+// Texts come from the region's data attributes: data-network, data-session, data-forbidden, data-server.
+const region = document.getElementById("notices");
+const PARSER = new DOMParser();
+
+export function notify(text, kind = "error", link = null) {
+  const notice = document.createElement("p");
+  notice.className = `message message-${kind}`;
+  notice.append(text);
+  if (link) {
+    const anchor = document.createElement("a");
+    anchor.href = link.href;
+    anchor.target = "_blank";
+    anchor.textContent = link.text;
+    notice.append(" ", anchor);
+  }
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "close";
+  close.setAttribute("aria-label", region.dataset.close);
+  close.textContent = "×";
+  close.addEventListener("click", () => notice.remove());
+  notice.append(close);
+  region.replaceChildren(notice);
+}
+
+// A refusal, as a fragment or a whole page, carries its sentence in [data-refusal].
+function refusal(body) {
+  const found = PARSER.parseFromString(body, "text/html").querySelector("[data-refusal]");
+  return found?.textContent.trim();
+}
+
+function explain({ status, responseText }) {
+  const { session, forbidden, server, login, loginText } = region.dataset;
+  if (status === 401) return notify(session, "error", { href: login, text: loginText });
+  const said = status < 500 && refusal(responseText);
+  if (said) return notify(said);
+  return notify(status === 403 ? forbidden : server);
+}
+
+if (region) {
+  document.addEventListener("htmx:responseError", (event) => explain(event.detail.xhr));
+  document.addEventListener("htmx:sendError", () => notify(region.dataset.network));
+  document.addEventListener("htmx:timeout", () => notify(region.dataset.network));
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.successful) region.querySelector(".message-error")?.remove();
+  });
+  // Other scripts ask for a notice without importing this one.
+  document.addEventListener("notice", (event) => notify(event.detail.text, event.detail.kind));
+}

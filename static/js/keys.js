@@ -1,0 +1,40 @@
+// Keys that press buttons: <button data-key="u">, <a data-key="j">, <button data-key="Enter">.
+// "?" opens <dialog data-keys-help>. A key does nothing while one types or a dialog is open.
+const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+const PRESSABLE = "button, a[href], summary, input";
+
+function isForUs(event) {
+  if (event.defaultPrevented || event.isComposing) return false;
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (document.querySelector("dialog[open]")) return false;
+  if (event.target.closest(TYPING)) return false;
+  // Enter and space belong to the button that has the focus.
+  return !(["Enter", " "].includes(event.key) && event.target.closest(PRESSABLE));
+}
+
+function usable(el) {
+  return !el.disabled && el.getAttribute("aria-disabled") !== "true" && el.offsetParent !== null;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!isForUs(event)) return;
+  if (event.key === "?") {
+    const help = document.querySelector("dialog[data-keys-help]");
+    if (help) {
+      event.preventDefault();
+      help.showModal();
+    }
+    return;
+  }
+  const keyed = document.querySelectorAll(`[data-key="${CSS.escape(event.key)}"]`);
+  const target = [...keyed].find(usable);
+  if (!target) return;
+  event.preventDefault();
+  target.click();
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-keys-open]")) {
+    document.querySelector("dialog[data-keys-help]")?.showModal();
+  }
+});

@@ -1,0 +1,78 @@
+// Formulas. The server leaves their source as text in .math.inline and .math.block;
+// KaTeX builds the nodes here. Everything below is a fence around text written by strangers.
+const MAX_LENGTH = 5000;
+const MAX_FORMULAS = 300;
+const SLICE_MS = 12;
+
+const ERROR_COLOR = getComputedStyle(document.documentElement).getPropertyValue("--red").trim();
+
+// A fresh object for every formula: a \gdef in one answer must not reach the next one.
+function options(displayMode) {
+  return {
+    displayMode,
+    throwOnError: false,
+    trust: false,
+    strict: "ignore",
+    maxExpand: 200,
+    maxSize: 20,
+    macros: {},
+    globalGroup: false,
+    output: "htmlAndMathml",
+    errorColor: ERROR_COLOR,
+  };
+}
+
+// KaTeX sets most styles through the style object, which the CSP leaves alone, but a few (the width
+// of an arrow, a tall brace) by setAttribute("style"), which it blocks: \vec would lose its arrow.
+// While one formula is drawn, and only then, those go through the style object too.
+function withStyleObject(work) {
+  const original = Element.prototype.setAttribute;
+  Element.prototype.setAttribute = function setAttribute(name, value) {
+    if (name === "style" && this.style) this.style.cssText = value;
+    else original.call(this, name, value);
+  };
+  try {
+    work();
+  } finally {
+    Element.prototype.setAttribute = original;
+  }
+}
+
+function renderFormula(el) {
+  el.dataset.rendered = "";
+  const source = el.textContent;
+  if (source.length > MAX_LENGTH) return; // stays as source
+  try {
+    withStyleObject(() => katex.render(source, el, options(el.classList.contains("block"))));
+  } catch {
+    el.textContent = source; // deeper than the stack: stays as source
+  }
+}
+
+function waiting(root) {
+  const found = [...root.querySelectorAll(".math:not([data-rendered])")];
+  const count = new Map();
+  return found.filter((el) => {
+    const owner = el.closest(".rich") || root;
+    count.set(owner, (count.get(owner) || 0) + 1);
+    return count.get(owner) <= MAX_FORMULAS;
+  });
+}
+
+// The first slice runs at once, so that a usual page never shows its source; the rest when idle.
+function renderSome(queue) {
+  const end = performance.now() + SLICE_MS;
+  while (queue.length && performance.now() < end) {
+    const el = queue.shift();
+    if (el.isConnected) renderFormula(el);
+  }
+  if (queue.length) setTimeout(renderSome, 0, queue);
+}
+
+export function renderMath(root) {
+  renderSome(waiting(root));
+}
+
+renderMath(document);
+document.addEventListener("htmx:afterSwap", (event) => renderMath(event.detail.target || document));
+document.addEventListener("math:render", (event) => renderMath(event.target));
