@@ -76,7 +76,7 @@ class ObjectiveScore(models.Model):
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="scores")
     extraction = models.ForeignKey(Extraction, on_delete=models.PROTECT, related_name="scores")
     policy = models.CharField(max_length=10)
-    version = models.CharField(max_length=20)
+    version = models.CharField(max_length=60)
     points = models.DecimalField(max_digits=6, decimal_places=2)
     full = models.DecimalField(max_digits=6, decimal_places=2)
     sub_points = models.JSONField(default=list)
