@@ -29,7 +29,7 @@ lint: $(VENV)/test.done
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/test.done
-	$(BIN)/mypy gradeapp questions evaluations
+	$(BIN)/mypy
 
 contracts: $(VENV)/test.done
 	$(BIN)/lint-imports

@@ -6,19 +6,18 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts.roles import Capability
 
-# label, URL name, prefix that marks it as active, capability
+# label, where the pages of the feature begin, capability
 ENTRIES = [
-    (_("Questions"), "questions:list", "/questions/", Capability.SEE_QUESTIONS),
-    (_("Runs"), "runs:list", "/runs/", Capability.SEE_RUNS),
-    (_("Marking"), "marking:home", "/marking/", Capability.MARK),
-    (_("Rounds"), "rounds:list", "/rounds/", Capability.LEAD_ROUNDS),
-    (_("Judging"), "judging:list", "/judging/", Capability.SEE_JUDGEMENTS),
-    (_("Reports"), "reports:overview", "/reports/", Capability.SEE_REPORTS),
+    (_("Questions"), "/questions/", Capability.SEE_QUESTIONS),
+    (_("Runs"), "/runs/", Capability.SEE_RUNS),
+    (_("Marking"), "/marking/", Capability.MARK),
+    (_("Rounds"), "/rounds/", Capability.LEAD_ROUNDS),
+    (_("Judging"), "/judging/", Capability.SEE_JUDGEMENTS),
+    (_("Reports"), "/reports/", Capability.SEE_REPORTS),
 ]
 
 
@@ -27,8 +26,8 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     known = user is not None and user.is_authenticated
     nav = [
-        {"label": label, "url": reverse(name), "active": request.path.startswith(prefix)}
-        for label, name, prefix, capability in ENTRIES
+        {"label": label, "url": root, "active": request.path.startswith(root)}
+        for label, root, capability in ENTRIES
         if known and user.may(capability)
     ]
     return {"nav": nav, "languages": settings.LANGUAGES}

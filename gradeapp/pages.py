@@ -12,5 +12,5 @@ from gradeapp.context import navigation
 def home(request: HttpRequest) -> HttpResponse:
     """A teacher goes to the desk; everybody else sees the pages that are theirs."""
     if request.user.capabilities == {Capability.MARK}:
-        return redirect("marking:home")
+        return redirect("/marking/")
     return render(request, "home.html", {"entries": navigation(request)["nav"]})

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from tests.factories import make_user
 
+# Logins in tests need no slow hash; that the real one is set is tested in test_accounts.
+REAL_HASHERS = list(settings.PASSWORD_HASHERS)
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
