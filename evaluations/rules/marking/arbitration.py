@@ -1,0 +1,104 @@
+"""What happens next to a response: another mark, the lead's decision, or a final mark.
+
+The schemes and rules are those of the marking protocol: double marking with a
+third mark and arbitration as in on-screen marking of the Chinese examinations
+(双评、三评、仲裁), and the mean of two as in GAOKAO-Bench.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from evaluations.rules.marking.scheme import Scheme
+from evaluations.rules.marking.tolerance import within
+from questions.rules.vocabulary import Named
+
+
+class Rule(Named):
+    """The rule that produced a final mark; stored, shown and exported beside it."""
+
+    SINGLE = "single mark", "Single mark", "单评分"
+    MEAN_OF_TWO = "mean of two", "Mean of two", "一评、二评均值"
+    CLOSEST_1_3 = (
+        "mean of closest pair (1 and 3)",
+        "Mean of closest pair (1 and 3)",
+        "最接近两评均值（一评与三评）",
+    )
+    CLOSEST_2_3 = (
+        "mean of closest pair (2 and 3)",
+        "Mean of closest pair (2 and 3)",
+        "最接近两评均值（二评与三评）",
+    )
+    THIRD_MIDWAY = "third mark midway", "Third mark midway", "三评居中"
+    ARBITRATION = "arbitration", "Arbitration", "仲裁"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsMark:
+    """Another teacher has to mark; ``slot`` is 1, 2 or 3."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsArbitration:
+    """No pair of marks passes: the lead has to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The final mark, exact (a mean of half points may end in .25 or .75), and its rule."""
+
+    value: Decimal
+    rule: Rule
+
+
+Decision = NeedsMark | NeedsArbitration | Settled
+
+
+def next_step(
+    scheme: Scheme, marks: Sequence[Decimal], tolerance: Decimal, arbitration: Decimal | None
+) -> Decision:
+    """What the marks so far, in the order of their slots, lead to under *scheme*.
+
+    ``arbitration`` is the lead's mark or None; once given it is final, whatever
+    the marks. Under ``2+1+1`` the third mark is looked at only while the first
+    two differ by more than the tolerance. Pure: asking again after a revision
+    gives the decision for the revised marks. Raises ValueError for more marks
+    than the scheme has.
+    """
+    if arbitration is not None:
+        return Settled(arbitration, Rule.ARBITRATION)
+    if len(marks) > scheme.most_marks:
+        raise ValueError(f"scheme {scheme} has {scheme.most_marks} marks, not {len(marks)}")
+    if len(marks) < scheme.planned_marks:
+        return NeedsMark(len(marks) + 1)
+    if scheme is Scheme.SINGLE:
+        return Settled(marks[0], Rule.SINGLE)
+    first, second = marks[:2]
+    if scheme is Scheme.MEAN or within(first, second, tolerance):
+        return Settled((first + second) / 2, Rule.MEAN_OF_TWO)
+    if scheme is Scheme.TWO_AND_LEAD:
+        return NeedsArbitration()
+    if len(marks) < 3:
+        return NeedsMark(3)
+    return _with_third(first, second, marks[2], tolerance)
+
+
+def _with_third(first: Decimal, second: Decimal, third: Decimal, tolerance: Decimal) -> Decision:
+    """Settle three marks of which the first two do not pass.
+
+    The closest pair counts only if it passes. Since the first two differ, two
+    pairs are equally close only when the third mark lies exactly midway; it then
+    is the mean of all three and settles, again only if it passes with both.
+    """
+    to_first, to_second = abs(first - third), abs(second - third)
+    if min(to_first, to_second) > tolerance:
+        return NeedsArbitration()
+    if to_first == to_second:
+        return Settled(third, Rule.THIRD_MIDWAY)
+    if to_first < to_second:
+        return Settled((first + third) / 2, Rule.CLOSEST_1_3)
+    return Settled((second + third) / 2, Rule.CLOSEST_2_3)

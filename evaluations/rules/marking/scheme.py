@@ -1,0 +1,32 @@
+"""Marking schemes, and the defaults of a marking round (docs/marking-protocol.md)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from questions.rules.vocabulary import Named
+
+
+class Scheme(Named):
+    """How many marks a response gets and how they become one."""
+
+    SINGLE = "1", "One teacher", "单评"
+    MEAN = "mean", "Two teachers, always the mean", "双评取均值"
+    TWO_AND_LEAD = "2+1", "Two teachers, then the lead", "双评加仲裁"
+    THREE_AND_LEAD = "2+1+1", "Two teachers, a third, then the lead", "双评、三评加仲裁"
+
+    @property
+    def planned_marks(self) -> int:
+        """Marks that every response gets; a third is asked for only when needed."""
+        return 1 if self is Scheme.SINGLE else 2
+
+    @property
+    def most_marks(self) -> int:
+        """Marks by teachers that a response can get, arbitration not counted."""
+        return 3 if self is Scheme.THREE_AND_LEAD else self.planned_marks
+
+
+DEFAULT_SCHEME = Scheme.THREE_AND_LEAD
+DEFAULT_STEP = Decimal("0.5")
+DEFAULT_TOLERANCE_POINTS = Decimal(1)
+DEFAULT_TOLERANCE_SHARE = Decimal("0.10")
