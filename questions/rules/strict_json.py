@@ -1,4 +1,4 @@
-"""JSON Lines read strictly: what two readers could understand differently is refused.
+"""JSON read strictly: what two readers could understand differently is refused.
 
 ``json.loads`` keeps the last of two equal keys, accepts NaN, turns 1e999 into
 infinity and falls over on deep nesting. A question bank must not guess, so every
@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, BinaryIO
 
 MAX_LINE_BYTES = 2 * 1024 * 1024
+MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 50
 MAX_NUMBER_LENGTH = 20
 
@@ -24,12 +25,17 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class JsonRefusal(ValueError):
-    """A line that is not taken: a stable *code* and one English sentence."""
+    """Text that is not taken: a stable *code* and one English sentence.
 
-    def __init__(self, code: str, text: str) -> None:
+    ``row`` says where in a whole file: the line of broken JSON, else the number
+    (from 1) of the object, counted as they end.
+    """
+
+    def __init__(self, code: str, text: str, row: int | None = None) -> None:
         super().__init__(text)
         self.code = code
         self.text = text
+        self.row = row
 
 
 def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | JsonRefusal]]:
@@ -56,25 +62,42 @@ def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | J
 
 def parse_object(line: bytes) -> dict[str, Any]:
     """The one JSON object on *line*; raises JsonRefusal where it is not one."""
+    return _parsed(line, "line")
+
+
+def read_document(stream: BinaryIO) -> dict[str, Any]:
+    """The one JSON object that a whole file holds; raises JsonRefusal where it is not one."""
+    data = stream.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise JsonRefusal("file_too_large", "The file is larger than 32 MB.")
+    return _parsed(data.removeprefix(b"\xef\xbb\xbf"), "file")
+
+
+def _parsed(data: bytes, what: str) -> dict[str, Any]:
     try:
-        text = line.decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise JsonRefusal("not_utf8", "The line is not UTF-8 text.") from None
-    _check_depth(text)
+        raise JsonRefusal("not_utf8", f"The {what} is not UTF-8 text.") from None
+    _check_depth(text, what)
+    objects = _Objects()
     try:
         value = json.loads(
             text,
-            object_pairs_hook=_without_duplicates,
+            object_pairs_hook=objects.ended,
             parse_constant=_refuse_constant,
             parse_int=_bounded_int,
             parse_float=_bounded_decimal,
         )
     except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if what == "line" else f"line {error.lineno}"
         raise JsonRefusal(
-            "broken_json", f"The line is not JSON: {error.msg} at column {error.colno}."
+            "broken_json", f"The {what} is not JSON: {error.msg} at {place}.", error.lineno
         ) from None
+    except JsonRefusal as refusal:
+        refusal.row = objects.count + 1
+        raise
     if not isinstance(value, dict):
-        raise JsonRefusal("not_an_object", "The line is not a JSON object in braces.")
+        raise JsonRefusal("not_an_object", f"The {what} is not a JSON object in braces.")
     return value
 
 
@@ -109,13 +132,25 @@ def _base64(text: str) -> str:
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
 
 
-def _check_depth(text: str) -> None:
+def _check_depth(text: str, what: str) -> None:
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         token = match.group()
         depth += (token in "[{") - (token in "]}")
         if depth > MAX_DEPTH:
-            raise JsonRefusal("too_deep", f"The line nests deeper than {MAX_DEPTH} levels.")
+            raise JsonRefusal("too_deep", f"The {what} nests deeper than {MAX_DEPTH} levels.")
+
+
+class _Objects:
+    """Counts the objects that have ended, so that a refusal can say which one it was."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def ended(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = _without_duplicates(pairs)
+        self.count += 1
+        return value
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""Reads the questions of GAOKAO-Bench as its authors publish them.
+
+The sub-answers of an objective item are worth ``score`` points each; a
+subjective item is worth ``score`` points in all. A file is taken whole or not
+at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from questions.importers.catalogue import FileKind, canonical_paper, file_kind
+from questions.importers.gaokao_files import (
+    DATASET,
+    GaokaoFile,
+    ItemRefusal,
+    index_of,
+    json_files,
+    number_of,
+    read_gaokao_file,
+    text_of,
+    text_problems,
+)
+from questions.importers.jsonl_fields import contradictions, plain_number
+from questions.importers.records import Problem, QuestionRecord, SourceFile
+from questions.rules.vocabulary import Part
+
+MAX_MARKS = 300
+
+
+def read_gaokao_bench(path: Path) -> Iterator[SourceFile]:
+    """Each question file at *path*: the benchmark's folder, its ``Data`` folder, or one file.
+
+    Nothing is raised for bad input: what is broken comes as a fatal problem of
+    its file, what is not a question file as a problem that is not fatal.
+    """
+    data = path / "Data"
+    files = json_files(data if data.is_dir() else path)
+    if not files:
+        text = "The folder holds no .json file."
+        yield SourceFile(path.name, (), (Problem(path.name, None, "no_files", text, fatal=True),))
+    first_files: dict[str, str] = {}
+    for file in files:
+        yield _source_file(read_gaokao_file(file), first_files)
+
+
+def _source_file(file: GaokaoFile | Problem, first_files: dict[str, str]) -> SourceFile:
+    if isinstance(file, Problem):
+        return SourceFile(file.file, (), (file,))
+    kind = file_kind(file.keyword)
+    if file.holds_answers:
+        text = "The file holds a model's answers, not questions; it was passed over."
+        return SourceFile(file.name, (), (Problem(file.name, None, "answers_file", text),))
+    if kind is None:
+        text = f"Nothing is known of files called {file.keyword[:80]!r}; it was passed over."
+        return SourceFile(file.name, (), (Problem(file.name, None, "unknown_keyword", text),))
+    if file.keyword in first_files:
+        text = f"The keyword {file.keyword!r} stands in {first_files[file.keyword]} already."
+        problem = Problem(file.name, None, "duplicate_keyword", text, fatal=True)
+        return SourceFile(file.name, (), (problem,))
+    first_files[file.keyword] = file.name
+    return _read(file, kind)
+
+
+def _read(file: GaokaoFile, kind: FileKind) -> SourceFile:
+    records: list[QuestionRecord] = []
+    problems = [*_subject_problem(file, kind), *text_problems(file)]
+    seen: set[str] = set()
+    for row, item in enumerate(file.items, start=1):
+        try:
+            record = _record(file, item, kind, row)
+            if record.external_id in seen:
+                raise ItemRefusal("duplicate_id", f"Index {record.external_id} stands twice.")
+        except ItemRefusal as refusal:
+            text = f"Item {row}: {refusal.text}"
+            problems.append(Problem(file.name, row, refusal.code, text, fatal=True))
+            continue
+        seen.add(record.external_id)
+        records.append(record)
+        problems += [
+            Problem(file.name, row, code, f"Item {row}: {text}")
+            for code, text in contradictions(record)
+        ]
+    return SourceFile(file.name, tuple(records), tuple(problems))
+
+
+def _subject_problem(file: GaokaoFile, kind: FileKind) -> Iterator[Problem]:
+    if kind.subject is None:
+        text = "The paper is for both mathematics streams; its items have no subject yet."
+        yield Problem(file.name, None, "both_streams", text)
+
+
+def _record(file: GaokaoFile, item: dict[str, Any], kind: FileKind, row: int) -> QuestionRecord:
+    index = index_of(item)
+    score = _score(item)
+    category = text_of(item, "category")
+    objective = kind.question_type.part is Part.OBJECTIVE
+    keys = _keys(item) if objective else ()
+    return QuestionRecord(
+        dataset=DATASET,
+        task=file.keyword,
+        external_id=str(index),
+        position=index,
+        subject=kind.subject,
+        question_type=kind.question_type,
+        language=kind.language,
+        stem=text_of(item, "question", needed=True),
+        answer_key=keys,
+        reference_answer="" if objective else text_of(item, "answer"),
+        analysis=text_of(item, "analysis"),
+        sub_marks=(score,) * len(keys) if objective else (score,),
+        letters=kind.letters,
+        year=_year(item),
+        paper=canonical_paper(category),
+        paper_published=category,
+        extra=_originals(file, row),
+    )
+
+
+def _originals(file: GaokaoFile, row: int) -> dict[str, str]:
+    """The replaced texts of one item, under ``raw:`` and their key."""
+    place = f"{row - 1}."
+    return {
+        f"raw:{key.removeprefix(place)}": text
+        for key, text in file.originals.items()
+        if key.startswith(place)
+    }
+
+
+def _keys(item: dict[str, Any]) -> tuple[str, ...]:
+    answers = item.get("answer")
+    if not isinstance(answers, list) or not answers:
+        raise ItemRefusal("wrong_type", "'answer' is not a list of letters.")
+    if not all(isinstance(answer, str) and answer.strip() for answer in answers):
+        raise ItemRefusal("wrong_type", "'answer' holds something that is not a letter.")
+    return tuple("".join(sorted(set(answer.strip()))) for answer in answers)
+
+
+def _score(item: dict[str, Any]) -> Decimal:
+    score = plain_number(number_of(item.get("score"), "score"))
+    if not 0 < score <= MAX_MARKS or score != round(score, 2):
+        raise ItemRefusal("bad_value", f"A score is over 0 and at most {MAX_MARKS}, not {score}.")
+    return score
+
+
+def _year(item: dict[str, Any]) -> int | None:
+    """Mostly a text in the published files, in later papers sometimes a number."""
+    value = item.get("year")
+    if value is None or value == "":
+        return None
+    text = str(value).strip()
+    if not text.isascii() or not text.isdigit() or not 1900 <= int(text[:5]) <= 2100:
+        raise ItemRefusal("bad_value", "'year' is not a year.")
+    return int(text)
