@@ -1,0 +1,86 @@
+"""Which failure an error answer stands for, where status and words disagree."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from evaluations.llm.classify import failure_of, retry_after
+from evaluations.llm.client import LONGEST_WAIT
+
+NOW = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (429, {"code": "rate_limit_exceeded"}, "rate_limit"),
+        (429, {"code": "insufficient_quota"}, "quota"),
+        (429, {"type": "insufficient_quota"}, "quota"),
+        (400, {"code": "context_length_exceeded"}, "context_length"),
+        (400, {"type": "exceed_context_size_error", "code": 400}, "context_length"),
+        (400, {"message": "This model's maximum context length is 4096 tokens"}, "context_length"),
+        (400, {"code": "invalid_api_key"}, "auth"),
+        (403, {"message": "country not supported"}, "auth"),
+        (408, {}, "server"),
+        (413, {"message": "too large"}, "bad_request"),
+        (422, {"message": "temperature"}, "bad_request"),
+        (529, {"type": "overloaded_error"}, "server"),
+        (503, {"type": "unavailable_error", "message": "Loading model"}, "server"),
+    ],
+)
+def test_kind(status: int, error: dict[str, object], kind: str) -> None:
+    assert failure_of(status, {}, json.dumps({"error": error}), now=NOW).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ('{"error": {"message": "said"}}', "said"),
+        ('{"error": "said"}', "said"),
+        ('{"message": "said"}', "said"),
+        ("<html>said</html>", "<html>said</html>"),
+        ('["said"]', '["said"]'),
+        ("[" * 100_000, "[" * 2048),
+        ("", ""),
+    ],
+)
+def test_the_text_is_what_the_endpoint_said(body: str, text: str) -> None:
+    assert failure_of(500, {}, body, now=NOW).text == text
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("0", 0.0),
+        ("2", 2.0),
+        ("1.5", 1.5),
+        ("86400", 86400.0),
+        ("-1", None),
+        ("abc", None),
+        ("nan", None),
+        ("inf", None),
+        ("Sat, 21 Nov 2026 10:00:30 GMT", 30.0),
+        ("Sat, 21 Nov 2026 09:59:00 GMT", 0.0),
+        ("Sat, 21 Nov 2026 11:00:30 +0100", 30.0),
+        ("Sat, 21 Nov 2026 10:00:30 -0000", 30.0),
+        ("Sat, 99 Nov 2026 10:00:30 GMT", None),
+    ],
+)
+def test_retry_after(value: str | None, seconds: float | None) -> None:
+    assert retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize(("value", "pauses"), [("120", False), ("121", True), ("86400", True)])
+def test_a_wait_beyond_two_minutes_pauses_the_run(value: str, pauses: bool) -> None:
+    assert LONGEST_WAIT == 120
+    assert failure_of(429, {"retry-after": value}, "", now=NOW).pauses_run is pauses
+
+
+def test_a_server_error_that_names_a_wait_slows_everybody_down() -> None:
+    assert failure_of(503, {"retry-after": "1"}, "", now=NOW).slows_down
+    assert not failure_of(503, {}, "", now=NOW).slows_down
