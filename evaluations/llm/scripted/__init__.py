@@ -1,0 +1,26 @@
+"""A scripted model behind a real OpenAI-compatible HTTP server on loopback.
+
+For the demo without a local model, for tests and for benchmarks: it speaks the
+protocol over real sockets, keeps a ledger of what a provider would have billed,
+and makes faults on request. It looks at no answer key.
+
+    python -m evaluations.llm.scripted --port 8099 [--latency 0.05] [--ledger FILE] [--faults FILE]
+
+    with ScriptedServer() as server:
+        ...  # server.base_url, server.ledger, server.requests
+"""
+
+from evaluations.llm.scripted.endpoint import MODEL_NAME, ScriptedEndpoint
+from evaluations.llm.scripted.faults import Fault, named_fault, script_from
+from evaluations.llm.scripted.http import Received
+from evaluations.llm.scripted.threaded import ScriptedServer
+
+__all__ = [
+    "MODEL_NAME",
+    "Fault",
+    "Received",
+    "ScriptedEndpoint",
+    "ScriptedServer",
+    "named_fault",
+    "script_from",
+]

@@ -1,0 +1,148 @@
+"""Faults that the scripted endpoint can be told to make, by name or by a function.
+
+A fault script is a JSON list; each entry answers ``times`` requests (1 unless
+given) in order of arrival, and after the last entry everything is well:
+
+    [{"fault": "ok", "times": 5}, {"fault": "rate_limit", "times": 3, "retry_after": "2"}]
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+Completion = dict[str, Any]
+Change = Callable[[Completion], Completion]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How one request is answered otherwise than well.
+
+    ``body`` replaces the answer, ``change`` alters it. ``delay`` (seconds)
+    comes before the answer and ``drip`` between its single bytes. ``cut_after``
+    bytes of the body the connection is reset; -1 resets it before the status line.
+    """
+
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+    change: Change | None = None
+    delay: float = 0.0
+    drip: float = 0.0
+    cut_after: int | None = None
+    claimed_length: int | None = None
+
+    @property
+    def billed(self) -> bool:
+        """The provider did the work, whether or not the answer arrives."""
+        return self.status == 200
+
+
+FaultScript = Callable[[str], Fault | None]
+"""Given the prompt of a chat request: the fault to make, None to answer well."""
+
+
+def named_fault(name: str, **options: Any) -> Fault:
+    """The fault called *name*; raises ValueError for an unknown name or option."""
+    make = _NAMED.get(name)
+    if make is None:
+        raise ValueError(f"unknown fault {name!r}; known: ok, {', '.join(sorted(_NAMED))}")
+    try:
+        return make(**options)
+    except TypeError:
+        given = ", ".join(sorted(options))
+        raise ValueError(f"fault {name!r} does not take these options: {given}") from None
+
+
+def script_from(entries: object) -> FaultScript:
+    """A script that plays the JSON list *entries* once; raises ValueError on nonsense."""
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError("a fault script is a list of objects, each with a fault's name")
+    remaining = iter(list(_expand(entries)))
+    return lambda prompt: next(remaining, None)
+
+
+def _expand(entries: Iterable[Mapping[str, Any]]) -> Iterator[Fault | None]:
+    for entry in entries:
+        options = {key: value for key, value in entry.items() if key not in {"fault", "times"}}
+        name = str(entry.get("fault", ""))
+        fault = None if name == "ok" else named_fault(name, **options)
+        yield from [fault] * int(entry.get("times", 1))
+
+
+def _error(status: int, message: str, code: str | None = None, kind: str = "error") -> Fault:
+    error = {"error": {"message": message, "type": kind, "code": code}}
+    return Fault(status, body=json.dumps(error).encode())
+
+
+def _rate_limit(retry_after: str | None = None) -> Fault:
+    fault = _error(429, "Rate limit reached", "rate_limit_exceeded", "requests")
+    named = (("Retry-After", retry_after),) if retry_after is not None else ()
+    return replace(fault, headers=named)
+
+
+def _redirect(to: str = "http://127.0.0.1:9/v1/chat/completions", status: int = 307) -> Fault:
+    return Fault(status, headers=(("Location", to),), body=b"")
+
+
+def _message(**facts: Any) -> Change:
+    def change(completion: Completion) -> Completion:
+        completion["choices"][0]["message"].update(facts)
+        return completion
+
+    return change
+
+
+def _finish(reason: str, **facts: Any) -> Change:
+    def change(completion: Completion) -> Completion:
+        completion["choices"][0]["finish_reason"] = reason
+        return _message(**facts)(completion)
+
+    return change
+
+
+def _model(name: str) -> Change:
+    return lambda completion: {**completion, "model": name}
+
+
+_TOOL_CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+_WHOLE = b'{"choices": []}'
+
+_NAMED: dict[str, Callable[..., Fault]] = {
+    "rate_limit": _rate_limit,
+    "redirect": _redirect,
+    "server_error": lambda status=500: _error(status, "The server had an error"),
+    "auth": lambda text="Incorrect API key provided": _error(401, text, "invalid_api_key"),
+    "quota": lambda: _error(429, "You exceeded your current quota", "insufficient_quota"),
+    "payment": lambda: _error(402, "Insufficient Balance"),
+    "not_found": lambda: _error(404, "The model does not exist", "model_not_found"),
+    "bad_request": lambda: _error(400, "temperature is not supported"),
+    "context_length": lambda: _error(
+        400, "the request exceeds the available context size", kind="exceed_context_size_error"
+    ),
+    "slow": lambda seconds=1.0: Fault(delay=seconds),
+    "drip": lambda seconds=0.2: Fault(drip=seconds),
+    "reset": lambda after=40: Fault(cut_after=after),
+    "hang_up": lambda: Fault(cut_after=-1),
+    "short_body": lambda: Fault(claimed_length=100_000, cut_after=10_000),
+    "malformed": lambda: Fault(body=b'{"choices": [{"message": {"content": "half'),
+    "no_choices": lambda: Fault(body=_WHOLE),
+    "not_http": lambda: Fault(headers=(("bad header", "\x00"),)),
+    "wrong_model": lambda name="another-model": Fault(change=_model(name)),
+    "empty": lambda: Fault(change=_message(content="")),
+    "null_content": lambda: Fault(change=_message(content=None)),
+    "length": lambda: Fault(change=_finish("length")),
+    "content_filter": lambda: Fault(change=_finish("content_filter", content=None)),
+    "reasoning": lambda: Fault(change=_message(content=None, reasoning_content="think")),
+    "tool_calls": lambda: Fault(
+        change=_finish("tool_calls", content=None, tool_calls=[_TOOL_CALL])
+    ),
+    "huge": lambda size=30_000_000: Fault(body=b" " * size),
+    "gzip_bomb": lambda size=50_000_000: Fault(
+        headers=(("Content-Encoding", "gzip"),), body=gzip.compress(b" " * size, 6)
+    ),
+}
