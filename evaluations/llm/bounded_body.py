@@ -1,0 +1,77 @@
+"""An answer's body that stops at a limit, counted after decompression.
+
+The OpenAI client reads every body into memory, error bodies too. Ten gigabytes
+of zeros are ten megabytes of gzip; so the body is unpacked here, piece by
+piece, and given up at the limit.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Iterator
+
+import httpx2
+
+from evaluations.llm.client import ChatFailure, FailureKind
+
+_PIECE = 65536
+_WINDOW_BITS = {"gzip": 31, "deflate": 15}
+
+
+class BoundedBody(httpx2.AsyncByteStream):
+    """The decoded bytes of *source*, at most *limit*; then ``ChatFailure`` (oversize)."""
+
+    def __init__(
+        self, source: httpx2.AsyncByteStream, encoding: str, limit: int, status: int
+    ) -> None:
+        self._source = source
+        self._limit = limit
+        self._left = limit
+        self._status = status
+        bits = _WINDOW_BITS.get(encoding)
+        self._inflate = zlib.decompressobj(bits) if bits else None
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._source:
+            for piece in self._unpacked(chunk):
+                self._left -= len(piece)
+                if self._left < 0:
+                    text = f"the answer is larger than {self._limit} bytes"
+                    raise _unusable(FailureKind.OVERSIZE, text, self._status)
+                yield piece
+
+    async def aclose(self) -> None:
+        """Give the connection back."""
+        await self._source.aclose()
+
+    def _unpacked(self, chunk: bytes) -> Iterator[bytes]:
+        if self._inflate is None:
+            yield chunk
+            return
+        while chunk:
+            try:
+                yield self._inflate.decompress(chunk, _PIECE)
+            except zlib.error:
+                text = "the compressed body is broken"
+                raise _unusable(FailureKind.MALFORMED, text, self._status) from None
+            chunk = self._inflate.unconsumed_tail
+
+
+def bound(response: httpx2.Response, limit: int) -> None:
+    """Put the bound on *response*, whose body was not read yet.
+
+    We ask for no compression. A server that compresses anyway is unpacked
+    here, or refused where the encoding is not one of the two common ones.
+    """
+    encoding = response.headers.pop("content-encoding", "").strip().lower()
+    if encoding not in {"", "identity", *_WINDOW_BITS}:
+        text = f"the answer came in an encoding that was not asked for: {encoding[:40]}"
+        raise _unusable(FailureKind.MALFORMED, text, response.status_code)
+    if not isinstance(response.stream, httpx2.AsyncByteStream):
+        raise TypeError("only an answer that was not read yet can be bounded")
+    response.stream = BoundedBody(response.stream, encoding, limit, response.status_code)
+
+
+def _unusable(kind: FailureKind, text: str, status: int) -> ChatFailure:
+    billed = 200 <= status < 300
+    return ChatFailure(kind, text, http_status=status, may_have_been_billed=billed)

@@ -1,0 +1,184 @@
+"""The OpenAI client on its aiohttp transport, with its habits switched off.
+
+By itself the client retries twice, follows redirects, reads eight environment
+variables and answers of any size. Here one call is one request to one address
+with our own headers, a total deadline and a largest answer; every retry is the
+caller's, because every retry may be billed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient
+
+from evaluations.llm.bounded_body import bound
+from evaluations.llm.classify import failure_of
+from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind
+from evaluations.llm.replies import read_reply
+from evaluations.llm.scrub import scrub
+
+# All that leaves. The client adds others, and OPENAI_CUSTOM_HEADERS any at all.
+_SENT_HEADERS = ("host", "content-type", "content-length", "connection")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how large one call may be: seconds, and bytes after decoding.
+
+    ``read`` is the longest silence, which without streaming is the time the
+    model needs to write its whole answer; ``deadline`` bounds the call as a
+    whole, against an endpoint that sends one byte now and then.
+    """
+
+    connect: float = 5.0
+    read: float = 300.0
+    deadline: float = 600.0
+    reply_bytes: int = 20_000_000
+
+
+class OpenAIChat:
+    """One model behind one OpenAI-compatible endpoint.
+
+    ``base_url`` ends before ``/chat/completions``. ``api_key`` None sends no
+    Authorization at all. Use as an async context manager inside one event loop.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        api_key: str | None,
+        *,
+        max_in_flight: int = 8,
+        limits: Limits | None = None,
+        organization: str | None = None,
+        project: str | None = None,
+    ) -> None:
+        self.model = model
+        self._limits = limits or Limits()
+        self._secret = api_key or None
+        self._headers = _own_headers(self._secret, organization, project)
+        self._http = self._http_client(max_in_flight)
+        # Every argument is given, so that none is looked up in the environment;
+        # the headers that OPENAI_CUSTOM_HEADERS adds are dropped in _only_own_headers.
+        self._client = AsyncOpenAI(
+            api_key=api_key or "none",
+            admin_api_key="none",
+            organization=organization or "",
+            project=project or "",
+            webhook_secret="none",
+            base_url=base_url,
+            max_retries=0,
+            http_client=self._http,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.close()
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Make one request and read its answer; raises ``ChatFailure``, never retries."""
+        body = {**request.params, "model": self.model, "messages": list(request.messages)}
+        try:
+            async with asyncio.timeout(self._limits.deadline):
+                response = await self._client.post(
+                    "/chat/completions", cast_to=httpx2.Response, body=body
+                )
+        except APIStatusError as error:
+            raise self._refused(error.response) from None
+        except APIConnectionError as error:
+            raise self._broken(error) from None
+        except aiohttp.ClientError as error:
+            raise self._unknown(FailureKind.MALFORMED, str(error)) from None
+        except TimeoutError:
+            raise self._unknown(FailureKind.TIMEOUT, "the call passed its deadline") from None
+        return read_reply(response.content, response.headers.get("x-request-id", ""))
+
+    def _http_client(self, max_in_flight: int) -> httpx2.AsyncClient:
+        return DefaultAioHttpClient(
+            follow_redirects=False,
+            trust_env=False,
+            timeout=httpx2.Timeout(
+                connect=self._limits.connect, read=self._limits.read, write=30.0, pool=30.0
+            ),
+            # A connection that idles longer may be closed by the server just as it is used again.
+            limits=httpx2.Limits(
+                max_connections=max_in_flight,
+                max_keepalive_connections=max_in_flight,
+                keepalive_expiry=4.0,
+            ),
+            event_hooks={"request": [self._only_own_headers], "response": [self._bound]},
+        )
+
+    async def _only_own_headers(self, request: httpx2.Request) -> None:
+        kept = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
+        request.headers = httpx2.Headers({**kept, **self._headers})
+
+    async def _bound(self, response: httpx2.Response) -> None:
+        bound(response, self._limits.reply_bytes)
+
+    def _refused(self, response: httpx2.Response) -> ChatFailure:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return failure_of(
+            response.status_code,
+            headers,
+            response.text,
+            now=datetime.now(UTC),
+            secret=self._secret,
+        )
+
+    def _broken(self, error: APIConnectionError) -> ChatFailure:
+        cause = _aiohttp_cause(error)
+        text = scrub(str(cause or error.__cause__ or error), self._secret)
+        if isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            return ChatFailure(FailureKind.CONNECT, text)
+        if isinstance(cause, aiohttp.ServerTimeoutError):
+            return self._unknown(FailureKind.TIMEOUT, text)
+        return self._unknown(FailureKind.INTERRUPTED, text)
+
+    def _unknown(self, kind: FailureKind, text: str) -> ChatFailure:
+        return ChatFailure(kind, scrub(text, self._secret), may_have_been_billed=True)
+
+
+def _own_headers(
+    api_key: str | None, organization: str | None, project: str | None
+) -> dict[str, str]:
+    named = {
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "User-Agent": "gradeapp",
+        "Authorization": f"Bearer {api_key}" if api_key else "",
+        "OpenAI-Organization": organization or "",
+        "OpenAI-Project": project or "",
+    }
+    return {name: value for name, value in named.items() if value}
+
+
+def _aiohttp_cause(error: BaseException) -> BaseException | None:
+    """The transport's own exception: what the layers above made of it confuses sent and unsent.
+
+    The transport reports a server that hung up after the request as a connect
+    timeout, which would read as "not billed".
+    """
+    cause = error.__cause__
+    while cause is not None and not isinstance(cause, aiohttp.ClientError):
+        cause = cause.__cause__
+    return cause

@@ -1,0 +1,120 @@
+"""Every way in which a call can fail, made by a real server, and what is known of it."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from evaluations.llm.client import ChatFailure, FailureKind
+from evaluations.llm.openai_client import Limits
+from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
+from tests.evaluations.llm.conftest import fail
+
+SHORT = Limits(connect=1.0, read=0.2, deadline=0.5, reply_bytes=1_000_000)
+
+# fault, its options, kind, status, may have been billed
+KINDS: list[tuple[str, dict[str, Any], str, int | None, bool]] = [
+    ("rate_limit", {}, "rate_limit", 429, False),
+    ("server_error", {}, "server", 500, False),
+    ("server_error", {"status": 503}, "server", 503, False),
+    ("auth", {}, "auth", 401, False),
+    ("quota", {}, "quota", 429, False),
+    ("payment", {}, "quota", 402, False),
+    ("not_found", {}, "not_found", 404, False),
+    ("bad_request", {}, "bad_request", 400, False),
+    ("context_length", {}, "context_length", 400, False),
+    ("redirect", {}, "redirect", 307, False),
+    ("redirect", {"status": 302}, "redirect", 302, False),
+    ("redirect", {"status": 308}, "redirect", 308, False),
+    ("slow", {"seconds": 5}, "timeout", None, True),
+    ("drip", {"seconds": 0.1}, "timeout", None, True),
+    ("reset", {}, "interrupted", None, True),
+    ("hang_up", {}, "interrupted", None, True),
+    ("short_body", {}, "interrupted", None, True),
+    ("not_http", {}, "malformed", None, True),
+    ("malformed", {}, "malformed", 200, True),
+    ("no_choices", {}, "malformed", 200, True),
+    ("huge", {"size": 3_000_000}, "oversize", 200, True),
+    ("gzip_bomb", {"size": 30_000_000}, "oversize", 200, True),
+]
+
+
+@pytest.mark.parametrize(("fault", "options", "kind", "status", "billed"), KINDS)
+def test_each_fault_is_one_kind_of_failure(
+    server: ScriptedServer,
+    fault: str,
+    options: dict[str, Any],
+    kind: str,
+    status: int | None,
+    billed: bool,
+) -> None:
+    server.endpoint.faults = lambda prompt: named_fault(fault, **options)
+    failure = fail(server.base_url, limits=SHORT)
+    assert (failure.kind, failure.http_status) == (kind, status)
+    assert failure.may_have_been_billed is billed
+    assert len(server.requests) == 1, "the client must not retry by itself"
+    assert server.ledger.billed == int(billed)
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound but not listening: refused, and nobody else takes it
+        port = taken.getsockname()[1]
+        failure = fail(f"http://127.0.0.1:{port}/v1")
+    assert failure.kind is FailureKind.CONNECT
+    assert not failure.may_have_been_billed
+
+
+def test_a_host_without_a_name() -> None:
+    assert fail("http://endpoint.invalid/v1").kind is FailureKind.CONNECT
+
+
+@pytest.mark.parametrize(
+    ("size", "kind"), [(900_000, FailureKind.BAD_REQUEST), (3_000_000, FailureKind.OVERSIZE)]
+)
+def test_an_error_body_has_the_same_limit(
+    server: ScriptedServer, size: int, kind: FailureKind
+) -> None:
+    server.endpoint.faults = lambda prompt: Fault(400, body=b"x" * size)
+    failure = fail(server.base_url, limits=SHORT)
+    assert failure.kind is kind
+    assert not failure.may_have_been_billed
+    assert len(failure.text) <= 2048
+
+
+def test_an_encoding_that_nobody_asked_for(server: ScriptedServer) -> None:
+    server.endpoint.faults = lambda prompt: Fault(headers=(("Content-Encoding", "br"),), body=b"x")
+    failure = fail(server.base_url)
+    assert failure.kind is FailureKind.MALFORMED
+    assert "encoding" in failure.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "retryable", "pauses"),
+    [
+        ("connect", True, False),
+        ("timeout", True, False),
+        ("interrupted", True, False),
+        ("rate_limit", True, False),
+        ("server", True, False),
+        ("malformed", True, False),
+        ("cancelled", True, False),
+        ("auth", False, True),
+        ("quota", False, True),
+        ("not_found", False, False),
+        ("bad_request", False, False),
+        ("context_length", False, False),
+        ("redirect", False, False),
+        ("oversize", False, False),
+    ],
+)
+def test_what_follows_from_a_kind(kind: str, retryable: bool, pauses: bool) -> None:
+    failure = ChatFailure(FailureKind(kind))
+    assert (failure.retryable, failure.pauses_run) == (retryable, pauses)
+
+
+def test_every_kind_is_in_the_table_above() -> None:
+    tested = {row[2] for row in KINDS} | {"connect", "cancelled"}
+    assert tested == {kind.value for kind in FailureKind}

@@ -1,0 +1,106 @@
+"""What leaves the machine, and where to: the client's habits are switched off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from evaluations.llm.client import FailureKind
+from evaluations.llm.openai_client import OpenAIChat
+from evaluations.llm.scripted import ScriptedServer, named_fault
+from tests.evaluations.llm.conftest import KEY, ask, fail, reply, request
+
+SENTINEL = "sentinel-of-the-environment"
+VARIABLES = {
+    "OPENAI_API_KEY": SENTINEL,
+    "OPENAI_ADMIN_KEY": SENTINEL,
+    "OPENAI_ORG_ID": SENTINEL,
+    "OPENAI_PROJECT_ID": SENTINEL,
+    "OPENAI_WEBHOOK_SECRET": SENTINEL,
+    "OPENAI_BASE_URL": f"http://{SENTINEL}.invalid/v1",
+    "OPENAI_CUSTOM_HEADERS": f"X-Leak: {SENTINEL}\nAuthorization: Bearer {SENTINEL}",
+    "HTTP_PROXY": f"http://{SENTINEL}.invalid:3128",
+    "HTTPS_PROXY": f"http://{SENTINEL}.invalid:3128",
+    "ALL_PROXY": f"http://{SENTINEL}.invalid:3128",
+}
+
+
+@pytest.mark.parametrize("key", [KEY, None])
+def test_the_environment_never_leaks_into_a_request(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(name, value)
+        monkeypatch.setenv(name.lower(), value)
+    ask(server.base_url, key=key)
+    received = server.requests[0]
+    assert SENTINEL not in str(received)
+    assert received.headers.get("authorization") == (f"Bearer {key}" if key else None)
+
+
+def test_only_known_headers_leave(server: ScriptedServer) -> None:
+    reply(server.base_url)
+    assert set(server.requests[0].headers) == {
+        "host",
+        "accept",
+        "accept-encoding",
+        "authorization",
+        "connection",
+        "content-length",
+        "content-type",
+        "user-agent",
+    }
+
+
+def test_organization_and_project_leave_where_they_are_given(server: ScriptedServer) -> None:
+    async def call() -> None:
+        async with OpenAIChat(
+            server.base_url, "m", KEY, organization="org", project="proj"
+        ) as chat:
+            await chat.complete(request())
+
+    asyncio.run(call())
+    headers = server.requests[0].headers
+    assert (headers["openai-organization"], headers["openai-project"]) == ("org", "proj")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_sends_no_second_request(server: ScriptedServer, status: int) -> None:
+    with ScriptedServer() as other:
+        to = f"{other.base_url}/chat/completions"
+        server.endpoint.faults = lambda prompt: named_fault("redirect", to=to, status=status)
+        failure = fail(server.base_url)
+        assert failure.kind is FailureKind.REDIRECT
+        assert other.requests == []
+    assert len(server.requests) == 1
+    assert KEY not in failure.text
+
+
+@pytest.mark.parametrize("echo", [f"bad key {KEY}", f"Authorization: Bearer {KEY}", KEY[:9]])
+def test_an_echoed_key_is_not_kept(server: ScriptedServer, echo: str) -> None:
+    server.endpoint.faults = lambda prompt: named_fault("auth", text=echo)
+    failure = fail(server.base_url)
+    assert failure.kind is FailureKind.AUTH
+    assert KEY[:9] not in str(failure)
+
+
+def test_a_wrong_key_is_told_apart() -> None:
+    with ScriptedServer(api_key="the right one") as server:
+        assert fail(server.base_url).kind is FailureKind.AUTH
+        assert ask(server.base_url, key="the right one")
+
+
+def test_the_body_is_the_model_the_messages_and_the_parameters(server: ScriptedServer) -> None:
+    async def call() -> None:
+        async with OpenAIChat(server.base_url, "scripted-demo", KEY) as chat:
+            await chat.complete(request(1, "问", temperature=0, model="another", top_k=5))
+
+    asyncio.run(call())
+    assert json.loads(server.requests[0].body) == {
+        "model": "scripted-demo",
+        "messages": [{"role": "user", "content": "问"}],
+        "temperature": 0,
+        "top_k": 5,
+    }
