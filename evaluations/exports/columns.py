@@ -1,0 +1,84 @@
+"""Tables for export: what a report, or any list of rows, looks like in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from evaluations.rules.statistics.figure import Figure, Report
+
+Cell = str | int | float | Decimal | None
+
+# A file may be read without its manifest: what a number rests on stands in every row.
+CONTEXT = ("dataset", "marker", "policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Named columns and rows of cells; every row is as long as there are columns.
+
+    A cell's type decides how it is written: text is text, also where it looks
+    like a number; None is an empty cell.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) != len(self.columns):
+            raise ValueError("two columns have one name")
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError("a row is not as long as there are columns")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
+    """A table of any rows: scores, marks, responses. Raises ValueError for a ragged row."""
+    return Table(tuple(columns), tuple(tuple(row) for row in rows))
+
+
+def report_table(report: Report) -> Table:
+    """A report in columns: context, key, and each figure with what it rests on.
+
+    The context (dataset, marker, policy) comes from the report's parameters
+    where the key does not hold it. A figure ``rate`` makes the columns ``rate``,
+    ``rate_n``, ``rate_low`` and ``rate_high`` (when any row has an interval) and
+    ``rate_reason``; they are empty in rows that do not have the figure.
+    """
+    keys = _in_order(name for row in report.rows for name in row.key)
+    figures = _in_order(name for row in report.rows for name in row.figures)
+    bounded = {
+        name
+        for row in report.rows
+        for name, figure in row.figures.items()
+        if figure.low is not None or figure.high is not None
+    }
+    context = {
+        name: str(report.params[name])
+        for name in CONTEXT
+        if report.params.get(name) is not None and name not in keys
+    }
+    names = [title for name in figures for title in _titles(name, name in bounded)]
+    rows: list[list[Cell]] = []
+    for row in report.rows:
+        cells: list[Cell] = [*context.values(), *(row.key.get(name) for name in keys)]
+        for name in figures:
+            cells += _cells(row.figures.get(name), name in bounded)
+        rows.append(cells)
+    return table([*context, *keys, *names], rows)
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _titles(name: str, bounded: bool) -> list[str]:
+    bounds = [f"{name}_low", f"{name}_high"] if bounded else []
+    return [name, f"{name}_n", *bounds, f"{name}_reason"]
+
+
+def _cells(figure: Figure | None, bounded: bool) -> list[Cell]:
+    if figure is None:
+        return [None] * (5 if bounded else 3)
+    bounds = [figure.low, figure.high] if bounded else []
+    return [figure.value, figure.n, *bounds, figure.reason]
