@@ -85,6 +85,12 @@ def test_unscored_rows_are_counted_and_left_out() -> None:
     assert (row["unscored"].value, row["unscored"].n) == (1, 2)
 
 
+def test_unscored_objective_rows_count_their_sub_answers() -> None:
+    report = rates([answered(full=12.0, subs=2), answered(points=None, full=18.0, subs=3)])
+    row = figures(report, subject="Biology")
+    assert (row["unscored"].value, row["unscored"].n, row["rate"].n) == (3, 5, 2)
+
+
 def test_nothing_scored_has_a_reason_and_no_zero() -> None:
     row = figures(rates([marked(points=None)]), subject="Biology")
     for name in ("points", "full", "rate"):

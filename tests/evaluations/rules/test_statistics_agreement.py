@@ -171,8 +171,10 @@ def test_one_pair_still_has_its_difference() -> None:
     assert figures["within_tolerance"].value == 1.0  # a difference equal to the tolerance passes
 
 
-def test_half_points_in_binary_do_not_miss_the_tolerance() -> None:
-    assert agreement(pairs([0.3], [0.1 + 0.2 + 1.0]))["within_tolerance"].value == 1.0
+def test_binary_rounding_does_not_miss_the_tolerance() -> None:
+    assert 2.2 - 1.2 > 1  # by 2e-16
+    figures = agreement(pairs([1.2], [2.2]))
+    assert (figures["within_1"].value, figures["within_tolerance"].value) == (1.0, 1.0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=40))
