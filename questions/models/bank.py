@@ -86,7 +86,8 @@ class QuestionRevision(models.Model):
 
     ``answer_key`` is a list of strings, one per sub-answer of an objective item
     (sorted letters). ``sub_marks`` is the list of full marks per sub-answer, as
-    decimal strings; ``full_marks`` is their sum, in points.
+    decimal strings; ``full_marks`` is their sum, in points. ``extra`` holds what
+    else the source says, and under ``raw:`` the original of a replaced text.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="revisions")
@@ -103,6 +104,7 @@ class QuestionRevision(models.Model):
     full_marks = models.DecimalField(max_digits=6, decimal_places=2)
     paper_published = models.CharField(max_length=80, blank=True)
     images = models.JSONField(default=list)
+    extra = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
