@@ -1,0 +1,222 @@
+"""Importing questions: nothing half done, nothing twice, one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.refusals import BadInput
+from questions.models import (
+    Asset,
+    Dataset,
+    ImportBatch,
+    ImportProblem,
+    Question,
+    QuestionRevision,
+    Rubric,
+    Task,
+)
+from questions.services.imports import import_questions
+
+pytestmark = pytest.mark.django_db
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
+BANK = (Dataset, Task, Question, QuestionRevision, Rubric, Asset, ImportBatch, AuditEntry)
+
+LINE: dict[str, Any] = {
+    "dataset": "my-exam",
+    "task": "Physics_MCQs",
+    "id": "p1",
+    "subject": "Physics",
+    "type": "single_choice",
+    "language": "en",
+    "stem": "Which unit measures force?\nA. joule\nB. newton",
+    "letters": "AB",
+    "answer": ["B"],
+    "sub_marks": [4],
+}
+MARKED = {
+    "dataset": "my-exam",
+    "task": "Physics_Open",
+    "id": "o1",
+    "type": "subjective",
+    "language": "en",
+    "stem": "Look: ![a circuit](image:circuit.png)",
+    "sub_marks": [4],
+    "rubric": [{"text": "states the law", "points": 1.5}, {"text": "computes", "points": 2.5}],
+    "images": ["circuit.png"],
+    "extra": {"shelf": "7"},
+}
+
+
+def write(folder: Path, *lines: dict[str, Any], name: str = "exam.jsonl") -> Path:
+    (folder / "images").mkdir(exist_ok=True)
+    (folder / "images" / "circuit.png").write_bytes(PNG)
+    file = folder / name
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+def rows() -> list[int]:
+    return [model.objects.count() for model in BANK]
+
+
+def test_an_import_fills_the_bank(tmp_path: Path, curator: User) -> None:
+    report = import_questions("jsonl", write(tmp_path, LINE, MARKED), acting_user=curator)
+    assert (report.dataset, report.read, report.new) == ("my-exam", 2, 2)
+    question = Question.objects.get(external_id="p1")
+    assert question.current.answer_key == ["B"]
+    assert question.current.sub_marks == ["4"]
+    assert (question.task.part, question.subject) == ("objective", "Physics")
+    marked = Question.objects.get(external_id="o1")
+    assert marked.current.extra == {"shelf": "7"}
+    points = marked.rubrics.get().points
+    assert list(points.values_list("order", "points")) == [(1, 1.5), (2, 2.5)]
+    assert bytes(Asset.objects.get(name="circuit.png").content) == PNG
+    batch = ImportBatch.objects.get()
+    assert (batch.kind, batch.actor, batch.counts["new"]) == ("questions", curator, 2)
+    assert AuditEntry.objects.get(tag="questions.imported").actor == curator
+
+
+def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path, LINE, MARKED)
+    import_questions("jsonl", path)
+    before = rows()
+    report = import_questions("jsonl", path)
+    assert (report.read, report.new, report.same, report.changed) == (2, 0, 2, 0)
+    assert rows() == before
+
+
+def test_a_changed_item_gets_a_revision_and_keeps_the_old(tmp_path: Path) -> None:
+    import_questions("jsonl", write(tmp_path, LINE, MARKED))
+    rubric = [{"text": "everything", "points": 4}]
+    path = write(tmp_path, LINE | {"answer": ["A"], "year": 2020}, MARKED | {"rubric": rubric})
+    report = import_questions("jsonl", path)
+    assert (report.new, report.same, report.changed) == (0, 0, 2)
+    question = Question.objects.get(external_id="p1")
+    assert [r.answer_key for r in question.revisions.order_by("number")] == [["B"], ["A"]]
+    assert (question.current.number, question.year) == (2, 2020)
+    marked = Question.objects.get(external_id="o1")
+    assert list(marked.rubrics.values_list("version", flat=True)) == [1, 2]
+
+
+def test_a_rubric_that_did_not_change_gets_no_version(tmp_path: Path) -> None:
+    import_questions("jsonl", write(tmp_path, MARKED))
+    import_questions("jsonl", write(tmp_path, MARKED | {"analysis": "new"}))
+    assert Rubric.objects.count() == 1
+
+
+def test_a_contradictory_key_is_quarantined_and_named(tmp_path: Path) -> None:
+    report = import_questions("jsonl", write(tmp_path, LINE | {"answer": ["F"]}))
+    assert (report.read, report.quarantined) == (1, 1)
+    assert [(p.row, p.code) for p in report.problems] == [(1, "key_outside_letters")]
+    assert Question.objects.get().status == "quarantined"
+    assert ImportProblem.objects.get().code == "key_outside_letters"
+
+
+def test_a_dry_run_tells_and_keeps_nothing(tmp_path: Path) -> None:
+    before = rows()
+    report = import_questions("jsonl", write(tmp_path, LINE, MARKED), dry_run=True)
+    assert (report.read, report.new) == (2, 2)
+    assert rows() == before
+
+
+def test_a_broken_file_refuses_only_itself(tmp_path: Path) -> None:
+    write(tmp_path, LINE)
+    (tmp_path / "broken.jsonl").write_text(json.dumps(MARKED) + "\n{oops\n")
+    report = import_questions("jsonl", tmp_path)
+    assert (report.read, report.new, report.refused) == (1, 1, 1)
+    assert [(p.file, p.row, p.code) for p in report.problems] == [
+        ("broken.jsonl", 2, "broken_json")
+    ]
+    assert not Question.objects.filter(external_id="o1").exists()
+
+
+def test_an_image_does_not_change_under_its_revision(tmp_path: Path) -> None:
+    path = write(tmp_path, LINE, MARKED)
+    import_questions("jsonl", path)
+    (path / "images" / "circuit.png").write_bytes(PNG + b"other")
+    with pytest.raises(BadInput, match=r"another image called 'circuit.png'"):
+        import_questions("jsonl", path)
+    assert bytes(Asset.objects.get().content) == PNG
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"id": "x" * 81}, "too_long"),
+        ({"task": "x" * 121}, "too_long"),
+        ({"paper": "x" * 81}, "too_long"),
+        ({"sub_marks": [1000] * 11, "answer": ["B"] * 11}, "too_many_points"),
+    ],
+)
+def test_what_a_database_would_cut_is_refused(
+    tmp_path: Path, change: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(BadInput) as refusal:
+        import_questions("jsonl", write(tmp_path, LINE | change))
+    assert refusal.value.code == "nothing_read"
+    assert [p.code for p in ImportProblem.objects.all()] == [code]
+    assert not Question.objects.exists()
+
+
+BAD_INPUT = [
+    ("gaokao", "exam.jsonl", "no source called “gaokao”; choose one of: gaokao-bench, jsonl"),
+    ("agieval", "exam.jsonl", "agieval are not read yet"),
+    ("agibench", "exam.jsonl", "agibench are not read yet"),
+    ("jsonl", "nowhere", "no file or folder “{path}”"),
+    ("gaokao-bench", "nowhere", "no file or folder “{path}”"),
+    ("jsonl", "broken.jsonl", "broken.jsonl:2: The line is not JSON"),
+    ("gaokao-bench", "broken.json", "broken.json:1: The file is not JSON: "),
+    ("gaokao-bench", "other.json", "other.json: The file is not one of GAOKAO-Bench"),
+    ("jsonl", "empty.jsonl", "'empty.jsonl' holds no question"),
+    ("jsonl", "type.jsonl", "type.jsonl:1: 'type' is 'essay'; it must be one of"),
+    ("gaokao-bench", "empty", "empty: The folder holds no .json file."),
+]
+
+
+@pytest.mark.parametrize(("source", "name", "sentence"), BAD_INPUT)
+def test_bad_input_gets_one_sentence_and_loses_nothing(
+    tmp_path: Path, source: str, name: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, LINE)
+    write(tmp_path, LINE | {"type": "essay"}, name="type.jsonl")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken.jsonl").write_text(json.dumps(LINE) + '\n{"dataset": ')
+    (tmp_path / "broken.json").write_text('{"keywords": "2010-2022_Biology_MCQs", "example": [')
+    (tmp_path / "other.json").write_text('{"name": 1}')
+    (tmp_path / "empty.jsonl").write_text("")
+    path = tmp_path / name
+    with pytest.raises(SystemExit) as exit_:
+        call_command("import_questions", source, str(path))
+    assert exit_.value.code == 1
+    error = capsys.readouterr().err.strip()
+    assert sentence.format(path=path) in error
+    assert "\n" not in error
+    assert not Question.objects.exists()
+
+
+def test_the_command_prints_the_promised_json(tmp_path: Path) -> None:
+    out = StringIO()
+    path = write(tmp_path, LINE | {"answer": ["F"]})
+    call_command("import_questions", "jsonl", str(path), format="json", stdout=out)
+    result = json.loads(out.getvalue())
+    assert list(result) == [
+        *("dataset", "read", "new", "same", "changed", "quarantined", "refused"),
+        *("problems", "seconds"),
+    ]
+    assert result["problems"] == [
+        {
+            "file": "exam.jsonl",
+            "row": 1,
+            "code": "key_outside_letters",
+            "text": "Key 1 is F, offered are AB.",
+        }
+    ]
