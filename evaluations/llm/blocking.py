@@ -1,0 +1,158 @@
+"""Run a pump from synchronous code, with the desk in the caller's own thread.
+
+The event loop runs in a thread of its own; what the desk does stays where the
+caller's database connection and transaction are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from evaluations.llm.desk import Desk
+from evaluations.llm.openai_client import OpenAIChat
+from evaluations.llm.pump import Pace, PumpError, PumpResult, pump
+
+
+def run_pump(
+    desk: Desk,
+    chat: OpenAIChat,
+    *,
+    in_flight: int,
+    spool_path: Path,
+    random: Random,
+    pace: Pace | None = None,
+) -> PumpResult:
+    """Pump to the end, close *chat*, and return what ``pump`` returns or raise what it raises.
+
+    Ctrl-C and any other exception that a signal handler raises here give up
+    what is in flight, deliver it as such, and are raised again.
+    """
+    calls = _CallersThread()
+
+    async def pumping() -> PumpResult:
+        async with chat:
+            return await pump(
+                desk,
+                chat,
+                in_flight=in_flight,
+                spool_path=spool_path,
+                random=random,
+                pace=pace,
+                executor=calls,
+            )
+
+    thread = _LoopThread(pumping, at_end=calls.finish)
+    thread.start()
+    try:
+        calls.serve()
+    except BaseException:
+        thread.cancel()
+        calls.serve()
+        raise
+    thread.join()
+    return _without_wrapping_signals(thread.outcome)
+
+
+def _without_wrapping_signals(outcome: Future[PumpResult]) -> PumpResult:
+    try:
+        return outcome.result()
+    except PumpError as error:
+        if error.__cause__ is not None and not isinstance(error.__cause__, Exception):
+            raise error.__cause__ from None
+        raise
+
+
+class _CallersThread(Executor):
+    """An executor whose one thread is the one that calls ``serve``.
+
+    Signal handlers raise in that thread, between any two steps. So a call
+    leaves the line only after it was made, and is not made a second time:
+    ``serve`` may be interrupted anywhere and begun again.
+    """
+
+    def __init__(self) -> None:
+        self._calls: deque[Callable[[], None] | None] = deque()
+        self._news = threading.Event()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+
+        def call() -> None:
+            if future.done():
+                return
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._put(call)
+        return future
+
+    def serve(self) -> None:
+        """Make the calls that are submitted, until ``finish``."""
+        while True:
+            while self._calls:
+                call = self._calls[0]
+                if call is None:
+                    return
+                call()
+                self._calls.popleft()
+            self._news.wait()
+            self._news.clear()
+
+    def finish(self) -> None:
+        """Let ``serve`` return once everything before this is done."""
+        self._put(None)
+
+    def _put(self, call: Callable[[], None] | None) -> None:
+        self._calls.append(call)
+        self._news.set()
+
+
+class _LoopThread(threading.Thread):
+    """A coroutine in an event loop and thread of its own; ``outcome`` is what came of it."""
+
+    def __init__(
+        self,
+        main: Callable[[], Coroutine[Any, Any, PumpResult]],
+        at_end: Callable[[], None],
+    ) -> None:
+        super().__init__(name="pump-loop", daemon=True)
+        self.outcome: Future[PumpResult] = Future()
+        self._main = main
+        self._at_end = at_end
+        self._started = threading.Event()
+        self._cancel: Callable[[], object] = lambda: None
+
+    def run(self) -> None:
+        try:
+            self.outcome.set_result(asyncio.run(self._cancellable()))
+        except BaseException as error:
+            self.outcome.set_exception(error)
+        finally:
+            self._started.set()
+            self._at_end()
+
+    def cancel(self) -> None:
+        """Cancel the coroutine; nothing where it is over."""
+        self._started.wait()
+        self._cancel()
+
+    async def _cancellable(self) -> PumpResult:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def cancel() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has just been closed
+                loop.call_soon_threadsafe(task.cancel if task else lambda: None)
+
+        self._cancel = cancel
+        self._started.set()
+        return await self._main()

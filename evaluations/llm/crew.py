@@ -1,0 +1,115 @@
+"""The coroutines that make the calls: as many as may be in flight, each one call after another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from evaluations.llm.client import ChatClient, ChatFailure, ChatReply, ChatRequest, FailureKind
+from evaluations.llm.outcome import Outcome
+from evaluations.llm.rate_limit import SharedSlowdown, Ticket
+
+
+class Crew:
+    """Makes calls and collects outcomes; every request given to it becomes exactly one outcome.
+
+    ``outstanding`` counts requests without an outcome yet. ``pausing`` is the
+    first failure that stops a run, ``defect`` the first exception that a client
+    must not raise. After ``closed`` is set no further call is begun.
+    """
+
+    def __init__(
+        self,
+        client: ChatClient,
+        in_flight: int,
+        gate: SharedSlowdown,
+        clock: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._most = in_flight
+        self._gate = gate
+        self._clock = clock
+        self._queue: asyncio.Queue[tuple[ChatRequest, Ticket]] = asyncio.Queue()
+        self._workers: list[asyncio.Task[None]] = []
+        self._arrived: list[Outcome] = []
+        self.news = asyncio.Event()
+        self.outstanding = 0
+        self.sent = 0
+        self.answered = 0
+        self.pausing: ChatFailure | None = None
+        self.defect: Exception | None = None
+        self.closed = False
+
+    def send(self, requests: Sequence[ChatRequest]) -> None:
+        """Begin *requests* at once, as far as there are places."""
+        for request in requests:
+            self._queue.put_nowait((request, self._gate.sent()))
+        self.outstanding += len(requests)
+        while len(self._workers) < min(self._most, self.outstanding):
+            self._workers.append(asyncio.create_task(self._work()))
+
+    def take(self) -> list[Outcome]:
+        """The outcomes that have arrived since the last time."""
+        arrived, self._arrived = self._arrived, []
+        self.news.clear()
+        return arrived
+
+    async def cancel(self) -> None:
+        """Give up what is in flight; what was not begun is said to be unsent."""
+        self.closed = True
+        for worker in self._workers:
+            worker.cancel()
+        await asyncio.gather(*self._workers, return_exceptions=True)
+        while not self._queue.empty():
+            self._unsent(*self._queue.get_nowait())
+
+    async def _work(self) -> None:
+        while True:
+            request, ticket = await self._queue.get()
+            if self.closed:
+                self._unsent(request, ticket)
+            else:
+                await self._call(request, ticket)
+
+    async def _call(self, request: ChatRequest, ticket: Ticket) -> None:
+        self.sent += 1
+        started = self._clock()
+        result: ChatReply | ChatFailure = ChatFailure(
+            FailureKind.CANCELLED, "given up while in flight", may_have_been_billed=True
+        )
+        try:
+            result = await self._client.complete(request)
+        except ChatFailure as failure:
+            result = failure.with_traceback(None)
+        except Exception as error:
+            self.defect = self.defect or error
+            text = f"the client broke: {type(error).__name__}"
+            result = ChatFailure(FailureKind.INTERRUPTED, text, may_have_been_billed=True)
+        finally:
+            # Also when this worker is cancelled: the call may have been billed.
+            self._release(ticket, result)
+            self._arrive(Outcome(request.key, result, self._clock() - started))
+
+    def _release(self, ticket: Ticket, result: ChatReply | ChatFailure) -> None:
+        if isinstance(result, ChatReply):
+            self.answered += 1
+            self._gate.done(ticket, answered=True)
+        elif result.slows_down:
+            self._gate.slowed(ticket, self._clock(), result.retry_after)
+        else:
+            self._gate.done(ticket, answered=False)
+
+    def _unsent(self, request: ChatRequest, ticket: Ticket) -> None:
+        self._gate.done(ticket, answered=False)
+        failure = ChatFailure(FailureKind.CANCELLED, "never sent")
+        self._arrive(Outcome(request.key, failure, 0.0))
+
+    def _arrive(self, outcome: Outcome) -> None:
+        self.outstanding -= 1
+        self._arrived.append(outcome)
+        failure = outcome.failure
+        if failure is not None and failure.pauses_run and self.pausing is None:
+            self.pausing = failure
+        if self.pausing or self.defect:
+            self.closed = True
+        self.news.set()

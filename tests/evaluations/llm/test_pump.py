@@ -1,0 +1,325 @@
+"""The pump against a real endpoint: nothing lost, nothing sent twice, never too many at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from evaluations.llm import spool
+from evaluations.llm.client import ChatReply, ChatRequest, FailureKind
+from evaluations.llm.desk import Desk
+from evaluations.llm.openai_client import Limits, OpenAIChat
+from evaluations.llm.outcome import Outcome
+from evaluations.llm.pump import Pace, PumpError, PumpResult, StopReason, pump
+from evaluations.llm.rate_limit import SharedSlowdown
+from evaluations.llm.retry import RetryPolicy
+from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
+from tests.evaluations.llm.conftest import KEY, QueueOfRecord
+
+QUICK = Pace(tick=0.02, grace=5.0)
+
+
+def run(
+    server: ScriptedServer,
+    desk: Desk,
+    spool_path: Path,
+    *,
+    in_flight: int = 8,
+    pace: Pace = QUICK,
+    **options: Any,
+) -> PumpResult:
+    async def pumping() -> PumpResult:
+        limits = Limits(connect=5.0, read=10.0, deadline=20.0)
+        async with OpenAIChat(
+            server.base_url, "scripted-demo", KEY, max_in_flight=in_flight, limits=limits
+        ) as chat:
+            return await pump(
+                desk,
+                chat,
+                in_flight=in_flight,
+                spool_path=spool_path,
+                random=Random(0),
+                pace=pace,
+                **options,
+            )
+
+    return asyncio.run(pumping())
+
+
+@pytest.fixture
+def spool_path(tmp_path: Path) -> Path:
+    return tmp_path / "spool.jsonl"
+
+
+def billed(server: ScriptedServer) -> Counter[str]:
+    return Counter(server.ledger.prompts)
+
+
+def test_every_job_is_answered_once(server: ScriptedServer, spool_path: Path) -> None:
+    queue = QueueOfRecord(100)
+    result = run(server, queue.desk, spool_path)
+    assert result == PumpResult(100, 100, 0, 0, StopReason.DRAINED)
+    assert queue.answered == list(range(100))
+    assert set(billed(server).values()) == {1}
+    assert len(server.requests) == 100
+    assert not spool_path.exists()
+
+
+def test_nothing_to_do(server: ScriptedServer, spool_path: Path) -> None:
+    result = run(server, QueueOfRecord(0).desk, spool_path)
+    assert result == PumpResult(0, 0, 0, 0, StopReason.DRAINED)
+
+
+@pytest.mark.parametrize("in_flight", [1, 3, 16])
+def test_never_more_in_flight_than_allowed(
+    server: ScriptedServer, spool_path: Path, in_flight: int
+) -> None:
+    server.endpoint.latency = 0.01
+    run(server, QueueOfRecord(60).desk, spool_path, in_flight=in_flight)
+    assert server.endpoint.most_in_flight == in_flight
+
+
+def test_the_places_are_kept_filled(server: ScriptedServer, spool_path: Path) -> None:
+    """One slow call holds one place, not the others."""
+    server.endpoint.faults = lambda prompt: (
+        named_fault("slow", seconds=0.5) if "第0题" in prompt else None
+    )
+    queue = QueueOfRecord(50)
+    run(server, queue.desk, spool_path, in_flight=2)
+    assert queue.outcomes[-1].key == 0
+    assert queue.answered == list(range(50))
+
+
+def test_the_desk_is_visited_in_one_thread_that_is_not_the_loops(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    queue, threads = QueueOfRecord(30), set[str]()
+
+    def seen(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            threads.add(threading.current_thread().name)
+            return function(*arguments)
+
+        return call
+
+    desk = Desk(seen(queue.claim), seen(queue.deliver), seen(queue.should_stop))
+    run(server, desk, spool_path)
+    assert len(threads) == 1
+    assert threading.current_thread().name not in threads
+
+
+def test_outcomes_that_arrive_during_a_visit_are_delivered_together(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    queue = QueueOfRecord(64)
+    answered = threading.Event()
+
+    def deliver(batch: Sequence[Outcome]) -> None:
+        if not queue.batches:  # the first visit lasts until the endpoint is through with the rest
+            server.endpoint.latency = 0.0
+            answered.wait(timeout=0.5)
+        queue.deliver(batch)
+
+    run(server, Desk(queue.claim, deliver, queue.should_stop), spool_path, in_flight=32)
+    assert queue.answered == list(range(64))
+    assert max(queue.batches) > 1
+
+
+def test_under_random_faults_no_outcome_is_lost(server: ScriptedServer, spool_path: Path) -> None:
+    random = Random(11)
+    names = ["server_error", "reset", "hang_up", "malformed", "short_body", "rate_limit"]
+
+    def faults(prompt: str) -> Fault | None:
+        return named_fault(random.choice(names)) if random.random() < 0.3 else None
+
+    server.endpoint.faults = faults
+    queue = QueueOfRecord(150)
+    gate = SharedSlowdown(16, random=Random(0), first_wait=0.01, longest_wait=0.05)
+    result = run(server, queue.desk, spool_path, in_flight=16, gate=gate)
+
+    assert queue.answered == list(range(150))
+    attempts = sum(queue.attempts.values())
+    assert len(queue.outcomes) == attempts == result.sent == len(server.requests)
+    assert result.answered == 150
+    # what the provider billed is what we have answers for, or know to be possibly billed
+    possibly = [o for o in queue.outcomes if o.failure and o.failure.may_have_been_billed]
+    assert server.ledger.billed == 150 + len(possibly)
+    assert server.endpoint.most_in_flight <= 16
+
+
+def test_a_storm_of_429_slows_all_requests_down(server: ScriptedServer, spool_path: Path) -> None:
+    storm, concurrent = 20, list[int]()
+
+    def faults(prompt: str) -> Fault | None:
+        if len(concurrent) >= storm:
+            return None
+        concurrent.append(server.endpoint.in_flight)
+        return named_fault("rate_limit")
+
+    server.endpoint.faults = faults
+    queue = QueueOfRecord(60)
+    gate = SharedSlowdown(8, random=Random(0), first_wait=0.01, longest_wait=0.05)
+    result = run(server, queue.desk, spool_path, gate=gate)
+    assert queue.answered == list(range(60))
+    assert result.sent == len(server.requests) == 60 + storm
+    # The first volley, and what was claimed while its first 429 came back; then one at a time.
+    assert set(concurrent[16:]) == {1}
+
+
+def test_a_wait_beyond_two_minutes_ends_the_pump(server: ScriptedServer, spool_path: Path) -> None:
+    server.endpoint.faults = lambda prompt: named_fault("rate_limit", retry_after="86400")
+    queue = QueueOfRecord(50)
+    result = run(server, queue.desk, spool_path)
+    assert result.stopped_because is StopReason.ASKED_TO_WAIT
+    assert result.failure is not None
+    assert result.failure.retry_after == 86400
+    assert len(server.requests) <= 16
+    assert sorted(queue.due) == list(range(50)), "every job is due again when the run resumes"
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"), [("auth", StopReason.AUTH), ("payment", StopReason.QUOTA)]
+)
+def test_a_wrong_key_or_an_empty_account_stops_at_once(
+    server: ScriptedServer, spool_path: Path, fault: str, reason: StopReason
+) -> None:
+    server.endpoint.faults = lambda prompt: (
+        None if len(server.requests) <= 20 else named_fault(fault)
+    )
+    queue = QueueOfRecord(400)
+    result = run(server, queue.desk, spool_path)
+    assert result.stopped_because is reason
+    assert len(server.requests) <= 20 + 8 + 1
+    assert sorted(queue.due + queue.answered) == list(range(400))
+
+
+def test_a_stop_waits_for_what_is_in_flight(server: ScriptedServer, spool_path: Path) -> None:
+    server.endpoint.latency = 0.1
+    queue = QueueOfRecord(100)
+    queue.stop_after = 1
+    result = run(server, queue.desk, spool_path)
+    assert result.stopped_because is StopReason.ASKED
+    assert result.failed == 0
+    assert len(queue.answered) == result.sent == server.ledger.billed
+    assert len(queue.answered) < 100
+
+
+def test_after_the_grace_time_what_is_in_flight_is_given_up(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    server.endpoint.faults = lambda prompt: (
+        None if "第0题" in prompt else named_fault("slow", seconds=9.0)
+    )
+    queue = QueueOfRecord(4, RetryPolicy(after_possible_billing=0))
+    queue.stop_after = 1
+    result = run(server, queue.desk, spool_path, in_flight=4, pace=Pace(tick=0.02, grace=0.05))
+    given_up = [o.failure for o in queue.outcomes if o.failure]
+    assert {failure.kind for failure in given_up} == {FailureKind.CANCELLED}
+    assert all(failure.may_have_been_billed for failure in given_up)
+    assert (result.sent, result.answered, result.failed) == (4, 1, 3)
+    assert server.ledger.billed == 4
+
+
+def test_the_pump_can_be_cancelled_and_loses_nothing(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    server.endpoint.latency = 0.2
+    queue = QueueOfRecord(50, RetryPolicy(after_possible_billing=0))
+
+    async def cancelled() -> None:
+        async with OpenAIChat(server.base_url, "m", KEY, max_in_flight=5) as chat:
+            task = asyncio.create_task(
+                pump(queue.desk, chat, in_flight=5, spool_path=spool_path, random=Random(0))
+            )
+            while server.ledger.billed < 8:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(cancelled())
+    assert len(queue.outcomes) == sum(queue.attempts.values())
+    assert {outcome.key for outcome in queue.outcomes} == set(queue.attempts)
+
+
+def test_when_delivery_fails_the_outcomes_are_spooled(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    server.endpoint.latency = 0.02
+    queue = QueueOfRecord(200)
+
+    def deliver(batch: Sequence[Outcome]) -> None:
+        if len(queue.outcomes) >= 20:
+            raise OSError("the database is down")
+        queue.deliver(batch)
+
+    with pytest.raises(PumpError) as raised:
+        run(server, Desk(queue.claim, deliver, queue.should_stop), spool_path)
+    assert isinstance(raised.value.__cause__, OSError)
+    result = raised.value.result
+    assert result.stopped_because is StopReason.BROKEN
+
+    spooled, unreadable = spool.read(spool_path)
+    assert not unreadable
+    assert len(spooled) == result.spooled > 0
+    assert result.sent == len(queue.outcomes) + len(spooled) == server.ledger.billed
+    assert spool.replay(spool_path, queue.deliver) == result.spooled
+    assert {outcome.key for outcome in queue.outcomes} == set(queue.attempts)
+
+
+def test_when_claiming_fails_what_is_in_flight_is_delivered(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    server.endpoint.latency = 0.02
+    queue = QueueOfRecord(200)
+
+    def claim(most: int) -> list[ChatRequest]:
+        if len(queue.attempts) >= 20:
+            raise OSError("the database is down")
+        return queue.claim(most)
+
+    with pytest.raises(PumpError) as raised:
+        run(server, Desk(claim, queue.deliver, queue.should_stop), spool_path)
+    assert raised.value.result.spooled == 0
+    assert queue.answered == sorted(queue.attempts)
+    assert not spool_path.exists()
+
+
+def test_a_defect_in_the_client_is_an_outcome_and_an_error(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    class Defective:
+        async def complete(self, request: ChatRequest) -> ChatReply:
+            raise KeyError("a defect")
+
+    queue = QueueOfRecord(10, RetryPolicy(after_possible_billing=0))
+    with pytest.raises(PumpError) as raised:
+        asyncio.run(
+            pump(queue.desk, Defective(), in_flight=1, spool_path=spool_path, random=Random(0))
+        )
+    assert isinstance(raised.value.__cause__, KeyError)
+    (outcome,) = queue.outcomes
+    assert outcome.failure is not None
+    assert outcome.failure.may_have_been_billed
+
+
+def test_retries_that_are_due_later_are_found(server: ScriptedServer, spool_path: Path) -> None:
+    """An empty claim does not end the pump while a call is in flight."""
+    server.endpoint.latency = 0.1
+    queue = QueueOfRecord(1)
+    late = QueueOfRecord(0)
+    late.due = [7]
+
+    def claim(most: int) -> list[ChatRequest]:
+        claimed = queue.claim(most)
+        return claimed or (late.claim(most) if queue.outcomes == [] and queue.attempts else [])
+
+    run(server, Desk(claim, queue.deliver, queue.should_stop), spool_path)
+    assert queue.answered == [0, 7]
