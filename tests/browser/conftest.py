@@ -1,0 +1,101 @@
+"""A real Chromium against a real server; nothing is fetched from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from gradeapp.accounts.models import User
+from tests.factories import PASSWORD
+
+# Playwright's loop runs in the test's thread; the tests use the database around it.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "yes"
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+QUIET = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+]
+AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark everything here; without a Chromium leave it out, unless it is required."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+            if CHROMIUM is None and os.environ.get("GRADEAPP_BROWSER") != "required":
+                item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": QUIET}
+
+
+class Site:
+    """The server under test, and browsers in which somebody is logged in."""
+
+    def __init__(self, address: str, browser: Browser) -> None:
+        self.address = address
+        self.browser = browser
+        self.contexts: list[BrowserContext] = []
+        self.troubles: list[str] = []
+
+    def open(self, user: User | None = None, **options: Any) -> Page:
+        """A page in a browser of its own, logged in through the login form."""
+        options = {"viewport": {"width": 1440, "height": 900}, "locale": "en-GB", **options}
+        context = self.browser.new_context(base_url=self.address, **options)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: self.troubles.append(f"{page.url}: {error}"))
+        page.on("console", lambda message: self.heard(page, message.type, message.text))
+        if user is not None:
+            page.goto("/login/")
+            page.fill("input[name=username]", user.username)
+            page.fill("input[name=password]", PASSWORD)
+            page.press("input[name=password]", "Enter")
+            page.wait_for_url(lambda url: "/login/" not in url)
+        return page
+
+    def heard(self, page: Page, kind: str, text: str) -> None:
+        """Errors of the console are troubles; what the policy blocks is one of them."""
+        if kind == "error" and "Failed to load resource" not in text:
+            self.troubles.append(f"{page.url}: {text}")
+
+
+@pytest.fixture
+def site(live_server: Any, browser: Browser) -> Iterator[Site]:
+    """The site; at the end no page may have had an error or a blocked script."""
+    made = Site(live_server.url, browser)
+    yield made
+    for context in made.contexts:
+        context.close()
+    assert made.troubles == []
+
+
+@pytest.fixture
+def axe() -> Callable[[Page], list[str]]:
+    """What axe-core finds on a page: one line a finding."""
+
+    def look(page: Page) -> list[str]:
+        # The policy of the page allows no inline script, so axe is evaluated, not inserted.
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{violation['id']}: {node['target']} {node['failureSummary']}"
+            for violation in found["violations"]
+            for node in violation["nodes"]
+        ]
+
+    return look
