@@ -82,7 +82,7 @@ def record_from_object(row: dict[str, Any], position: int) -> QuestionRecord:
 
 
 def object_from_record(record: QuestionRecord) -> dict[str, Any]:
-    """*record* as the object that ``record_from_object`` reads; empty optional keys are left out."""
+    """*record* as the object that ``record_from_object`` reads; empty keys are left out."""
     optional: dict[str, Any] = {
         "subject": record.subject,
         "letters": record.letters,

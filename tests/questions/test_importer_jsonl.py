@@ -169,7 +169,8 @@ def test_a_bad_line_refuses_the_file_and_names_itself(
     assert source.refused
     (problem,) = source.problems
     assert (problem.file, problem.row, problem.code) == ("exam.jsonl", 2, code)
-    assert problem.text.endswith(".") and len(problem.text) < 300
+    assert problem.text.endswith(".")
+    assert len(problem.text) < 300
 
 
 @pytest.mark.parametrize(
