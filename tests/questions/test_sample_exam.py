@@ -1,0 +1,196 @@
+"""The sample exam is whole: every subject, part, type and kind of content, with sound keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from decimal import Decimal
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+import questions.sample
+from questions.importers.jsonl import read_jsonl, write_jsonl
+from questions.importers.records import QuestionRecord, SourceFile
+from questions.rules.vocabulary import Language, Part, QuestionType, Subject
+
+SAMPLE = Path(next(iter(questions.sample.__path__)))
+FOLDER = SAMPLE / "gradeapp-sample"
+SOURCES: list[SourceFile] = list(read_jsonl(FOLDER))
+RECORDS: list[QuestionRecord] = [record for source in SOURCES for record in source.records]
+ANSWERS: list[dict[str, Any]] = [
+    json.loads(line) for line in (SAMPLE / "answers.jsonl").read_text("utf-8").splitlines()
+]
+
+each_record = pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.external_id)
+objective = [record for record in RECORDS if record.part is Part.OBJECTIVE]
+marked = [record for record in RECORDS if record.part is Part.SUBJECTIVE]
+
+
+def test_every_line_is_read_without_a_problem() -> None:
+    assert [source.problems for source in SOURCES] == [()] * len(SOURCES)
+    lines = [
+        line for file in FOLDER.glob("*.jsonl") for line in file.read_text("utf-8").split("\n")
+    ]
+    assert len(RECORDS) == sum(bool(line) for line in lines) >= 70
+
+
+def test_ids_are_unique_over_the_whole_exam() -> None:
+    ids = Counter(record.external_id for record in RECORDS)
+    assert [name for name, count in ids.items() if count > 1] == []
+
+
+def test_all_belong_to_one_dataset() -> None:
+    assert {record.dataset for record in RECORDS} == {"sample-exam"}
+
+
+@pytest.mark.parametrize("subject", Subject)
+def test_each_subject_has_both_parts(subject: Subject) -> None:
+    parts = Counter(record.part for record in RECORDS if record.subject is subject)
+    assert parts[Part.OBJECTIVE] >= 3
+    assert parts[Part.SUBJECTIVE] >= 2
+
+
+def test_every_question_type_stands_in_it() -> None:
+    assert {record.question_type for record in RECORDS} == set(QuestionType)
+
+
+@pytest.mark.parametrize(
+    "subject", [Subject.PHYSICS, Subject.SCIENCES_MATHEMATICS, Subject.BIOLOGY]
+)
+def test_some_subjects_ask_in_both_languages(subject: Subject) -> None:
+    assert {record.language for record in RECORDS if record.subject is subject} == set(Language)
+
+
+@each_record
+def test_the_language_is_the_one_of_the_stem(record: QuestionRecord) -> None:
+    has_chinese = re.search(r"[\u4e00-\u9fff]", record.stem) is not None
+    assert has_chinese == (record.language is Language.CHINESE)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least"),
+    [
+        (r"(?<!\$)\$[^$\n]+\$(?!\$)", 20),
+        (r"\|:?-+:?\|", 2),
+        (r"!\[[^\]]+\]\(image:[a-z]+\.png\)", 2),
+    ],
+    ids=["formula", "table", "image"],
+)
+def test_stems_hold_formulas_tables_and_images(pattern: str, least: int) -> None:
+    assert sum(re.search(pattern, record.stem) is not None for record in RECORDS) >= least
+
+
+def test_displayed_formulas_stand_in_questions_and_in_answers() -> None:
+    assert any("$$" in record.stem for record in RECORDS)
+    assert any("$$" in record.reference_answer for record in RECORDS)
+
+
+@each_record
+def test_dollars_and_braces_are_closed(record: QuestionRecord) -> None:
+    points = [point.text for point in record.rubric]
+    for text in (record.stem, record.reference_answer, record.analysis, *points):
+        assert text.count("$") % 2 == 0
+        assert text.count("{") == text.count("}")
+
+
+@each_record
+def test_a_question_fits_a_small_context(record: QuestionRecord) -> None:
+    assert len(re.findall(r"[\u4e00-\u9fff]", record.stem)) <= 500
+    assert len(record.stem) <= 2000
+
+
+@pytest.mark.parametrize("record", objective, ids=lambda record: record.external_id)
+def test_an_objective_item_has_one_key_a_sub_question(record: QuestionRecord) -> None:
+    assert len(record.answer_key) == len(record.sub_marks)
+    assert all(set(key) <= set(record.letters) for key in record.answer_key)
+    assert record.analysis
+
+
+@pytest.mark.parametrize("record", objective, ids=lambda record: record.external_id)
+def test_the_options_of_an_objective_item_are_its_letters(record: QuestionRecord) -> None:
+    found = re.findall(r"(?:^|[\n　]|\(\d\) )([A-G])\. ", record.stem)
+    blocks = 1 if record.question_type is QuestionType.FIVE_OUT_OF_SEVEN else len(record.sub_marks)
+    assert "".join(found) == record.letters * blocks
+
+
+@pytest.mark.parametrize(
+    "record",
+    [record for record in objective if record.question_type is QuestionType.MULTIPLE_CHOICE],
+    ids=lambda record: record.external_id,
+)
+def test_a_multiple_choice_says_so_and_has_several_right_letters(record: QuestionRecord) -> None:
+    assert "多选" in record.stem
+    assert 1 < len(record.answer_key[0]) < len(record.letters)
+
+
+def test_the_keys_are_spread_over_the_letters() -> None:
+    single = [r for r in objective if r.question_type is not QuestionType.MULTIPLE_CHOICE]
+    count = Counter(key for record in single for key in record.answer_key)
+    for letter in "ABCD":
+        assert 0.15 < count[letter] / count.total() < 0.35
+
+
+@pytest.mark.parametrize("record", marked, ids=lambda record: record.external_id)
+def test_a_rubric_gives_the_full_marks_in_half_points(record: QuestionRecord) -> None:
+    points = {
+        sub: sum((point.points for point in group), Decimal(0))
+        for sub, group in groupby(record.rubric, key=lambda point: point.sub)
+    }
+    assert points == dict(enumerate(record.sub_marks, start=1))
+    assert all(point.points % Decimal("0.5") == 0 for point in record.rubric)
+    assert record.reference_answer
+    assert record.analysis
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "images").iterdir()), ids=lambda path: path.name)
+def test_an_image_is_a_small_real_png_that_a_question_shows(path: Path) -> None:
+    assert path.stat().st_size < 60_000
+    with Image.open(path, formats=["PNG"]) as image:
+        image.load()
+        assert min(image.size) >= 300
+    assert any(path.name in record.images for record in RECORDS)
+
+
+def test_the_exam_survives_a_round_trip(tmp_path: Path) -> None:
+    (tmp_path / "images").symlink_to(FOLDER / "images", target_is_directory=True)
+    (tmp_path / "all.jsonl").write_text(write_jsonl(RECORDS), encoding="utf-8")
+    (source,) = read_jsonl(tmp_path)
+    assert source.problems == ()
+    assert list(source.records) == RECORDS
+    assert [r.content_hash() for r in source.records] == [r.content_hash() for r in RECORDS]
+
+
+def test_the_answers_are_of_two_students_to_the_same_marked_items() -> None:
+    places = {(record.dataset, record.task, record.external_id): record for record in marked}
+    by_student: dict[str, set[tuple[str, str, str]]] = {}
+    for answer in ANSWERS:
+        place = (answer["dataset"], answer["task"], answer["id"])
+        assert place in places
+        assert answer["repeat"] == 1
+        by_student.setdefault(answer["model"], set()).add(place)
+    assert set(by_student) == {"sample-student-a", "sample-student-b"}
+    assert by_student["sample-student-a"] == by_student["sample-student-b"]
+    assert len(ANSWERS) == 24
+    assert len({places[place].subject for place in by_student["sample-student-a"]}) == len(Subject)
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer['id']}-{answer['model']}")
+def test_an_answer_has_the_documented_keys(answer: dict[str, Any]) -> None:
+    needed = {"dataset", "task", "id", "model", "repeat", "text"}
+    assert (
+        needed
+        <= set(answer)
+        <= needed
+        | {
+            "finish_reason",
+            "prompt_tokens",
+            "completion_tokens",
+        }
+    )
+    assert answer["text"].strip()
+    assert answer["text"].count("$") % 2 == 0 or answer.get("finish_reason") == "length"
