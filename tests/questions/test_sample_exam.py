@@ -19,6 +19,7 @@ from questions.importers.records import QuestionRecord, SourceFile
 from questions.rules.vocabulary import Language, Part, QuestionType, Subject
 
 SAMPLE = Path(next(iter(questions.sample.__path__)))
+DOCUMENT = Path(__file__).parents[2] / "docs" / "datasets.md"
 FOLDER = SAMPLE / "gradeapp-sample"
 SOURCES: list[SourceFile] = list(read_jsonl(FOLDER))
 RECORDS: list[QuestionRecord] = [record for source in SOURCES for record in source.records]
@@ -154,6 +155,23 @@ def test_an_image_is_a_small_real_png_that_a_question_shows(path: Path) -> None:
         image.load()
         assert min(image.size) >= 300
     assert any(path.name in record.images for record in RECORDS)
+
+
+@pytest.mark.parametrize("subject", Subject)
+def test_the_document_counts_the_questions_of_a_subject(subject: Subject) -> None:
+    of_subject = [record for record in RECORDS if record.subject is subject]
+    counts = [
+        sum(record.part is Part.OBJECTIVE for record in of_subject),
+        sum(record.part is Part.SUBJECTIVE for record in of_subject),
+        sum(record.language is Language.ENGLISH for record in of_subject),
+    ]
+    row = " | ".join([subject.english, *map(str, counts)])
+    assert f"| {row} |" in DOCUMENT.read_text("utf-8")
+
+
+def test_the_document_counts_the_whole_exam() -> None:
+    counts = f"{len(RECORDS)} questions ({len(objective)} objective, {len(marked)} marked)"
+    assert counts in DOCUMENT.read_text("utf-8")
 
 
 def test_the_exam_survives_a_round_trip(tmp_path: Path) -> None:
