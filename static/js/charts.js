@@ -68,14 +68,14 @@ function valueAxis(t, axis = {}) {
   };
 }
 
-function nameAxis(t, names) {
+function nameAxis(t, names, width) {
   return {
     type: "category",
     data: names,
     inverse: true,
     axisLine: { lineStyle: { color: t.line } },
     axisTick: { show: false },
-    axisLabel: { color: t.ink, width: 150, overflow: "truncate" },
+    axisLabel: { color: t.ink, width: Math.min(150, width * 0.34), overflow: "truncate" },
   };
 }
 
@@ -124,11 +124,14 @@ function whiskers(one, index, t, total) {
   };
 }
 
-function bar(data, t) {
+function bar(data, t, width) {
   const bars = data.series.map((one, index) => ({
     type: "bar",
     name: one.name,
-    data: one.values,
+    data: one.values.map((value, row) =>
+      data.colours ? { value, itemStyle: { color: t.series(data.colours[row]) } } : value,
+    ),
+    tooltip: { valueFormatter: (value) => format(value, data) },
     barGap: "12%",
     barCategoryGap: "28%",
     barMaxWidth: 30,
@@ -149,17 +152,29 @@ function bar(data, t) {
     grid: { left: 4, right: 44, top: data.series.length > 1 ? 34 : 8, bottom: 4, containLabel: true },
     legend: legend(t, data.series, { top: 0, right: 0 }),
     xAxis: valueAxis(t, { min: 0, max: data.max }),
-    yAxis: nameAxis(t, data.categories),
+    yAxis: nameAxis(t, data.categories, width),
     series: [...bars, ...intervals],
   };
 }
 
+// ECharts would draw a missing value at the centre, as if it were 0: such an axis is left out,
+// and the table says why.
+function complete(data) {
+  const has = (axis) => data.series.every((one) => (one.values[axis] ?? null) !== null);
+  const kept = data.axes.map((_, axis) => axis).filter(has);
+  return {
+    axes: kept.map((axis) => data.axes[axis]),
+    series: data.series.map((one) => ({ ...one, values: kept.map((axis) => one.values[axis]) })),
+  };
+}
+
 function radar(data, t) {
+  const { axes, series } = complete(data);
   return {
     ...base(t),
-    legend: legend(t, data.series, { bottom: 0, type: "scroll" }),
+    legend: legend(t, series, { bottom: 0, type: "scroll" }),
     radar: {
-      indicator: data.axes,
+      indicator: axes,
       center: ["50%", "47%"],
       radius: "66%",
       axisName: { color: t.ink },
@@ -172,7 +187,8 @@ function radar(data, t) {
       {
         type: "radar",
         symbolSize: 4,
-        data: data.series.map((one, index) => ({
+        tooltip: { valueFormatter: (value) => format(value, data) },
+        data: series.map((one, index) => ({
           name: one.name,
           value: one.values,
           itemStyle: { color: colour(t, one, index) },
@@ -206,6 +222,9 @@ function scatter(data, t) {
     series: [
       {
         type: "scatter",
+        tooltip: {
+          formatter: ({ value }) => `${data.x.label}: ${value[0]}\n${data.y.label}: ${value[1]}`,
+        },
         symbolSize: (point) => 5 + Math.min(9, Math.sqrt(point[2] ?? 1)),
         data: data.points,
         itemStyle: { color: t.accent, opacity: data.points.length > 400 ? 0.35 : 0.55 },
@@ -215,7 +234,7 @@ function scatter(data, t) {
   };
 }
 
-function box(data, t) {
+function box(data, t, width) {
   const zero = {
     silent: true,
     symbol: "none",
@@ -228,10 +247,11 @@ function box(data, t) {
     ...base(t),
     grid: { left: 4, right: 14, top: 8, bottom: data.axis?.label ? 34 : 6, containLabel: true },
     xAxis: valueAxis(t, data.axis),
-    yAxis: nameAxis(t, data.categories),
+    yAxis: nameAxis(t, data.categories, width),
     series: [
       {
         type: "boxplot",
+        tooltip: { show: false }, // its words are English only; the table has the five numbers
         data: data.boxes.map((five) => five ?? ["-", "-", "-", "-", "-"]),
         boxWidth: [8, 18],
         itemStyle: { color: t.accentSoft, borderColor: t.accent },
@@ -247,7 +267,7 @@ function draw(el) {
   const plot = el.querySelector(".chart-plot");
   drawn.get(el)?.dispose();
   const chart = echarts.init(plot, null, { renderer: "svg" });
-  chart.setOption(KINDS[el.dataset.chart](figures(el), theme()));
+  chart.setOption(KINDS[el.dataset.chart](figures(el), theme(), plot.clientWidth));
   drawn.set(el, chart);
   sizes.observe(plot);
 }

@@ -18,7 +18,7 @@ function usable(el) {
 
 document.addEventListener("keydown", (event) => {
   if (!isForUs(event)) return;
-  if (event.key === "?") {
+  if (["?", "？"].includes(event.key)) {
     const help = document.querySelector("dialog[data-keys-help]");
     if (help) {
       event.preventDefault();
