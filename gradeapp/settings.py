@@ -192,7 +192,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # The worker
-CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = env.broker("CELERY_BROKER_URL", "filesystem://localhost")
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True

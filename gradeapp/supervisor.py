@@ -42,11 +42,16 @@ class Child:
         """Whether the process was started and is gone."""
         return self.process is not None and self.process.poll() is not None
 
-    def signal(self, number: int) -> None:
-        """Send a signal to the process and everything it started."""
+    def ask_to_stop(self) -> None:
+        """Tell the process alone: it knows best how its own children end well."""
         if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+
+    def kill(self) -> None:
+        """End the process and everything it started and left behind."""
+        if self.process is not None:
             try:
-                os.killpg(self.process.pid, number)
+                os.killpg(self.process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 return
 
@@ -103,10 +108,10 @@ class Supervisor:
     def stop_all(self) -> None:
         """Ask politely, wait, then insist."""
         for child in reversed(self.children):
-            child.signal(signal.SIGTERM)
+            child.ask_to_stop()
         deadline = self.clock() + GRACE_SECONDS
         for child in self.children:
             while not child.ended() and child.process and self.clock() < deadline:
                 self.sleep(0.1)
         for child in self.children:
-            child.signal(signal.SIGKILL)
+            child.kill()

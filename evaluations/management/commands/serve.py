@@ -1,0 +1,103 @@
+"""Web and worker on one machine, started and stopped together; with --demo a model as well."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from evaluations.llm import local_model
+from evaluations.services.demo import save_demo_endpoints
+from gradeapp.accounts.demo import DEMO_PEOPLE
+from gradeapp.supervisor import Child, Supervisor
+
+FIRST_MODEL_PORT = 8091
+
+
+def port_is_free(host: str, port: int) -> bool:
+    """Whether nobody listens on *port* yet."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def web(host: str, port: int) -> Child:
+    """Gunicorn with threads: a slow reader does not hold up a teacher."""
+    command = [sys.executable, "-m", "gunicorn", "gradeapp.wsgi:application"]
+    options = ["--bind", f"{host}:{port}", "--workers", "2", "--threads", "4"]
+    quiet = ["--log-level", "warning", "--no-control-socket"]
+    return Child("The web server", [*command, *options, *quiet])
+
+
+def worker() -> Child:
+    """Celery with its own clock, so that lost messages are found again."""
+    command = [sys.executable, "-m", "celery", "-q", "-A", "gradeapp", "worker", "--beat"]
+    options = ["--concurrency", "2", "--loglevel", "WARNING", "--without-mingle"]
+    return Child("The worker", [*command, *options, "--without-gossip"])
+
+
+def scripted_model(port: int) -> Child:
+    """The endpoint that says in its name that it is scripted."""
+    module = [sys.executable, "-m", "evaluations.llm.scripted"]
+    return Child("The scripted endpoint", [*module, "--port", str(port)])
+
+
+def small_model(port: int) -> Child:
+    """The real small language model; spinning threads would starve its neighbours."""
+    module = [sys.executable, "-m", "evaluations.llm.local_model"]
+    environment = {"OMP_WAIT_POLICY": "passive"}
+    return Child("The local model", [*module, "--port", str(port)], environment)
+
+
+def free_port(host: str, first: int) -> int:
+    """The first port from *first* on that nobody listens on."""
+    return next(port for port in range(first, first + 1000) if port_is_free(host, port))
+
+
+class Command(BaseCommand):
+    help = "Start the web server and the background worker; Ctrl-C stops both."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--demo", action="store_true", help="start the demo's models too")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host, port = options["host"], options["port"]
+        if not port_is_free(host, port):
+            self.stderr.write(f"Port {port} is taken. Choose another: serve --port {port + 1}")
+            sys.exit(1)
+        children = [web(host, port), worker()]
+        if options["demo"]:
+            children += self.demo_models()
+        self.announce(host, port, demo=options["demo"])
+        sys.exit(Supervisor(children, self.stdout.write).run())
+
+    def demo_models(self) -> list[Child]:
+        """The scripted endpoint always; the real small model where it can run."""
+        scripted = free_port("127.0.0.1", FIRST_MODEL_PORT)
+        local = free_port("127.0.0.1", scripted + 1)
+        reason = local_model.available()
+        save_demo_endpoints(scripted_port=scripted, local_port=None if reason else local)
+        if reason:
+            self.stdout.write(f"The demo goes on with the scripted endpoint alone: {reason}.")
+            return [scripted_model(scripted)]
+        return [scripted_model(scripted), small_model(local)]
+
+    def announce(self, host: str, port: int, *, demo: bool) -> None:
+        """Say where to go and, in the demo, how to log in."""
+        self.stdout.write(f"\n  gradeapp is at  http://{host}:{port}/   (Ctrl-C stops it)\n")
+        if demo and settings.DEMO:
+            self.stdout.write("  login      password        role")
+            for person in DEMO_PEOPLE:
+                row = f"  {person.username:<10} {person.password:<15} {person.role.english}"
+                self.stdout.write(row)
+        self.stdout.write("")

@@ -1,0 +1,88 @@
+"""The sample exam with its people, answers, round and endpoints: what a first visitor finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from evaluations.models import Endpoint, MarkingRound, Run
+from evaluations.rules.marking.scheme import Scheme
+from evaluations.selectors.round_choice import ResponseChoice
+from evaluations.services.answer_imports import import_answers
+from evaluations.services.endpoints import save_endpoint
+from evaluations.services.judging import ensure_judge
+from evaluations.services.rounds import open_round
+from gradeapp.accounts.demo import DEMO_PEOPLE
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user, sync_roles
+from questions.services.imports import import_questions
+
+SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
+DATASET = "sample-exam"
+STUDENTS = ("sample-student-a", "sample-student-b")
+ROUND = "Sample round"
+RULING = "A point named without a reason earns half, unless the key asks for the name alone."
+LOCAL = "Small local model"
+SCRIPTED = "Scripted demo (not a real model)"
+
+
+def load_sample() -> dict[str, object]:
+    """Load the sample exam, its people, two students' answers and a round to mark.
+
+    Safe to repeat: what is there stays as it is, marks included.
+    """
+    sync_roles()
+    people = [
+        ensure_user(
+            person.username,
+            roles=[person.role],
+            display_name=person.name,
+            password=person.password,
+        )
+        for person in DEMO_PEOPLE
+    ]
+    questions = import_questions("jsonl", SAMPLE / "gradeapp-sample")
+    import_answers("jsonl", SAMPLE / "answers.jsonl")
+    opened = open_sample_round(people)
+    return {"people": len(people), "questions": questions.read, "round_opened": opened}
+
+
+def open_sample_round(people: list[User]) -> bool:
+    """A round of the students' answers for the two demo teachers; False if there is one."""
+    if MarkingRound.objects.filter(name=ROUND).exists():
+        return False
+    runs = Run.objects.filter(dataset__slug=DATASET, language_model__name__in=STUDENTS)
+    lead = next(person for person in people if Role.LEAD in person.roles)
+    open_round(
+        name=ROUND,
+        responses=ResponseChoice(runs=tuple(runs.values_list("pk", flat=True))),
+        teachers=[person for person in people if Role.TEACHER in person.roles],
+        scheme=Scheme.TWO_AND_LEAD,
+        house_rulings=RULING,
+        random_seed=20260101,
+        acting_user=lead,
+    )
+    return True
+
+
+@transaction.atomic
+def save_demo_endpoints(*, scripted_port: int, local_port: int | None) -> None:
+    """Point the demo's endpoints to where its models listen this time; both may judge."""
+    note = "Runs on this machine for the demo; costs nothing."
+    listening = [(SCRIPTED, "scripted-demo", scripted_port)]
+    if local_port is not None:
+        listening.append((LOCAL, "SmolLM2-135M-Instruct", local_port))
+    for name, model, port in listening:
+        endpoint = save_endpoint(
+            name=name,
+            base_url=f"http://127.0.0.1:{port}/v1",
+            model=model,
+            acting_user=None,
+            endpoint=Endpoint.objects.filter(name=name).first(),
+            max_in_flight=2 if name == LOCAL else 8,
+            note=note,
+        )
+        ensure_judge(endpoint)
