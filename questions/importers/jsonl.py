@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from questions.importers.jsonl_fields import (
-    RowRefusal,
     contradictions,
     object_from_record,
     plain_number,
@@ -86,7 +85,7 @@ class _Reader:
             row, originals = _with_originals(row)
             record = self._placed(row, f"{file}, line {number}")
             self._check_images(record)
-        except (JsonRefusal, RowRefusal) as refusal:
+        except JsonRefusal as refusal:
             problems.append(Problem(file, number, refusal.code, refusal.text, fatal=True))
             return None
         if originals:
@@ -102,7 +101,7 @@ class _Reader:
         self._next_position[task] = record.position + 1
         first = self._first_place.setdefault((*task, record.external_id), place)
         if first != place:
-            raise RowRefusal(
+            raise JsonRefusal(
                 "duplicate_id", f"Question {record.external_id!r} stands in {first} already."
             )
         return record
@@ -112,10 +111,10 @@ class _Reader:
         texts = (record.stem, record.reference_answer, record.analysis, *points)
         for name in referenced_images(*texts):
             if name not in record.images:
-                raise RowRefusal("image_not_listed", f"The image {name!r} is not in 'images'.")
+                raise JsonRefusal("image_not_listed", f"The image {name!r} is not in 'images'.")
         for name in record.images:
             if problem := image_problem(name, self._images):
-                raise RowRefusal(*problem)
+                raise JsonRefusal(*problem)
 
 
 def _with_originals(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
