@@ -49,6 +49,14 @@ def test_all_belong_to_one_dataset() -> None:
     assert {record.dataset for record in RECORDS} == {"sample-exam"}
 
 
+def test_a_task_holds_one_subject_type_and_language() -> None:
+    kinds: dict[str, set[tuple[object, ...]]] = {}
+    for record in RECORDS:
+        kind = (record.subject, record.question_type, record.language)
+        kinds.setdefault(record.task, set()).add(kind)
+    assert [task for task, found in kinds.items() if len(found) > 1] == []
+
+
 @pytest.mark.parametrize("subject", Subject)
 def test_each_subject_has_both_parts(subject: Subject) -> None:
     parts = Counter(record.part for record in RECORDS if record.subject is subject)
