@@ -1,0 +1,120 @@
+"""Tables as the report page lays them out: the figures of reports, in the reader's order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evaluations.rules.statistics.figure import Figure, Report, ReportRow
+from evaluations.rules.statistics.tally import ALL, subject_order
+from questions.rules.vocabulary import Part, Stream
+
+Figures = Mapping[str, Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLine:
+    """One model: the totals of its streams, its two rates, and points subject by subject.
+
+    ``totals`` holds per stream the figures ``total`` and, under policy
+    ``published``, ``total_full_precision``. A rate is None where the model has no
+    answers of that part at all. ``best`` has the most points of several models.
+    """
+
+    model: str
+    totals: dict[str, Figures]
+    objective: Figure | None
+    subjective: Figure | None
+    subjects: dict[str, Figure]
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RateLine:
+    """Rates of one subject of one model, its two parts side by side; None without answers."""
+
+    model: str
+    subject: str
+    objective: Figures | None
+    subjective: Figures | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows of a report that share a model."""
+
+    model: str
+    rows: tuple[ReportRow, ...]
+
+
+def model_lines(converted: Report, rates: Report, models: Sequence[str]) -> list[ModelLine]:
+    """One line a model, in the order of *models*."""
+    overall = {
+        (row.key["model"], row.key["part"]): row.figures["rate"]
+        for row in rates.rows
+        if row.key["subject"] == ALL
+    }
+    points = {group.model: group.rows for group in by_model(converted, models)}
+    lines = [
+        ModelLine(
+            model=model,
+            totals={row.key["stream"]: row.figures for row in points[model] if _is_total(row)},
+            objective=overall.get((model, Part.OBJECTIVE.value)),
+            subjective=overall.get((model, Part.SUBJECTIVE.value)),
+            subjects=_subject_totals(points[model]),
+        )
+        for model in models
+        if model in points
+    ]
+    return _with_best(lines)
+
+
+def _is_total(row: ReportRow) -> bool:
+    return row.key["subject"] == ALL
+
+
+def _subject_totals(rows: Sequence[ReportRow]) -> dict[str, Figure]:
+    """Chinese and English stand in both streams, with the same figures."""
+    totals = {row.key["subject"]: row.figures["total"] for row in rows if not _is_total(row)}
+    return dict(sorted(totals.items(), key=lambda item: subject_order(item[0])))
+
+
+def _with_best(lines: list[ModelLine]) -> list[ModelLine]:
+    """Marks who has the most points over both streams, among at least two who have both."""
+    sums = {
+        line.model: sum(values)
+        for line in lines
+        if len(values := _known_totals(line)) == len(Stream)
+    }
+    if len(sums) < 2:
+        return lines
+    most = max(sums.values())
+    return [replace(line, best=sums.get(line.model) == most) for line in lines]
+
+
+def _known_totals(line: ModelLine) -> list[float]:
+    values = (figures["total"].value for figures in line.totals.values())
+    return [value for value in values if value is not None]
+
+
+def rate_lines(rates: Report) -> list[RateLine]:
+    """Report ``rates`` with objective and subjective side by side, in the report's order."""
+    cells = {(r.key["model"], r.key["subject"], r.key["part"]): r.figures for r in rates.rows}
+    return [
+        RateLine(
+            model,
+            subject,
+            cells.get((model, subject, Part.OBJECTIVE.value)),
+            cells.get((model, subject, Part.SUBJECTIVE.value)),
+        )
+        for model, subject in dict.fromkeys((model, subject) for model, subject, _ in cells)
+    ]
+
+
+def by_model(report: Report, models: Sequence[str]) -> list[Group]:
+    """The rows of *report* model by model, in the order of *models*; none without rows."""
+    groups = (
+        Group(model, tuple(row for row in report.rows if row.key["model"] == model))
+        for model in models
+    )
+    return [group for group in groups if group.rows]
