@@ -90,8 +90,9 @@ def _parsed(data: bytes, what: str) -> dict[str, Any]:
         )
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if what == "line" else f"line {error.lineno}"
+        message = error.msg.removesuffix(" at")
         raise JsonRefusal(
-            "broken_json", f"The {what} is not JSON: {error.msg} at {place}.", error.lineno
+            "broken_json", f"The {what} is not JSON: {message} at {place}.", error.lineno
         ) from None
     except JsonRefusal as refusal:
         refusal.row = objects.count + 1
