@@ -9,6 +9,7 @@ standard library.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
 
 
 class Named(StrEnum):
@@ -17,7 +18,7 @@ class Named(StrEnum):
     english: str
     chinese: str
 
-    def __new__(cls, value: str, english: str, chinese: str) -> Named:
+    def __new__(cls, value: str, english: str = "", chinese: str = "") -> Self:
         member = str.__new__(cls, value)
         member._value_ = value
         member.english = english
