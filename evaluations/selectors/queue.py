@@ -1,0 +1,66 @@
+"""What stands in a teacher's queue, and why it is empty when it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+
+from evaluations.models import MarkingRound, Slot
+from evaluations.models.vocabulary import RoundStatus, SlotKind
+from gradeapp.accounts.models import User
+
+
+class EmptyReason(StrEnum):
+    """Why a teacher gets nothing now."""
+
+    ALL_DONE = "all_done"
+    LEASED = "leased"
+    WAITING = "waiting"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyQueue:
+    """The reason, and for leased responses the moment when the first comes back."""
+
+    reason: EmptyReason
+    until: datetime | None = None
+
+
+def free_for(teacher: User, now: datetime) -> Q:
+    """Slots that nobody holds, that *teacher* holds, or whose lease has ended."""
+    return Q(holder=None) | Q(holder=teacher) | Q(lease_until__lte=now)
+
+
+def slots_open_to(teacher: User, marking_round: MarkingRound | None = None) -> QuerySet[Slot]:
+    """Unmarked slots in open rounds of *teacher* on responses where they have no other role."""
+    own_role = Slot.objects.filter(answer=OuterRef("answer"), holder=teacher)
+    slots = Slot.objects.filter(
+        ~Exists(own_role.exclude(pk=OuterRef("pk"))),
+        answer__round__status=RoundStatus.OPEN,
+        answer__round__pool__teacher=teacher,
+        answer__round__pool__paused=False,
+        marked=False,
+    ).exclude(kind=SlotKind.ARBITRATION)
+    return slots.filter(answer__round=marking_round) if marking_round else slots
+
+
+def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> EmptyQueue:
+    """Why ``claim_next`` gave nothing.
+
+    ``waiting`` counts first and second marks only: an outstanding third mark or
+    decision of the lead would tell its own markers that they disagreed.
+    """
+    if marking_round.pool.filter(teacher=teacher, paused=True).exists():
+        return EmptyQueue(EmptyReason.PAUSED)
+    leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)
+    until = leased.exclude(holder=teacher).aggregate(first=Min("lease_until"))["first"]
+    if until is not None:
+        return EmptyQueue(EmptyReason.LEASED, until)
+    planned = (SlotKind.FIRST, SlotKind.SECOND)
+    if Slot.objects.filter(answer__round=marking_round, kind__in=planned, marked=False).exists():
+        return EmptyQueue(EmptyReason.WAITING)
+    return EmptyQueue(EmptyReason.ALL_DONE)

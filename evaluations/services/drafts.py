@@ -1,0 +1,73 @@
+"""What a teacher has typed and not saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from evaluations.models import Draft, Slot
+from evaluations.services.slots import renew
+from gradeapp.accounts.models import User
+from gradeapp.refusals import Conflict
+
+MOST_POINTS = 200
+LONGEST_COMMENT = 10_000
+LONGEST_NUMBER = 20
+
+
+def save_draft(
+    slot: Slot, teacher: User, *, sequence: int, content: Mapping[str, object], now: datetime
+) -> bool:
+    """Keep *content* as the draft of *teacher*; the highest *sequence* wins.
+
+    Returns whether this one is now the draft: a late, older one is ignored. A
+    draft shows that its teacher is at work and lengthens the lease. Raises
+    Conflict once there is a saved mark, or when somebody else holds the response.
+    """
+    if not renew(slot, teacher, now=now):
+        raise Conflict(
+            _("This response is marked already, or no longer yours; the draft was not kept."),
+            code="draft_too_late",
+        )
+    return write_draft(slot, teacher, sequence, content)
+
+
+def write_draft(slot: Slot, teacher: User, sequence: int, content: Mapping[str, object]) -> bool:
+    """Store the draft if nothing newer is stored, in a way that two writers may race."""
+    cleaned = clean(content)
+    own = Draft.objects.filter(slot=slot, teacher=teacher)
+    older = own.filter(sequence__lt=sequence)
+    if older.update(sequence=sequence, content=cleaned, updated_at=timezone.now()):
+        return True
+    if own.exists():
+        return False
+    try:
+        with transaction.atomic():
+            Draft.objects.create(slot=slot, teacher=teacher, sequence=sequence, content=cleaned)
+    except IntegrityError:  # a rival wrote the first draft in between
+        return write_draft(slot, teacher, sequence, content)
+    return True
+
+
+def clean(content: Mapping[str, object]) -> dict[str, object]:
+    """The parts of a draft that the desk knows, as text of bounded length.
+
+    A draft may hold what is not a mark yet ("1."), so nothing is read here.
+    """
+    points, flags = content.get("points"), content.get("flags")
+    return {
+        "points": [_short(value) for value in points[:MOST_POINTS]]
+        if isinstance(points, list)
+        else [],
+        "total": _short(content.get("total")),
+        "comment": str(content.get("comment") or "")[:LONGEST_COMMENT],
+        "flags": [_short(flag) for flag in flags[:MOST_POINTS]] if isinstance(flags, list) else [],
+    }
+
+
+def _short(value: object) -> str:
+    return "" if value is None else str(value)[:LONGEST_NUMBER]

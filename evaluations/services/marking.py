@@ -1,0 +1,166 @@
+"""Saving a teacher's mark: checked, once only, never overwritten, then settled."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.models import BlindAnswer, Draft, Mark, Slot
+from evaluations.models.vocabulary import Flag, RoundStatus
+from evaluations.services.drafts import write_draft
+from evaluations.services.mark_rows import (
+    GivenMark,
+    as_details,
+    check_given,
+    current_mark,
+    same_content,
+    write_mark,
+)
+from evaluations.services.settling import lock, settle
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, Conflict, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class SavedMark:
+    """The stored mark; ``repeated`` when the same request had stored it before."""
+
+    mark: Mark
+    repeated: bool = False
+
+
+def save_mark(
+    slot: Slot,
+    teacher: User,
+    *,
+    key: uuid.UUID,
+    based_on_version: int,
+    points: Sequence[Decimal] = (),
+    total: Decimal | None = None,
+    comment: str = "",
+    flags: Sequence[Flag] = (),
+    seconds: int | None = None,
+    now: datetime,
+) -> SavedMark:
+    """Store the mark that *teacher* gives to the response of *slot*, and settle it.
+
+    *points* are given per scoring point in the rubric's order; without a rubric
+    *total* is given alone. *based_on_version* is the version that the page
+    showed, 0 for none; a revision is a new version, until the response is
+    settled. The same *key* with the same content is the same mark.
+
+    Raises NotFound when the teacher does not hold the response, BadInput for a
+    mark that does not fit, Conflict when the round is closed (the marks are kept
+    as a draft), the response is settled, or the page was older than the stored
+    version: then what was sent is kept as a stale mark beside the stored one.
+    """
+    given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
+    with transaction.atomic():
+        answer = lock(slot.answer_id)
+        slot = _held(slot, teacher, answer)
+        earlier, key, reused = _earlier(key, given, slot, teacher)
+        is_open = answer.round.status == RoundStatus.OPEN
+        if earlier is None and is_open:
+            _refuse_unless_markable(answer, given)
+            current = current_mark(slot)
+            version = current.version if current else 0
+            stale = reused or based_on_version != version
+            mark = _store(slot, teacher, given, key=key, version=version, stale=stale, now=now)
+        elif earlier is None:
+            write_draft(slot, teacher, _next_sequence(slot, teacher), given.as_draft())
+    if earlier is None and not is_open:
+        raise Conflict(
+            _("The round was closed. Your marks are kept as a draft; ask the lead."),
+            code="round_closed",
+        )
+    return _answer(earlier or mark, repeated=earlier is not None)
+
+
+def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:
+    """The slot if *teacher* has it now; an ended lease that nobody took is still theirs."""
+    held = Slot.objects.filter(pk=slot.pk, holder=teacher).first()
+    if held is None:
+        raise NotFound(_("There is no such response here, or it is no longer yours."))
+    held.answer = answer
+    return held
+
+
+def _earlier(
+    key: uuid.UUID, given: GivenMark, slot: Slot, teacher: User
+) -> tuple[Mark | None, uuid.UUID, bool]:
+    """What an equal request stored before, the key to store under, and whether *key* is used.
+
+    Other content under a used key comes from a page that is older than the
+    stored mark; it is kept under a key of its own, the same one each time.
+    """
+    stored = Mark.objects.filter(key=key).prefetch_related("points").first()
+    if stored is None:
+        return None, key, False
+    if (stored.slot_id, stored.teacher_id) != (slot.pk, teacher.pk):
+        raise BadInput(_("Send a new key with a new mark."), code="key_used")
+    if same_content(stored, given):
+        return stored, key, True
+    own_key = uuid.uuid5(key, repr(given.as_draft()))
+    again = Mark.objects.filter(key=own_key).prefetch_related("points").first()
+    return again, own_key, True
+
+
+def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
+    if answer.finals.exists():
+        raise Conflict(
+            _("This mark has been counted and can no longer be changed."), code="settled"
+        )
+    check_given(answer, given)
+
+
+def _store(
+    slot: Slot,
+    teacher: User,
+    given: GivenMark,
+    *,
+    key: uuid.UUID,
+    version: int,
+    stale: bool,
+    now: datetime,
+) -> Mark:
+    """The next version, which is settled at once; or a stale mark that changes nothing."""
+    number = version if stale else version + 1
+    mark = write_mark(slot, teacher, given, version=number, stale=stale, key=key)
+    detail = {"answer": slot.answer.alias, "version": number, "total": str(mark.total)}
+    if stale:
+        record(Tag.MARK_STALE, mark, actor=teacher, **detail)
+        return mark
+    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None)
+    Draft.objects.filter(slot=slot, teacher=teacher).delete()
+    record(Tag.MARK_REVISED if version else Tag.MARK_SAVED, mark, actor=teacher, **detail)
+    settle(slot.answer, now=now)
+    return mark
+
+
+def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
+    """A stale mark is answered with both versions, also when it is sent again."""
+    if not mark.stale:
+        return SavedMark(mark, repeated)
+    stored = current_mark(mark.slot)
+    raise Conflict(
+        _(
+            "You saved this response in another window meanwhile. "
+            "Both marks are kept; the one saved first counts until you decide."
+        ),
+        code="stale_version",
+        stored=as_details(stored) if stored else None,
+        sent=as_details(mark),
+    )
+
+
+def _next_sequence(slot: Slot, teacher: User) -> int:
+    newest = Draft.objects.filter(slot=slot, teacher=teacher).values_list("sequence", flat=True)
+    return max(newest, default=0) + 1

@@ -1,0 +1,112 @@
+"""What the marks of a response lead to: a final mark, a third mark, or the lead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
+from evaluations.models.vocabulary import SlotKind
+from evaluations.rules.marking.arbitration import (
+    NeedsArbitration,
+    NeedsMark,
+    Rule,
+    Settled,
+    next_step,
+)
+from evaluations.rules.marking.scheme import Scheme
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+
+TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
+# Which marks a final mark was made from, by the rule that made it.
+MADE_FROM: Mapping[Rule, tuple[SlotKind, ...]] = {
+    Rule.SINGLE: (SlotKind.FIRST,),
+    Rule.MEAN_OF_TWO: (SlotKind.FIRST, SlotKind.SECOND),
+    Rule.CLOSEST_1_3: (SlotKind.FIRST, SlotKind.THIRD),
+    Rule.CLOSEST_2_3: (SlotKind.SECOND, SlotKind.THIRD),
+    Rule.THIRD_MIDWAY: TEACHERS,
+    Rule.ARBITRATION: (SlotKind.ARBITRATION,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What settling did; for services and tests, never for a marker's page."""
+
+    final: FinalMark | None = None
+    opened: Slot | None = None
+
+
+def lock(answer_id: int) -> BlindAnswer:
+    """The blind answer, held against everybody else until the transaction ends.
+
+    PostgreSQL locks the row; SQLite lets only one transaction write at a time.
+    """
+    rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
+    return rows.get(pk=answer_id)
+
+
+def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
+    """The version that counts of every mark of the response, by the kind of its slot."""
+    marks = Mark.objects.filter(slot__answer=answer, stale=False).select_related("slot")
+    return {SlotKind(mark.slot.kind): mark for mark in marks.order_by("version")}
+
+
+def settle(answer: BlindAnswer, *, now: datetime) -> Step:
+    """Take the step that the marks of a locked *answer* lead to under its scheme.
+
+    Asked again after a revision it decides anew, until there is a final mark. A
+    third slot or an arbitration that the revised marks no longer need is
+    withdrawn, unless a teacher has the third one at hand: then their mark is
+    awaited, so that nothing disappears under their hands.
+    """
+    if answer.finals.exists():
+        return Step()
+    marks = newest_marks(answer)
+    decided = [marks[kind].total for kind in TEACHERS if kind in marks]
+    lead = marks.get(SlotKind.ARBITRATION)
+    scheme = Scheme(answer.round.scheme)
+    match next_step(scheme, decided, answer.tolerance, lead.total if lead else None):
+        case Settled() as settled:
+            if lead is None and _third_at_hand(answer, now):
+                return Step()
+            return Step(final=_write_final(answer, settled, marks))
+        case NeedsArbitration():
+            return Step(opened=_open(answer, SlotKind.ARBITRATION))
+        case NeedsMark(slot=3):
+            return Step(opened=_open(answer, SlotKind.THIRD))
+    return Step()
+
+
+def _write_final(
+    answer: BlindAnswer, settled: Settled, marks: Mapping[SlotKind, Mark]
+) -> FinalMark:
+    _withdraw(answer, SlotKind.THIRD, SlotKind.ARBITRATION)
+    final = FinalMark.objects.create(
+        answer=answer,
+        value=settled.value,
+        full=answer.full_marks,
+        rule=settled.rule,
+        marks=[marks[kind].pk for kind in MADE_FROM[settled.rule]],
+    )
+    record(Tag.MARK_SETTLED, final, actor=None, rule=final.rule, value=str(final.value))
+    return final
+
+
+def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
+    """The slot of *kind*, if it had to be opened now."""
+    slot, made = Slot.objects.get_or_create(answer=answer, kind=kind)
+    return slot if made else None
+
+
+def _withdraw(answer: BlindAnswer, *kinds: SlotKind) -> None:
+    answer.slots.filter(kind__in=kinds, marked=False).delete()
+
+
+def _third_at_hand(answer: BlindAnswer, now: datetime) -> bool:
+    held = Q(lease_until__gt=now, holder__isnull=False)
+    return answer.slots.filter(held, kind=SlotKind.THIRD, marked=False).exists()

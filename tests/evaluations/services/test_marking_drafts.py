@@ -1,0 +1,70 @@
+"""Drafts: the newest wins, in any order of arrival, and never after a saved mark."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluations.models import Draft
+from evaluations.services.drafts import clean, save_draft, write_draft
+from gradeapp.accounts.models import User
+from gradeapp.refusals import Conflict
+from tests.evaluations.marking_world import NOW, answers_of, give, held_slot, small_round
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_older_draft_that_comes_late_is_ignored(teacher: User, other_teacher: User) -> None:
+    slot = held_slot(answers_of(small_round([teacher, other_teacher]))[0], teacher)
+    kept = [
+        save_draft(slot, teacher, sequence=number, content={"comment": str(number)}, now=NOW)
+        for number in (1, 3, 2, 3, 4)
+    ]
+    assert kept == [True, True, False, False, True]
+    assert Draft.objects.get().content["comment"] == "4"
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.permutations(range(1, 26)))
+def test_the_highest_sequence_wins_in_any_order(
+    order: list[int], teacher: User, other_teacher: User
+) -> None:
+    Draft.objects.all().delete()
+    slot = held_slot(answers_of(small_round([teacher, other_teacher]))[0], teacher)
+    for number in order:
+        write_draft(slot, teacher, number, {"total": number})
+    stored = Draft.objects.get(slot=slot)
+    assert (stored.sequence, stored.content["total"]) == (25, "25")
+
+
+def test_a_draft_after_the_saved_mark_is_refused(teacher: User, other_teacher: User) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    slot = held_slot(answer, teacher)
+    save_draft(slot, teacher, sequence=1, content={}, now=NOW)
+    give(answer, teacher, ["1", "1", "1"])
+    with pytest.raises(Conflict, match="marked already"):
+        save_draft(slot, teacher, sequence=2, content={}, now=NOW)
+    assert Draft.objects.count() == 0
+
+
+def test_a_draft_for_what_somebody_else_holds_is_refused(
+    teacher: User, other_teacher: User
+) -> None:
+    slot = held_slot(answers_of(small_round([teacher, other_teacher]))[0], teacher)
+    with pytest.raises(Conflict):
+        save_draft(slot, other_teacher, sequence=1, content={}, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"points": "no list", "flags": 3, "total": None, "comment": None, "role": "admin"},
+        {"points": ["1", None, 2.5, "x" * 999], "flags": ["cut_off"] * 999, "comment": "y" * 99999},
+    ],
+)
+def test_a_draft_keeps_the_known_parts_at_bounded_length(content: dict[str, object]) -> None:
+    kept = clean(content)
+    assert set(kept) == {"points", "total", "comment", "flags"}
+    assert len(str(kept)) < 15_000

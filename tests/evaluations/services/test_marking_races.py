@@ -1,0 +1,156 @@
+"""Races on the real database: claims, double clicks, both teachers at once, two leads."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from functools import partial
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
+from evaluations.models.vocabulary import ArbitrationReason, SlotKind
+from evaluations.rules.marking.scheme import Scheme
+from evaluations.services.arbitration import arbitrate
+from evaluations.services.drafts import write_draft
+from evaluations.services.marking import save_mark
+from evaluations.services.settling import newest_marks
+from evaluations.services.slots import claim_next
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.models import AuditEntry
+from gradeapp.refusals import Conflict, Refusal
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    held_slot,
+    later,
+    planned_pair,
+    small_round,
+)
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROUNDS = 12
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """What *calls* return or refuse, all started at the same moment, each on its own connection."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        try:
+            connection.ensure_connection()
+            barrier.wait()
+            return call()
+        except Refusal as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def teachers(number: int) -> list[User]:
+    return [make_user(Role.TEACHER) for _ in range(number)]
+
+
+def save(slot: Slot, person: User, values: Sequence[str], key: uuid.UUID | None = None) -> Mark:
+    points = tuple(Decimal(value) for value in values)
+    key = key or uuid.uuid4()
+    return save_mark(slot, person, key=key, based_on_version=0, points=points, now=later(1)).mark
+
+
+def decide(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> Mark:
+    reason, points = ArbitrationReason.SLIP, (Decimal(3), Decimal(0), Decimal(0))
+    key = uuid.uuid4()
+    return arbitrate(answer, lead, key=key, seen=seen, points=points, reason=reason, now=later(2))
+
+
+def test_one_response_is_claimed_by_one_teacher() -> None:
+    people = teachers(6)
+    made = small_round(people, 3, scheme=Scheme.SINGLE)
+    claims = at_once(*[partial(claim_next, person, round=made, now=NOW) for person in people])
+    got = [slot.pk for slot in claims if slot]
+    assert len(got) == len(set(got)) == 3
+    holders = dict(Slot.objects.values_list("pk", "holder"))
+    for person, slot in zip(people, claims, strict=True):
+        assert slot is None or holders[slot.pk] == person.pk
+
+
+def test_two_windows_of_one_teacher_never_get_two_roles_on_one_response() -> None:
+    people = teachers(2)
+    made = small_round(people, 1)
+    Slot.objects.update(planned=people[0])
+    claims = at_once(*[partial(claim_next, people[0], round=made, now=NOW)] * 4)
+    assert {slot for slot in claims if slot} == {Slot.objects.get(holder=people[0])}
+
+
+def test_a_double_click_is_one_mark() -> None:
+    people = teachers(2)
+    for answer in answers_of(small_round(people, ROUNDS)):
+        click = partial(save, held_slot(answer, people[0]), people[0], "111", uuid.uuid4())
+        first, second = at_once(click, click)
+        assert isinstance(first, Mark)
+        assert first == second
+    assert Mark.objects.count() == AuditEntry.objects.filter(tag="mark.saved").count() == ROUNDS
+
+
+@pytest.mark.parametrize(
+    ("scheme", "opened"),
+    [(Scheme.TWO_AND_LEAD, SlotKind.ARBITRATION), (Scheme.THREE_AND_LEAD, SlotKind.THIRD)],
+)
+@pytest.mark.parametrize("second_mark", ["000", "335"])
+def test_both_teachers_at_once_settle_exactly_once(
+    scheme: Scheme, opened: SlotKind, second_mark: str
+) -> None:
+    for answer in answers_of(small_round(teachers(3), ROUNDS, scheme=scheme)):
+        first, second = planned_pair(answer)
+        saved = at_once(
+            partial(save, held_slot(answer, first), first, "336"),
+            partial(save, held_slot(answer, second), second, second_mark),
+        )
+        assert all(isinstance(mark, Mark) for mark in saved)
+    disputed = second_mark == "000"
+    kinds = Counter(Slot.objects.values_list("kind", flat=True))
+    assert kinds[opened] == (ROUNDS if disputed else 0)
+    assert FinalMark.objects.count() == (0 if disputed else ROUNDS)
+    assert Mark.objects.count() == 2 * ROUNDS
+
+
+def test_two_windows_with_different_marks_keep_both() -> None:
+    people = teachers(2)
+    for answer in answers_of(small_round(people, ROUNDS)):
+        slot = held_slot(answer, people[0])
+        saved = at_once(*[partial(save, slot, people[0], values) for values in ("100", "200")])
+        assert sum(isinstance(mark, Conflict) for mark in saved) == 1
+        assert Mark.objects.filter(slot=slot, stale=False).count() == 1
+        assert Mark.objects.filter(slot=slot, stale=True).count() == 1
+
+
+def test_two_leads_decide_once() -> None:
+    people, leads = teachers(2), [make_user(Role.LEAD) for _ in range(2)]
+    for answer in answers_of(small_round(people, ROUNDS)):
+        give(answer, people[0], list("336"))
+        give(answer, people[1], list("000"))
+        seen = [mark.pk for mark in newest_marks(answer).values()]
+        decided = at_once(*[partial(decide, answer, lead, seen) for lead in leads])
+        assert sum(isinstance(mark, Mark) for mark in decided) == 1
+        assert sum(isinstance(mark, Conflict) for mark in decided) == 1
+        assert answer.finals.count() == 1
+
+
+def test_first_drafts_that_race_leave_the_newest() -> None:
+    people = teachers(2)
+    for answer in answers_of(small_round(people, ROUNDS)):
+        slot = held_slot(answer, people[0])
+        at_once(*[partial(write_draft, slot, people[0], n, {"total": n}) for n in (3, 1, 2)])
+        assert slot.drafts.get().sequence == 3
