@@ -1,0 +1,155 @@
+"""Imports published answers with their marks and gradings: each file whole or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.importers.answer_records import AnswerFile
+from evaluations.importers.jsonl_answers import MAX_REPEAT, read_jsonl_answers
+from evaluations.importers.model_outputs import MAX_MODEL_NAME, read_model_outputs
+from evaluations.services.published_answers import StoredAnswers, store_answers
+from evaluations.services.published_gradings import store_gradings
+from evaluations.services.published_marks import store_marks
+from evaluations.services.scoring import score_responses
+from gradeapp.accounts.models import User
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput
+from questions.importers.gaokao_files import DATASET
+from questions.importers.records import Problem
+from questions.models import Question
+from questions.rules.vocabulary import Part
+from questions.services.import_log import ImportLog
+
+SOURCES = ("gaokao-bench", "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerImportReport:
+    """What an import added. ``unmatched`` counts rows whose question is not in the bank,
+    ``skipped`` files that were recognised as something else."""
+
+    responses: int
+    marks: int
+    judgements: int
+    unmatched: int
+    skipped: int
+    problems: tuple[Problem, ...]
+    seconds: float
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON of INTERFACE."""
+        counts = ("responses", "marks", "judgements", "unmatched", "skipped")
+        return {
+            **{name: getattr(self, name) for name in counts},
+            "problems": [problem.as_dict() for problem in self.problems],
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(slots=True)
+class _Import:
+    """One import while it goes on."""
+
+    log: ImportLog
+    counts: Counter[str] = field(default_factory=Counter)
+    read: int = 0
+
+    def take(self, file: AnswerFile) -> None:
+        self.log.problems += file.problems
+        self.counts["skipped"] += file.skipped
+        if file.refused or not file.answers:
+            return
+        self.read += len(file.answers)
+        with transaction.atomic():
+            stored, added = _store(file)
+            if any(added.values()):
+                self.log.wrote(stored.dataset, added)
+        self.log.problems += stored.problems
+        self.counts += added
+        self.counts["unmatched"] += stored.unmatched
+
+
+def import_answers(
+    source: str,
+    path: Path,
+    *,
+    model: str | None = None,
+    repeat: int = 1,
+    acting_user: User | None = None,
+) -> AnswerImportReport:
+    """Add the published answers at *path*; a second import of them adds nothing.
+
+    Objective answers are scored at once under both policies; teachers' marks
+    become a published marking round, a judge's gradings its judgements. A row
+    that has no question, that repeats another or whose mark is impossible is
+    named in the problems and left out. Raises BadInput for an unknown source, a
+    missing path, and when no answer at all could be read.
+    """
+    files = _files(source, path, model, repeat)
+    started = time.perf_counter()
+    work = _Import(ImportLog("answers", f"{source} {path}", Tag.ANSWERS_IMPORTED, acting_user))
+    for file in files:
+        work.take(file)
+    work.log.finish()
+    if not work.read:
+        raise BadInput(_nothing_read(work.log.problems), code="nothing_read")
+    return AnswerImportReport(
+        responses=work.counts["responses"],
+        marks=work.counts["marks"],
+        judgements=work.counts["judgements"],
+        unmatched=work.counts["unmatched"],
+        skipped=work.counts["skipped"],
+        problems=tuple(work.log.problems),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[AnswerFile]:
+    """The reader of *source*, after every refusal that needs no reading."""
+    if source not in SOURCES:
+        raise BadInput(
+            _("There is no source called “%(source)s”; choose one of: %(known)s.")
+            % {"source": source, "known": ", ".join(SOURCES)}
+        )
+    if not path.exists():
+        raise BadInput(_("There is no file or folder “%(path)s”.") % {"path": path})
+    if not 1 <= repeat <= MAX_REPEAT:
+        raise BadInput(_("A repeat is a whole number from 1, not %(repeat)s.") % {"repeat": repeat})
+    if model is not None and not 1 <= len(model.strip()) <= MAX_MODEL_NAME:
+        raise BadInput(_("A model's name has 1 to 100 characters."))
+    if source == "jsonl":
+        return read_jsonl_answers(path)
+    if not Question.objects.filter(task__dataset__slug=DATASET).exists():
+        raise BadInput(
+            _("The bank has no questions of %(dataset)s yet; import them first.")
+            % {"dataset": DATASET}
+        )
+    return partial(read_model_outputs, model=model, repeat=repeat)(path)
+
+
+def _store(file: AnswerFile) -> tuple[StoredAnswers, Counter[str]]:
+    """Everything one file adds, in the caller's transaction."""
+    stored = store_answers(file)
+    score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
+    added = Counter(
+        responses=stored.added,
+        marks=store_marks(file.name, stored),
+        judgements=store_gradings(file.name, stored),
+    )
+    added.update(stored.tokens)
+    return stored, added
+
+
+def _nothing_read(problems: Sequence[Problem]) -> str:
+    """The sentence for a person whose import gave nothing: the first thing that went wrong."""
+    first = next((problem for problem in problems if problem.fatal), None) or problems[0]
+    place = first.file if first.row is None else f"{first.file}:{first.row}"
+    return f"{place}: {first.text}"
