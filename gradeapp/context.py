@@ -10,14 +10,44 @@ from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts.roles import Capability
 
-# label, where the pages of the feature begin, capability
+# label, where the pages of the feature begin, capability, what one does there
 ENTRIES = [
-    (_("Questions"), "/questions/", Capability.SEE_QUESTIONS),
-    (_("Runs"), "/runs/", Capability.SEE_RUNS),
-    (_("Marking"), "/marking/", Capability.MARK),
-    (_("Rounds"), "/rounds/", Capability.LEAD_ROUNDS),
-    (_("Judging"), "/judging/", Capability.SEE_JUDGEMENTS),
-    (_("Reports"), "/reports/", Capability.SEE_REPORTS),
+    (
+        _("Questions"),
+        "/questions/",
+        Capability.SEE_QUESTIONS,
+        _("Items with their answer keys, analyses and rubrics."),
+    ),
+    (
+        _("Runs"),
+        "/runs/",
+        Capability.SEE_RUNS,
+        _("Let a model sit an exam, and watch it do so."),
+    ),
+    (
+        _("Marking"),
+        "/marking/",
+        Capability.MARK,
+        _("The desk: mark responses blind, by keyboard."),
+    ),
+    (
+        _("Rounds"),
+        "/rounds/",
+        Capability.LEAD_ROUNDS,
+        _("Who marks what, how far it is, and where two marks differ."),
+    ),
+    (
+        _("Judging"),
+        "/judging/",
+        Capability.SEE_JUDGEMENTS,
+        _("What judge models gave, beside the teachers."),
+    ),
+    (
+        _("Reports"),
+        "/reports/",
+        Capability.SEE_REPORTS,
+        _("Points of 750, scoring rates, and how far markers agree."),
+    ),
 ]
 
 
@@ -26,8 +56,8 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     known = user is not None and user.is_authenticated
     nav = [
-        {"label": label, "url": root, "active": request.path.startswith(root)}
-        for label, root, capability in ENTRIES
+        {"label": label, "url": root, "active": request.path.startswith(root), "note": note}
+        for label, root, capability, note in ENTRIES
         if known and user.may(capability)
     ]
     return {"nav": nav, "languages": settings.LANGUAGES}

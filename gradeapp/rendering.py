@@ -27,7 +27,10 @@ TAGS = {
     *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "span", "div", "a", "img"),
 }
-CLASSES = {"span": {"math", "inline", "sub-number", "part-label"}, "div": {"math", "block"}}
+CLASSES = {
+    "span": {"math", "inline", "block", "sub-number", "part-label"},
+    "div": {"math", "block"},
+}
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}, "img": {"src", "alt"}}
 
 # The tagged format of GAOKAO-Bench, and the TeX brackets that many models write.
@@ -47,6 +50,13 @@ def image_or_words(
     url = env.get("images", {}).get(source.removeprefix("image:"))
     alt = escape(token.content)
     return f'<img src="{escape(url)}" alt="{alt}">' if url else f"[{alt or escape(source)}]"
+
+
+def display_in_line(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    """$$...$$ within a paragraph, as models write it: a span, since a div would end the <p>."""
+    return f'<span class="math block">{escape(tokens[index].content)}</span>'
 
 
 def emphasise_sub_numbers(state: StateCore) -> None:
@@ -73,6 +83,7 @@ def make_parser() -> MarkdownIt:
     parser.use(dollarmath_plugin, allow_labels=False, allow_space=True, double_inline=True)
     parser.core.ruler.push("sub_numbers", emphasise_sub_numbers)
     parser.add_render_rule("image", image_or_words)
+    parser.add_render_rule("math_inline_double", display_in_line)
     return parser
 
 

@@ -50,6 +50,12 @@ def test_mathematics_stays_source_and_is_escaped() -> None:
     assert '<div class="math block">' in render_text("$$\nx^2\n$$")
 
 
+def test_display_mathematics_in_a_paragraph_stays_in_it() -> None:
+    assert render_text("所以 $$x<2$$ 得") == (
+        '<p>所以 <span class="math block">x&lt;2</span> 得</p>\n'
+    )
+
+
 def test_tex_brackets_are_mathematics_too() -> None:
     assert '<span class="math inline">x+1</span>' in render_text(r"so \(x+1\) holds")
 

@@ -24,13 +24,14 @@ from questions.models import (
 from questions.rules.vocabulary import ItemStatus
 from questions.services.images import store_images
 
-# Name, licence and source of the published benchmarks; another dataset is called by its slug.
+# Name, licence and source of what is known; another dataset is called by its slug.
 PUBLISHED_DATASETS = {
     "gaokao-bench": (
         "GAOKAO-Bench",
         "Apache-2.0",
         "https://github.com/OpenLMLab/GAOKAO-Bench",
     ),
+    "sample-exam": ("gradeapp sample exam", "MIT", ""),
 }
 
 # A contradiction in the key makes every score of the item wrong.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from django import template
 from django.utils.translation import get_language
@@ -11,7 +12,7 @@ from questions.rules import vocabulary
 from questions.rules.vocabulary import Named
 
 register = template.Library()
-MARKUP = re.compile(r"[$*_#`|\\]+|\{|\}")
+MARKUP = re.compile(r"\\[a-zA-Z]*|[$*_#`|~^{}]")
 
 
 @register.filter
@@ -22,6 +23,15 @@ def named(value: str, list_name: str) -> str:
         return names(value).label(get_language() or "en")
     except ValueError:
         return value
+
+
+@register.filter
+def points(value: Decimal | str | None) -> str:
+    """Marks for the eye: at most two decimals, none that say nothing (``4.50`` is 4.5)."""
+    if value is None or value == "":
+        return "–"
+    shown = f"{Decimal(value):.2f}"
+    return shown.rstrip("0").rstrip(".")
 
 
 @register.filter
