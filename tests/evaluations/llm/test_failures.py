@@ -12,7 +12,9 @@ from evaluations.llm.openai_client import Limits
 from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
 from tests.evaluations.llm.conftest import fail
 
-SHORT = Limits(connect=1.0, read=0.2, deadline=0.5, reply_bytes=1_000_000)
+ROOMY = Limits(connect=10.0, read=20.0, deadline=30.0, reply_bytes=1_000_000)
+# only where the endpoint dawdles on purpose: a busy machine is slow as well
+SHORT = Limits(connect=10.0, read=0.2, deadline=0.5, reply_bytes=1_000_000)
 
 # fault, its options, kind, status, may have been billed
 KINDS: list[tuple[str, dict[str, Any], str, int | None, bool]] = [
@@ -28,7 +30,7 @@ KINDS: list[tuple[str, dict[str, Any], str, int | None, bool]] = [
     ("redirect", {}, "redirect", 307, False),
     ("redirect", {"status": 302}, "redirect", 302, False),
     ("redirect", {"status": 308}, "redirect", 308, False),
-    ("slow", {"seconds": 5}, "timeout", None, True),
+    ("slow", {"seconds": 30}, "timeout", None, True),
     ("drip", {"seconds": 0.1}, "timeout", None, True),
     ("reset", {}, "interrupted", None, True),
     ("hang_up", {}, "interrupted", None, True),
@@ -51,7 +53,7 @@ def test_each_fault_is_one_kind_of_failure(
     billed: bool,
 ) -> None:
     server.endpoint.faults = lambda prompt: named_fault(fault, **options)
-    failure = fail(server.base_url, limits=SHORT)
+    failure = fail(server.base_url, limits=SHORT if kind == "timeout" else ROOMY)
     assert (failure.kind, failure.http_status) == (kind, status)
     assert failure.may_have_been_billed is billed
     assert len(server.requests) == 1, "the client must not retry by itself"
@@ -78,7 +80,7 @@ def test_an_error_body_has_the_same_limit(
     server: ScriptedServer, size: int, kind: FailureKind
 ) -> None:
     server.endpoint.faults = lambda prompt: Fault(400, body=b"x" * size)
-    failure = fail(server.base_url, limits=SHORT)
+    failure = fail(server.base_url, limits=ROOMY)
     assert failure.kind is kind
     assert not failure.may_have_been_billed
     assert len(failure.text) <= 2048

@@ -78,12 +78,23 @@ def test_a_redirect_sends_no_second_request(server: ScriptedServer, status: int)
     assert KEY not in failure.text
 
 
-@pytest.mark.parametrize("echo", [f"bad key {KEY}", f"Authorization: Bearer {KEY}", KEY[:9]])
-def test_an_echoed_key_is_not_kept(server: ScriptedServer, echo: str) -> None:
+PLAIN = "0f9e8d7c6b5a4938"
+
+
+@pytest.mark.parametrize(
+    ("key", "echo"),
+    [
+        (KEY, f"bad key {KEY}"),
+        (KEY, f"Authorization: Bearer {KEY}"),
+        (KEY, KEY[:9]),
+        (PLAIN, f"the key {PLAIN} has expired"),
+    ],
+)
+def test_an_echoed_key_is_not_kept(server: ScriptedServer, key: str, echo: str) -> None:
     server.endpoint.faults = lambda prompt: named_fault("auth", text=echo)
-    failure = fail(server.base_url)
+    failure = fail(server.base_url, key=key)
     assert failure.kind is FailureKind.AUTH
-    assert KEY[:9] not in str(failure)
+    assert key[:9] not in str(failure)
 
 
 def test_a_wrong_key_is_told_apart() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -161,7 +162,7 @@ def test_a_storm_of_429_slows_all_requests_down(server: ScriptedServer, spool_pa
         if len(concurrent) >= storm:
             return None
         concurrent.append(server.endpoint.in_flight)
-        return named_fault("rate_limit")
+        return replace(named_fault("rate_limit"), delay=0.03)
 
     server.endpoint.faults = faults
     queue = QueueOfRecord(60)
@@ -169,8 +170,9 @@ def test_a_storm_of_429_slows_all_requests_down(server: ScriptedServer, spool_pa
     result = run(server, queue.desk, spool_path, gate=gate)
     assert queue.answered == list(range(60))
     assert result.sent == len(server.requests) == 60 + storm
-    # The first volley, and what was claimed while its first 429 came back; then one at a time.
-    assert set(concurrent[16:]) == {1}
+    # The first volley of 8; then one at a time, although 8 are allowed.
+    assert max(concurrent[:8]) > 1
+    assert set(concurrent[8:]) == {1}
 
 
 def test_a_wait_beyond_two_minutes_ends_the_pump(server: ScriptedServer, spool_path: Path) -> None:
@@ -247,6 +249,43 @@ def test_the_pump_can_be_cancelled_and_loses_nothing(
     asyncio.run(cancelled())
     assert len(queue.outcomes) == sum(queue.attempts.values())
     assert {outcome.key for outcome in queue.outcomes} == set(queue.attempts)
+
+
+@pytest.mark.parametrize("during", ["claim", "deliver"])
+def test_a_cancellation_during_a_visit_loses_nothing(
+    server: ScriptedServer, spool_path: Path, during: str
+) -> None:
+    queue = QueueOfRecord(50, RetryPolicy(after_possible_billing=0))
+    visiting, go_on = threading.Event(), threading.Event()
+
+    def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            result = function(*arguments)
+            if len(queue.attempts) >= 10:
+                visiting.set()
+                go_on.wait(timeout=10)
+            return result
+
+        return call
+
+    async def cancelled() -> None:
+        claim = interrupted(queue.claim) if during == "claim" else queue.claim
+        deliver = interrupted(queue.deliver) if during == "deliver" else queue.deliver
+        desk = Desk(claim, deliver, queue.should_stop)
+        async with OpenAIChat(server.base_url, "m", KEY, max_in_flight=5) as chat:
+            task = asyncio.create_task(
+                pump(desk, chat, in_flight=5, spool_path=spool_path, random=Random(0))
+            )
+            await asyncio.to_thread(visiting.wait)
+            task.cancel()
+            await asyncio.sleep(0.05)
+            go_on.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(cancelled())
+    assert Counter(o.key for o in queue.outcomes) == queue.attempts
+    assert not spool_path.exists()
 
 
 def test_when_delivery_fails_the_outcomes_are_spooled(
