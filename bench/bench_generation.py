@@ -1,6 +1,6 @@
 """How fast answers come in: the pump beside a bare loop over the OpenAI client, and the floor.
 
-    python -m bench.bench_generation [--quick] [--calls N] [--latency S] [--in-flight N]
+    python -m bench.bench_generation [--quick] [--json] [--calls N] [--latency S] [--in-flight N]
 
 The floor is calls x latency / in flight: what an endpoint that takes exactly
 the latency would need if the client cost nothing. The peer is the shortest
@@ -11,7 +11,6 @@ process of its own; the median of the rounds counts.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from statistics import median
 import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
+from bench.measured import Measured, arguments, show
 from evaluations.llm.blocking import run_pump
 from evaluations.llm.client import ChatRequest
 from evaluations.llm.desk import Desk
@@ -135,12 +135,11 @@ def seconds_of(way: Callable[[str, Load], int], base_url: str, load: Load) -> fl
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = arguments(__doc__, quick="300 calls, 64 in flight, one round")
     parser.add_argument("--calls", type=int, default=1781)
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--in-flight", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help="300 calls, 64 in flight, one round")
     options = parser.parse_args()
     load = Load(options.calls, options.latency, options.in_flight)
     rounds = options.rounds
@@ -151,16 +150,14 @@ def main() -> None:
         for _ in range(rounds):
             pump.append(seconds_of(with_pump, base_url, load))
             bare.append(seconds_of(with_bare_loop, base_url, load))
-    report(load, median(pump), median(bare))
+    show([measured(load, median(pump), median(bare))], as_json=options.json)
 
 
-def report(load: Load, pump: float, bare: float) -> None:
-    """Seconds, and the ratios that can be compared between machines."""
-    print(f"generation: {load.calls} calls of {load.latency:g} s, {load.in_flight} in flight")
-    print(f"  floor (calls x latency / in flight)  {load.floor:7.2f} s")
-    print(f"  pump                                 {pump:7.2f} s  {pump / load.floor:5.1f} x floor")
-    print(f"  bare AsyncOpenAI loop                {bare:7.2f} s  {bare / load.floor:5.1f} x floor")
-    print(f"  pump / bare loop                     {pump / bare:7.2f}")
+def measured(load: Load, pump: float, bare: float) -> Measured:
+    """Seconds of the pump beside the floor, and beside the bare loop in the detail."""
+    detail = f"{load.calls:,} calls of {load.latency:g} s, {load.in_flight} in flight; a bare "
+    detail += f"AsyncOpenAI loop takes {bare:.2f} s ({bare / load.floor:.2f} x the floor)"
+    return Measured.time("generation", pump, load.floor, detail=detail)
 
 
 if __name__ == "__main__":

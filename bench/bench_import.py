@@ -1,0 +1,85 @@
+"""How fast questions come into the bank, beside bare reading and bare inserting.
+
+    python -m bench.bench_import [--quick] [--json]
+
+The floor parses the same JSON files and stores the same items and revisions with
+one bulk statement a table, all in one transaction: it checks nothing, compares
+nothing, and could not be run twice. The published GAOKAO-Bench is read where it
+lies beside the project (``../shared/data/gaokao-bench``), else a generated folder
+of its shape. The median of the rounds counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from bench.measured import Measured, arguments, show
+from bench.own_database import engine, own_database
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "shared" / "data" / "gaokao-bench"
+
+
+def source(folder: Path) -> tuple[Path, str]:
+    """What is read, and how it is called."""
+    if PUBLISHED.is_dir():
+        return PUBLISHED, "the published GAOKAO-Bench"
+    from bench.gaokao_shape import write_folder
+
+    return write_folder(folder / "generated"), "a generated folder of its shape"
+
+
+def imported(path: Path) -> int:
+    """Our import of everything at *path*; the number of items that are new."""
+    from questions.services.imports import import_questions
+
+    return import_questions("gaokao-bench", path).new
+
+
+def emptied() -> None:
+    """Take every row out, so that each round starts with an empty bank."""
+    from django.core.management import call_command
+
+    call_command("flush", verbosity=0, interactive=False, inhibit_post_migrate=True)
+
+
+def seconds_of(way: Callable[[Path], int], path: Path, expected: int) -> float:
+    """Wall time; a way that stores another number of items is no measurement."""
+    started = time.perf_counter()
+    stored = way(path)
+    seconds = time.perf_counter() - started
+    if stored != expected:
+        raise SystemExit(f"{way.__name__} stored {stored} items instead of {expected}")
+    return seconds
+
+
+def measure(folder: Path, rounds: int) -> Measured:
+    """Both ways in turn, and a second import of what is there already."""
+    from bench.bare_import import bare  # after Django is set up
+
+    path, what = source(folder)
+    floors, imports, again = [], [], []
+    items = bare(path)  # the first pass warms the disk's cache and counts
+    for _ in range(rounds):
+        emptied()
+        floors.append(seconds_of(bare, path, items))
+        emptied()
+        imports.append(seconds_of(imported, path, items))
+        again.append(seconds_of(imported, path, 0))
+    rate, floor = items / median(imports), items / median(floors)
+    detail = f"{items:,} items of {what} into {engine()} in {median(imports):.2f} s"
+    detail += f"; again, with 0 new, in {median(again):.2f} s"
+    return Measured.rate("import of questions", rate, floor, unit="items/s", detail=detail)
+
+
+def main() -> None:
+    """Measure and print."""
+    options = arguments(__doc__, quick="one round instead of three").parse_args()
+    with own_database() as folder:
+        show([measure(folder, 1 if options.quick else 3)], as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""A folder and a migrated database of a benchmark's own, gone when it ends.
+
+Import no module of Django's before ``own_database`` is entered: it is what sets
+the environment that the settings are read from.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+# What would change what is measured, or send it somewhere.
+NOT_HERE = (
+    "ALLOWED_HOSTS",
+    "CELERY_BROKER_URL",
+    "DATABASE_URL",
+    "DEBUG",
+    "GRADEAPP_DEMO",
+    "GRADEAPP_HTTPS",
+    "SECRET_KEY",
+)
+
+
+@contextmanager
+def own_database() -> Iterator[Path]:
+    """A new folder as ``GRADEAPP_VAR`` with Django set up on a migrated database.
+
+    SQLite in the folder; with a PostgreSQL in ``DATABASE_URL``, a database of a
+    name of our own beside the one that it names, which is not touched.
+    """
+    url = os.environ.get("DATABASE_URL", "")
+    with tempfile.TemporaryDirectory(prefix="gradeapp-bench-") as folder:
+        for name in NOT_HERE:
+            os.environ.pop(name, None)
+        os.environ |= {"GRADEAPP_VAR": folder, "DJANGO_SETTINGS_MODULE": "gradeapp.settings"}
+        if not url.startswith("postgres"):
+            yield from _migrated(Path(folder))
+            return
+        name = f"gradeapp_bench_{os.getpid()}"
+        _on_postgresql(url, f'CREATE DATABASE "{name}"')
+        os.environ["DATABASE_URL"] = urlsplit(url)._replace(path=f"/{name}").geturl()
+        try:
+            yield from _migrated(Path(folder))
+        finally:
+            _on_postgresql(url, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _migrated(folder: Path) -> Iterator[Path]:
+    import django
+    from django.core.management import call_command
+    from django.db import connections
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    try:
+        yield folder
+    finally:
+        connections.close_all()
+
+
+def _on_postgresql(url: str, statement: str) -> None:
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement.encode())
+
+
+def engine() -> str:
+    """The database that is measured, as a word for the detail of a figure."""
+    from django.db import connection
+
+    return "PostgreSQL" if connection.vendor == "postgresql" else "SQLite"
