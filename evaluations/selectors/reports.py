@@ -1,0 +1,96 @@
+"""Builds a report by its name: rows out of the database, figures out of the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from django.utils.translation import gettext as _
+
+from evaluations.rules.statistics.accuracy import converted_report, rates
+from evaluations.rules.statistics.agreement import agreement_report
+from evaluations.rules.statistics.figure import Report
+from evaluations.rules.statistics.ledger import ledger
+from evaluations.rules.statistics.repeats import repeats
+from evaluations.rules.statistics.rows import ScoredAnswer
+from evaluations.selectors.mark_pairs import mark_pairs
+from evaluations.selectors.report_params import TEACHERS, ReportParams, checked, markers_of
+from evaluations.selectors.scored_answers import scored_answers, taking_part
+from gradeapp.refusals import BadInput
+from questions.rules.vocabulary import Part
+
+
+def build_report(name: str, params: ReportParams) -> Report:
+    """The report called *name*, with the parameters that made it.
+
+    Without a marker ``converted`` has rows for every marker there is,
+    ``agreement`` for every pair, and the others take the teachers. Items that
+    are quarantined or excluded take no part; ``params`` counts their answers
+    under ``excluded`` (the ledger lists them) and, by reason, the ``unscored``
+    ones. Raises a Refusal that says what there is for an unknown report,
+    dataset, model, marker, policy or year.
+    """
+    if name in LATER:
+        raise BadInput(_("The report “%(name)s” cannot be made yet.") % {"name": name})
+    if name not in REPORTS:
+        known = ", ".join((*REPORTS, *LATER))
+        raise BadInput(
+            _("There is no report “%(name)s”; choose one of: %(known)s.")
+            % {"name": name, "known": known}
+        )
+    return REPORTS[name](checked(params))
+
+
+def _rates(params: ReportParams) -> Report:
+    params = _with_marker(params)
+    rows = scored_answers(params)
+    return rates(taking_part(rows), params=_told(params, rows))
+
+
+def _converted(params: ReportParams) -> Report:
+    markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
+    rows = scored_answers(replace(params, marker=markers[0]))
+    told = _told(params, rows)
+    for marker in markers[1:]:
+        others = scored_answers(replace(params, marker=marker))
+        rows += [row for row in others if row.part == Part.SUBJECTIVE]
+    return converted_report(taking_part(rows), marker=params.marker or None, params=told)
+
+
+def _repeats(params: ReportParams) -> Report:
+    rows = scored_answers(_with_marker(params))
+    return repeats(taking_part(rows), params=_told(params, rows))
+
+
+def _ledger(params: ReportParams) -> Report:
+    params = _with_marker(params)
+    rows = scored_answers(params)
+    return ledger(rows, params=_told(params, rows))
+
+
+def _agreement(params: ReportParams) -> Report:
+    return agreement_report(mark_pairs(params), params=params.as_dict())
+
+
+def _with_marker(params: ReportParams) -> ReportParams:
+    """Answers of two markers must not be pooled, so one is taken."""
+    return replace(params, marker=params.marker or TEACHERS)
+
+
+def _told(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:
+    """The parameters as a report prints them, with what has no points and why."""
+    active = list(taking_part(rows))
+    unscored = Counter(row.reason for row in active if row.points is None)
+    left_out = {"excluded": len(rows) - len(active), "unscored": dict(sorted(unscored.items()))}
+    return params.as_dict() | left_out
+
+
+REPORTS: dict[str, Callable[[ReportParams], Report]] = {
+    "rates": _rates,
+    "converted": _converted,
+    "repeats": _repeats,
+    "agreement": _agreement,
+    "ledger": _ledger,
+}
+LATER = ("cuts", "trend")

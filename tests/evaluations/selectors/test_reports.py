@@ -1,0 +1,116 @@
+"""Reports by name: what was left out is told, what there is not is refused in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluations.models import Judge, Judgement
+from evaluations.selectors.report_params import (
+    ReportParams,
+    datasets_with_answers,
+    markers_of,
+    models_with_answers,
+)
+from evaluations.selectors.reports import build_report
+from evaluations.services.scoring import score_responses
+from gradeapp.refusals import Refusal
+from questions.models import Question
+from questions.rules.vocabulary import QuestionType
+from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def exam() -> None:
+    """Two choice items of 6 points, one right and one wrong, and a judged item of 10."""
+    task = make_task(make_dataset("exam"))
+    run = make_run(task.dataset, model="m")
+    right = make_response(make_question(task, key=("A",), year=2020), run)
+    wrong = make_response(make_question(task, key=("B",), year=2021), run)
+    score_responses([right, wrong])
+    marked = make_task(task.dataset, question_type=QuestionType.OPEN_ENDED)
+    judged = make_response(make_question(marked, marks=("10",)), run)
+    Judgement.objects.create(
+        response=judged, judge=Judge.objects.create(name="j"), total=8, full=10, status="scored"
+    )
+
+
+def test_rates_take_the_teachers_unless_another_marker_is_named(exam: None) -> None:
+    report = build_report("rates", ReportParams("exam"))
+    assert report.params == {
+        "dataset": "exam",
+        "marker": "teachers",
+        "policy": "strict",
+        "excluded": 0,
+        "unscored": {"unmarked": 1},
+    }
+    rates = {row.key["part"]: row.figures["rate"] for row in report.rows}
+    assert (rates["objective"].value, rates["objective"].n) == (0.5, 2)  # 6 of 12 points
+    assert (rates["subjective"].value, rates["subjective"].reason) == (None, "no_data")
+    by_judge = build_report("rates", ReportParams("exam", marker="judge:j"))
+    rates = {row.key["part"]: row.figures["rate"] for row in by_judge.rows}
+    assert rates["subjective"].value == 0.8
+
+
+def test_what_is_excluded_is_counted_and_takes_no_part(exam: None) -> None:
+    Question.objects.filter(year=2021).update(status="quarantined")
+    report = build_report("rates", ReportParams("exam"))
+    assert report.params["excluded"] == 1
+    (rate,) = [
+        row.figures["rate"]
+        for row in report.rows
+        if (row.key["subject"], row.key["part"]) == ("ALL", "objective")
+    ]
+    assert (rate.value, rate.n) == (1.0, 1)
+    ledger = build_report("ledger", ReportParams("exam"))
+    assert sum(row.figures["excluded"].value or 0 for row in ledger.rows) == 1
+
+
+def test_converted_has_rows_for_every_marker_there_is(exam: None) -> None:
+    report = build_report("converted", ReportParams("exam"))
+    assert {row.key["marker"] for row in report.rows} == {"judge:j"}
+    named = build_report("converted", ReportParams("exam", marker="teachers"))
+    assert {row.key["marker"] for row in named.rows} == {"teachers"}
+
+
+@pytest.mark.parametrize("name", ["repeats", "agreement", "ledger"])
+def test_every_other_report_is_made(exam: None, name: str) -> None:
+    report = build_report(name, ReportParams("exam"))
+    assert report.name == name
+    assert report.params["dataset"] == "exam"
+
+
+def test_without_answers_a_report_is_empty_and_not_an_error() -> None:
+    make_dataset("exam")
+    for name in ("rates", "converted", "repeats", "agreement", "ledger"):
+        assert build_report(name, ReportParams("exam")).rows == []
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "sentence"),
+    [
+        ("rate", ReportParams("exam"), "no report “rate”; choose one of: rates, converted"),
+        ("cuts", ReportParams("exam"), "“cuts” cannot be made yet"),
+        ("trend", ReportParams("exam"), "“trend” cannot be made yet"),
+        ("rates", ReportParams("exma"), "no dataset “exma”; there are: exam"),
+        ("rates", ReportParams("exam", policy="kind"), "“kind”; choose one of: published, strict"),
+        ("rates", ReportParams("exam", models=("x",)), "“x” has no answers to exam; there are: m"),
+        ("rates", ReportParams("exam", marker="j"), "“j” has marked nothing of exam; .*judge:j"),
+        ("rates", ReportParams("exam", marker="judge:x"), "“judge:x” has marked nothing"),
+        ("rates", ReportParams("exam", year=1999), "no questions of 1999; .*2020, 2021"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(
+    exam: None, name: str, params: ReportParams, sentence: str
+) -> None:
+    with pytest.raises(Refusal, match=sentence):
+        build_report(name, params)
+
+
+def test_what_can_be_chosen_is_listed(exam: None) -> None:
+    make_dataset("empty")
+    assert datasets_with_answers() == ["exam"]
+    assert models_with_answers("exam") == ["m"]
+    assert markers_of("exam") == ["judge:j"]
+    assert markers_of("empty") == models_with_answers("empty") == []
