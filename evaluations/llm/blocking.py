@@ -19,6 +19,7 @@ from typing import Any
 from evaluations.llm.desk import Desk
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.pump import Pace, PumpError, PumpResult, pump
+from evaluations.llm.rate_limit import SharedSlowdown
 
 
 def run_pump(
@@ -29,9 +30,11 @@ def run_pump(
     spool_path: Path,
     random: Random,
     pace: Pace | None = None,
+    gate: SharedSlowdown | None = None,
 ) -> PumpResult:
     """Pump to the end, close *chat*, and return what ``pump`` returns or raise what it raises.
 
+    Pass the same *gate* to pumps that follow each other, so that a slow-down outlasts them.
     Ctrl-C and any other exception that a signal handler raises here give up
     what is in flight, deliver it as such, and are raised again.
     """
@@ -46,6 +49,7 @@ def run_pump(
                 spool_path=spool_path,
                 random=random,
                 pace=pace,
+                gate=gate,
                 executor=calls,
             )
 

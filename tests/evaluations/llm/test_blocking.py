@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -18,12 +19,15 @@ from evaluations.llm.desk import Desk
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, PumpResult
+from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import ScriptedServer
 from tests.evaluations.llm.conftest import KEY, QueueOfRecord
 
 
-def run(server: ScriptedServer, desk: Desk, tmp_path: Path) -> PumpResult:
+def run(
+    server: ScriptedServer, desk: Desk, tmp_path: Path, gate: SharedSlowdown | None = None
+) -> PumpResult:
     return run_pump(
         desk,
         OpenAIChat(server.base_url, "scripted-demo", KEY, max_in_flight=8),
@@ -31,6 +35,7 @@ def run(server: ScriptedServer, desk: Desk, tmp_path: Path) -> PumpResult:
         spool_path=tmp_path / "spool.jsonl",
         random=Random(0),
         pace=Pace(tick=0.02, grace=5.0),
+        gate=gate,
     )
 
 
@@ -46,6 +51,20 @@ def test_the_desk_is_visited_in_the_callers_thread(server: ScriptedServer, tmp_p
     assert queue.answered == list(range(40))
     assert threads == {threading.current_thread()}
     assert not [thread for thread in threading.enumerate() if thread.name == "pump-loop"]
+
+
+def test_a_slow_down_outlasts_the_pump_that_met_it(server: ScriptedServer, tmp_path: Path) -> None:
+    gate = SharedSlowdown(8, random=Random(0), first_wait=0.01)
+    gate.slowed(gate.sent(), time.monotonic(), None)
+    queue, rooms = QueueOfRecord(40), list[int]()
+
+    def claim(most: int) -> list[ChatRequest]:
+        rooms.append(most)
+        return queue.claim(most)
+
+    run(server, Desk(claim, queue.deliver, queue.should_stop), tmp_path, gate)
+    assert rooms[0] == 1
+    assert queue.answered == list(range(40))
 
 
 def test_an_error_of_the_desk_reaches_the_caller(server: ScriptedServer, tmp_path: Path) -> None:
