@@ -16,7 +16,9 @@ _CHOICE = re.compile(
     r"选择题|阅读理解|完形填空|七选五|五个选项|选出|单项选择|多项选择"
     r"|(?i:\bmultiple[- ]choice\b|\bchoose\b|\bAmong A through\b|\bwhich option\b)"
 )
-_OPEN = re.compile(r"解答题|填空题|填词题|短文改错|(?i:open-ended|fill in the blank)")
+_OPEN = re.compile(
+    r"解答题|(?<!完形)填空题|填词题|短文改错|文言文阅读|可能含有|(?i:open-ended|fill in the blank)"
+)
 _OPTION = re.compile(r"(?<![A-Za-z\\])([A-G])\s*[.．、:：)）]")
 _FULL_MARKS = re.compile(r"(?:【分值】|满分|(?i:full marks))\D{0,12}?([0-9]+(?:\.[0-9]+)?)")
 _SUB_QUESTION = re.compile(r"[（(]([1-9])[)）]")
@@ -28,7 +30,8 @@ def answer(prompt: str) -> str:
     draw = Random(hashlib.sha256(prompt.encode("utf-8", "replace")).digest())
     if _TOTAL in prompt:
         return _grading(prompt, draw)
-    if _CHOICE.search(prompt) and not _OPEN.search(prompt):
+    told, _ = _parts(prompt)
+    if _CHOICE.search(told) and not _OPEN.search(told):
         return _choice(prompt, draw)
     return _open_ended(prompt, draw)
 
@@ -55,7 +58,7 @@ def _choice(prompt: str, draw: Random) -> str:
     if "所有符合" in prompt or "多项选择" in prompt:
         picked = sorted(draw.sample(letters, draw.randint(1, min(3, len(letters)))))
         return f"【解析】逐项判断各选项。<eoe>\n【答案】 {''.join(picked)} <eoa>"
-    parts = max(1, sum(letter == "A" for letter in _OPTION.findall(_question(prompt))))
+    parts = max(1, "".join(_OPTION.findall(_question(prompt))).count("ABC"))
     if parts == 1:
         return _one_choice(prompt, draw.choice(letters))
     lines = (f"（{n}）【答案】 {draw.choice(letters)} <eoa>" for n in range(1, parts + 1))
@@ -75,11 +78,16 @@ def _letters(prompt: str) -> str:
 
 
 def _question(prompt: str) -> str:
-    """What follows the instructions, which show example answers of their own."""
+    return _parts(prompt)[1]
+
+
+def _parts(prompt: str) -> tuple[str, str]:
+    """The instructions, which show example answers of their own, and the question after them."""
     for end in ("题目如下", "严格按照上述格式作答"):
-        if end in prompt:
-            return prompt.rsplit(end, 1)[1]
-    return prompt
+        told, found, question = prompt.partition(end)
+        if found:
+            return told, question
+    return prompt, prompt
 
 
 def _open_ended(prompt: str, draw: Random) -> str:
