@@ -6,6 +6,7 @@ import json
 import sys
 from abc import abstractmethod
 from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -54,3 +55,11 @@ class GradeappCommand(BaseCommand):
         """Say why not, and end with status 1."""
         self.stderr.write(sentence)
         sys.exit(1)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table whose columns are as wide as their widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()

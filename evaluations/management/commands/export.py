@@ -1,0 +1,70 @@
+"""Write a report, the scores or the marks to a CSV file, with a manifest beside it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from evaluations.exports.columns import Table, report_table, table
+from evaluations.exports.csv_file import manifest, render, sha256
+from evaluations.management.report_arguments import add_report_arguments, report_params
+from evaluations.selectors.export_rows import (
+    MARK_COLUMNS,
+    SCORE_COLUMNS,
+    mark_rows,
+    score_rows,
+)
+from evaluations.selectors.report_params import TEACHERS, ReportParams, checked
+from evaluations.selectors.reports import LATER, REPORTS, build_report
+from evaluations.services.exports import note_export
+from gradeapp.cli import GradeappCommand
+from gradeapp.refusals import BadInput
+
+ROWS = {"scores": (SCORE_COLUMNS, score_rows), "marks": (MARK_COLUMNS, mark_rows)}
+NAMES = (*REPORTS, *LATER, *ROWS)
+
+
+class Command(GradeappCommand):
+    help = "Write a CSV file that spreadsheets open safely, and FILE.manifest.json beside it."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help=f"one of: {', '.join(NAMES)}")
+        add_report_arguments(parser)
+        parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
+
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        name, params, file = options["name"], report_params(options), options["output"]
+        made, parameters = exported(name, params)
+        content = render(made)
+        about = manifest(len(made.rows), sha256(content), {"export": name, **parameters})
+        try:
+            file.write_bytes(content)
+            text = json.dumps(about, ensure_ascii=False, indent=2) + "\n"
+            file.with_name(f"{file.name}.manifest.json").write_text(text, encoding="utf-8")
+        except OSError as error:
+            reason = error.strerror or "unknown reason"
+            raise BadInput(
+                _("“%(file)s” cannot be written: %(reason)s.") % {"file": file, "reason": reason}
+            ) from error
+        note_export(name, params, about, acting_user=None)
+        return {"file": str(file), **about}
+
+
+def exported(name: str, params: ReportParams) -> tuple[Table, dict[str, object]]:
+    """The table called *name*, and the parameters that made it."""
+    if name in ROWS:
+        columns, rows = ROWS[name]
+        params = replace(checked(params), marker=params.marker or TEACHERS)
+        return table(columns, rows(params)), params.as_dict()
+    if name not in NAMES:
+        raise BadInput(
+            _("There is no export “%(name)s”; choose one of: %(known)s.")
+            % {"name": name, "known": ", ".join(NAMES)}
+        )
+    report = build_report(name, params)
+    return report_table(report), report.params

@@ -1,0 +1,61 @@
+"""Print a report as a table, or as JSON."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from evaluations.management.report_arguments import add_report_arguments, report_params
+from evaluations.selectors.reports import LATER, REPORTS, build_report
+from gradeapp.cli import GradeappCommand, aligned
+
+
+class Command(GradeappCommand):
+    help = "Print a report: every figure with its n, or with the reason why there is none."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help=f"one of: {', '.join((*REPORTS, *LATER))}")
+        add_report_arguments(parser)
+
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        return build_report(options["name"], report_params(options)).as_dict()
+
+    def show(self, result: dict[str, Any]) -> None:
+        params = (f"{name}={told(value)}" for name, value in result["params"].items())
+        self.stdout.write(f"{result['report']}: {' '.join(params)}")
+        rows = result["rows"]
+        keys = list(dict.fromkeys(name for row in rows for name in row["key"]))
+        figures = list(dict.fromkeys(name for row in rows for name in row["figures"]))
+        table = [[*keys, *figures]] + [
+            [
+                *(row["key"].get(name, "") for name in keys),
+                *(shown(row["figures"].get(name)) for name in figures),
+            ]
+            for row in rows
+        ]
+        for line in aligned(table):
+            self.stdout.write(line)
+
+
+def told(value: object) -> str:
+    """A parameter in words: ``a,b`` for several, ``unmarked:3`` for counts."""
+    if isinstance(value, dict):
+        return ",".join(f"{name}:{count}" for name, count in value.items()) or "0"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def shown(figure: dict[str, Any] | None) -> str:
+    """``0.7215 [0.7013, 0.7417] n=2944``, or the reason why there is no value."""
+    if figure is None:
+        return ""
+    if figure["value"] is None:
+        return f"{figure['reason']} n={figure['n']}"
+    interval = ""
+    if figure["low"] is not None and figure["high"] is not None:
+        interval = f" [{number(figure['low'])}, {number(figure['high'])}]"
+    return f"{number(figure['value'])}{interval} n={figure['n']}"
+
+
+def number(value: float) -> str:
+    """At most four decimals; the JSON has them all."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")

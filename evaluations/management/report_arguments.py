@@ -1,0 +1,31 @@
+"""What the commands report and export have in common: the parameters of a report."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from evaluations.rules.scoring.policies import Policy
+from evaluations.selectors.report_params import ReportParams
+
+
+def add_report_arguments(parser: ArgumentParser) -> None:
+    """The parameters that every report takes; what is wrong with them the report says."""
+    parser.add_argument("--dataset", required=True, help="slug, such as gaokao-bench")
+    parser.add_argument("--model", nargs="+", action="extend", default=[], help="one or several")
+    parser.add_argument("--marker", default="", help="teachers or judge:NAME")
+    parser.add_argument("--policy", default=Policy.STRICT.value, help="published or strict")
+    parser.add_argument("--by", default="", help="what the report cuts is cut by")
+    parser.add_argument("--year", type=int, help="only questions of this year")
+
+
+def report_params(options: dict[str, Any]) -> ReportParams:
+    """The parameters as the selectors take them."""
+    return ReportParams(
+        dataset=options["dataset"],
+        models=tuple(dict.fromkeys(options["model"])),
+        marker=options["marker"],
+        policy=options["policy"],
+        by=options["by"],
+        year=options["year"],
+    )

@@ -1,0 +1,77 @@
+"""Reads scores and marks line by line, for export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from django.db.models import OuterRef, Subquery
+
+from evaluations.models import FinalMark, Mark
+from evaluations.rules.marking.plain_number import plain
+from evaluations.selectors.report_params import ReportParams
+from evaluations.selectors.scored_answers import scored_answers
+from questions.models import Question
+
+Cells = tuple[str | int | float | Decimal | None, ...]
+
+SCORE_COLUMNS = (
+    *("dataset", "model", "task", "id", "subject", "part", "year", "repeat"),
+    *("marker", "policy", "points", "full", "sub_answers", "outcome", "reason", "answer"),
+)
+
+MARK_COLUMNS = (
+    *("dataset", "model", "task", "id", "subject", "repeat", "round", "scheme"),
+    *("kind", "teacher", "version", "stale", "total", "full", "tolerance", "flags", "comment"),
+    *("seconds", "marked_at", "final", "rule"),
+)
+
+
+def score_rows(params: ReportParams) -> Iterator[Cells]:
+    """Every answer with its points, in ``SCORE_COLUMNS``; the subjective ones of one marker."""
+    questions = Question.objects.filter(task__dataset__slug=params.dataset)
+    ids = dict(questions.values_list("pk", "external_id"))
+    for row in scored_answers(params):
+        yield (
+            *(row.dataset, row.model, row.task, ids[row.question], row.subject, row.part),
+            *(row.year, row.repeat, row.marker, row.policy, row.points, row.full),
+            *(row.subs, row.outcome, row.reason, row.answer),
+        )
+
+
+def mark_rows(params: ReportParams) -> Iterator[Cells]:
+    """Every version of every mark, in ``MARK_COLUMNS``, beside the final mark and its rule."""
+    answer = "slot__answer"
+    final = FinalMark.objects.filter(answer=OuterRef(answer)).order_by("-number")
+    marks = Mark.objects.filter(slot__answer__response__run__dataset__slug=params.dataset)
+    if params.models:
+        marks = marks.filter(slot__answer__response__run__language_model__name__in=params.models)
+    if params.year is not None:
+        marks = marks.filter(slot__answer__question__year=params.year)
+    columns = (
+        f"{answer}__response__run__language_model__name",
+        f"{answer}__question__task__slug",
+        f"{answer}__question__external_id",
+        f"{answer}__question__subject",
+        f"{answer}__response__repeat",
+        f"{answer}__round__name",
+        f"{answer}__round__scheme",
+        *("slot__kind", "teacher__username", "version", "stale", "total", "full"),
+        f"{answer}__tolerance",
+        *("flags", "comment", "seconds", "created_at", "final", "rule"),
+    )
+    found = marks.annotate(
+        final=Subquery(final.values("value")[:1]), rule=Subquery(final.values("rule")[:1])
+    )
+    for row in found.order_by("slot__answer", "slot", "version", "pk").values_list(*columns):
+        *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
+        yield (
+            *(params.dataset, *before, "yes" if stale else "no"),
+            *(_plain(total), _plain(full), _plain(tolerance)),
+            *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule),
+        )
+
+
+def _plain(value: Decimal | None) -> Decimal | None:
+    """The same on every database: one writes 6.7500 where the other writes 6.75."""
+    return None if value is None else Decimal(plain(value))

@@ -1,0 +1,132 @@
+"""Runs a file of cases through the reader of answers or the reader of judges' replies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from evaluations.rules.extraction.cascade import read_answer
+from evaluations.rules.judging.judge_reply import read_judge_reply
+from gradeapp.refusals import BadInput
+
+MAX_FILE_BYTES = 32 * 1024 * 1024
+
+Case = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCase:
+    """A case that was read in another way; *index* counts the cases of the file from 0."""
+
+    index: int
+    expected: object
+    got: object
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """How many cases of a file were read as the file expects."""
+
+    total: int
+    failed: tuple[FailedCase, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON of INTERFACE."""
+        failed = [
+            {"index": case.index, "expected": case.expected, "got": case.got}
+            for case in self.failed
+        ]
+        return {"total": self.total, "passed": self.total - len(failed), "failed": failed}
+
+
+def check_cases(path: Path) -> CaseReport:
+    """Check each case of *path*: a JSON list of choice extractions or of judge replies.
+
+    Raises BadInput where the file is not such a list; a case that is read in
+    another way is no error but stands in the report.
+    """
+    cases = _cases(path)
+    return CaseReport(len(cases), tuple(_failures(cases)))
+
+
+def _failures(cases: list[Any]) -> Iterator[FailedCase]:
+    for index, case in enumerate(cases):
+        try:
+            expected, got = _checker(case)(case)
+        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+            raise BadInput(
+                _("Case %(index)d does not have the shape of a case.") % {"index": index}
+            ) from error
+        if expected != got:
+            yield FailedCase(index, expected, got)
+
+
+def _cases(path: Path) -> list[Any]:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise BadInput(_("“%(path)s” is larger than 32 MB.") % {"path": path})
+        cases = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except OSError as error:
+        raise BadInput(_("There is no file “%(path)s”.") % {"path": path}) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(_("“%(path)s” is not UTF-8 text.") % {"path": path}) from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = str(error).split(":")[0]
+        raise BadInput(
+            _("“%(path)s” is not JSON: %(reason)s.") % {"path": path, "reason": reason}
+        ) from error
+    if isinstance(cases, dict) and {"equivalence", "extraction"} & cases.keys():
+        raise BadInput(_("Cases of the mathematics comparison cannot be checked yet."))
+    if not isinstance(cases, list) or not cases:
+        raise BadInput(_("“%(path)s” is not a list of cases.") % {"path": path})
+    return cases
+
+
+Checker = Callable[[Case], tuple[object, object]]
+
+
+def _checker(case: Case) -> Checker:
+    """What reads *case*, by the keys it has; KeyError for none."""
+    if "output" in case:
+        return _check_extraction
+    if "reply" in case:
+        return _check_reply
+    raise KeyError("output")
+
+
+def _check_extraction(case: Case) -> tuple[object, object]:
+    """What the case expects, and the same of what was read."""
+    reading = read_answer(case["output"], case["kind"], case["letters"], case["parts"])
+    got = {"answer": list(reading.answers), "outcome": str(reading.outcome)}
+    return _compared(case["expect"], got)
+
+
+def _check_reply(case: Case) -> tuple[object, object]:
+    reading = read_judge_reply(case["reply"], Decimal(case["full"]))
+    expected = {key: _plain(case[key]) for key in ("score", "status", "flag") if key in case}
+    flag = case.get("flag")
+    got = {
+        "score": _plain(reading.total),
+        "status": str(reading.status),
+        "flag": flag if flag in reading.flags else ", ".join(reading.flags) or None,
+    }
+    return _compared(expected, got)
+
+
+def _compared(expected: Case, got: Case) -> tuple[object, object]:
+    """Both as the case is written; all that was read where they differ."""
+    if not expected or not expected.keys() <= got.keys():
+        raise KeyError("expect")
+    same = all(got[key] == value for key, value in expected.items())
+    return dict(expected), dict(expected) if same else dict(got)
+
+
+def _plain(value: object) -> object:
+    """Numbers as JSON has them, so that 7.5 and a total of 7.50 are one."""
+    return float(value) if isinstance(value, Decimal | int) else value

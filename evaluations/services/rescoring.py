@@ -1,0 +1,99 @@
+"""Scores the stored objective responses again, when a reader or a scorer is newer."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from evaluations.models import ObjectiveScore, Response, Run
+from evaluations.models.vocabulary import RunPurpose
+from evaluations.rules.scoring.policies import Policy
+from evaluations.services.scoring import BATCH, SCORE_VERSION, score_responses
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, NotFound
+from questions.rules.vocabulary import Part
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringReport:
+    """How many responses have a score by the present rules, and what became of them."""
+
+    policy: str
+    scored: int
+    outcomes: dict[str, int]
+    seconds: float
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON of INTERFACE."""
+        return {
+            "policy": self.policy,
+            "scored": self.scored,
+            "outcomes": self.outcomes,
+            "seconds": self.seconds,
+        }
+
+
+def rescore(
+    policy: str, *, run: str | None = None, acting_user: User | None = None
+) -> ScoringReport:
+    """Score what has no score by the present rules: all runs, or the one called *run*.
+
+    *run* is the number or the public id of a run. Earlier scores stay. A run
+    that got a score is noted in the audit trail. Raises a Refusal for a
+    policy or a run that there is not.
+    """
+    started = time.perf_counter()
+    if policy not in list(Policy):
+        raise BadInput(
+            _("There is no policy “%(name)s”; choose one of: %(known)s.")
+            % {"name": policy, "known": ", ".join(Policy)}
+        )
+    runs = _runs(run)
+    for one in runs:
+        added = sum(score_responses(_in_order(one), policies=[Policy(policy)]).values())
+        if added:
+            record(Tag.RESCORED, one, actor=acting_user, policy=policy, scores=added)
+    outcomes = Counter(
+        ObjectiveScore.objects.filter(
+            response__run__in=runs, policy=policy, version=SCORE_VERSION
+        ).values_list("outcome", flat=True)
+    )
+    return ScoringReport(
+        policy=policy,
+        scored=outcomes.total(),
+        outcomes=dict(sorted(outcomes.items())),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def _runs(name: str | None) -> QuerySet[Run]:
+    runs = Run.objects.filter(purpose=RunPurpose.ANSWER).order_by("pk")
+    if name is None:
+        return runs
+    try:
+        wanted = (
+            runs.filter(pk=int(name)) if name.isdecimal() else runs.filter(public_id=UUID(name))
+        )
+        found = wanted.exists()
+    except (ValueError, OverflowError):
+        found = False
+    if not found:
+        raise NotFound(_("There is no run “%(name)s” with answers.") % {"name": name})
+    return wanted
+
+
+def _in_order(run: Run) -> Iterator[Response]:
+    """The objective responses of *run*, a batch at a time: scores are written in between."""
+    responses = Response.objects.filter(run=run, question__part=Part.OBJECTIVE).order_by("pk")
+    last = 0
+    while batch := list(responses.filter(pk__gt=last)[:BATCH]):
+        yield from batch
+        last = batch[-1].pk
