@@ -1,0 +1,98 @@
+"""Where a text names option letters: single ones, and lists such as "A、C和D"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from evaluations.rules.extraction.patterns import REJECTED_RIGHT
+from evaluations.rules.extraction.source_text import FIELD_END
+
+_OPENING = re.compile(
+    r"(?:(?:选项|(?<!选)项|\b(?:options?|choices?|letters?|statements?))\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}\Z",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(r"(?:\s{0,2}[)\]\"'}>】]{1,2})?(?:\s{0,2}(?:选项|项))?")
+_JOINER = re.compile(
+    r"\s{0,3}(?P<word>[,;]?\s{0,2}(?:和|与|及|以及|还有|还选?|也选?|并且|\band\b|\bbut also\b)"
+    r"|[、&+]|[,;]?\s{0,2}(?P<or>或者?|或是|\bor\b|/)|[,;]|)"
+    r"\s{0,3}(?:(?:选项|项|both|options?|choices?)\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}",
+    re.IGNORECASE,
+)
+_LONGEST_JOINER = 24
+_LIST_END = re.compile(
+    rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
+    r"|都|均|全|皆|正确|符合|are\b|both\b|as\b)",
+    re.IGNORECASE,
+)
+_FORMULA_RIGHT = re.compile(
+    r"\s?[=^≤≥≠≈∈∉⊂⊆∩∪÷·∥⊥∽≌→′]|×[A-Za-z0-9]|-[A-Za-z0-9]|\.[A-Z]\.|\s?[+<>]\s?[a-z0-9]"
+)
+# "答案=C" and "-> C" are no formulas, so "=" is not here.
+_FORMULA_LEFT = re.compile(r"(?:[\^≤≥≠≈∈∉⊂⊆∩∪×÷·∥⊥∽≌∠△⊙_]|[A-Za-z0-9)][-+<])\s?[{(]?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Lettering:
+    """Letters that stand together, with their brackets and label ("选项(A)").
+
+    ``core`` is where the letters begin. ``strong_join``: a word or a 、 joins
+    them to the ones before, not just a comma or a blank.
+    """
+
+    letters: str
+    start: int
+    core: int
+    end: int
+    strong_join: bool = False
+    either_or: bool = False
+
+
+def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
+    """The lists of *letters* in *text* in order; a letter that stands alone is a list of one."""
+    current: list[Lettering] = []
+    for lettering in _letterings(text, letters):
+        joined = _joined(text, current[-1], lettering) if current else None
+        if current and joined is None:
+            yield from _closed(text, current)
+            current = []
+        current.append(joined or lettering)
+    if current:
+        yield from _closed(text, current)
+
+
+def _letterings(text: str, letters: str) -> Iterator[Lettering]:
+    """Runs of *letters* that are no part of a word, a number or a formula."""
+    few, small = re.escape(letters), re.escape(letters.lower())
+    run = re.compile(rf"(?<![A-Za-z0-9\\^_])(?:[{few}]{{1,40}}|[{small}])(?![A-Za-z0-9^_]|'[a-z])")
+    for match in run.finditer(text):
+        left = text[max(0, match.start() - 14) : match.start()]
+        if _FORMULA_RIGHT.match(text, match.end()) or _FORMULA_LEFT.search(left):
+            continue
+        opening, closing = _OPENING.search(left), _CLOSING.match(text, match.end())
+        start = match.start() - (len(opening[0]) if opening else 0)
+        yield Lettering(match[0], start, match.start(), closing.end() if closing else match.end())
+
+
+def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:
+    """*after* as the next of *before*'s list, or None where it begins another."""
+    gap = text[before.end : after.core]
+    joiner = _JOINER.fullmatch(gap) if len(gap) <= _LONGEST_JOINER else None
+    if joiner is None or "\n" in gap:
+        return None
+    if "(" in gap and ")" not in text[after.core : after.end]:
+        return None
+    strong = bool(joiner["word"].strip(" ,;"))
+    return replace(after, strong_join=strong, either_or=bool(joiner["or"]))
+
+
+def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
+    """One list, or two where a comma only began the next remark ("选B，C、D错误")."""
+    weak = [index for index, lettering in enumerate(found) if index and not lettering.strong_join]
+    if not weak or _LIST_END.match(text, found[-1].end):
+        yield found
+        return
+    cut = weak[0] if REJECTED_RIGHT.match(text, found[-1].end) else weak[-1]
+    yield found[:cut]
+    yield found[cut:]

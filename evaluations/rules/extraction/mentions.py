@@ -1,0 +1,141 @@
+"""What an output says about the option letters it names.
+
+A mention is one letter or one list of letters with its stance: committed to,
+affirmed, rejected or merely named.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from evaluations.rules.extraction import patterns as p
+from evaluations.rules.extraction.letter_lists import Lettering, letter_lists
+from evaluations.rules.extraction.source_text import FIELD_END
+
+# The end of an output decides; one with more mentions than this is noise.
+MOST_MENTIONS = 2000
+
+_CLAUSE_OPENING = re.compile(r"\A\s{0,2}[:(]\s{0,2}")
+_CLAUSE_END = re.compile(rf"[,，。;；.!\n{FIELD_END}()]")
+
+
+class Stance(StrEnum):
+    """What the text around a mention says of it."""
+
+    COMMITTED = "committed"
+    AFFIRMED = "affirmed"
+    REJECTED = "rejected"
+    NAMED = "named"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Letters in order of appearance, where they stand, and their stance.
+
+    ``places``: where each letter stands. ``cue`` names the wording that
+    committed to them and ``cue_start`` is where it begins (their own start
+    where there is none); a ``weak`` one is less explicit. ``undecided``: they
+    are given as alternatives ("A or C").
+    """
+
+    letters: tuple[str, ...]
+    places: tuple[int, ...]
+    start: int
+    end: int
+    stance: Stance
+    cue: str
+    cue_start: int
+    weak: bool
+    undecided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    stance: Stance
+    cue: p.Cue | None = None
+    length: int = 0
+    alternative: bool = False
+
+
+@lru_cache(maxsize=32)
+def find_mentions(text: str, letters: str) -> tuple[Mention, ...]:
+    """The mentions of *letters* in *text*, in order (the last ``MOST_MENTIONS``)."""
+    lists = list(letter_lists(text, letters))[-MOST_MENTIONS:]
+    nexts = [following[0].start for following in lists[1:]] + [len(text)]
+    return tuple(
+        _mention(text, found, following) for found, following in zip(lists, nexts, strict=False)
+    )
+
+
+def _mention(text: str, found: list[Lettering], following: int) -> Mention:
+    start, end = found[0].start, found[-1].end
+    verdict = _verdict(
+        left=text[max(0, start - p.LEFT_WINDOW) : start],
+        right=text[end : end + p.RIGHT_WINDOW],
+        clause=_clause(text[end : min(end + p.RIGHT_WINDOW, following)]),
+        is_small=any(lettering.letters.islower() for lettering in found),
+    )
+    return Mention(
+        letters=tuple("".join(lettering.letters for lettering in found).upper()),
+        places=tuple(part.core + index for part in found for index in range(len(part.letters))),
+        start=start,
+        end=end,
+        stance=verdict.stance,
+        cue=verdict.cue.name if verdict.cue else "",
+        cue_start=start - verdict.length,
+        weak=bool(verdict.cue and verdict.cue.weak),
+        undecided=verdict.alternative or any(lettering.either_or for lettering in found),
+    )
+
+
+def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
+    if p.NEGATED_LEFT.search(left) or p.REJECTED_RIGHT.match(right):
+        return _Verdict(Stance.REJECTED)
+    if _only_discussed(left, right):
+        return _Verdict(Stance.NAMED)
+    committed = _commitment(left, right, is_small)
+    if committed:
+        return committed
+    if p.REJECTED_CLAUSE.search(clause):
+        return _Verdict(Stance.REJECTED)
+    return _Verdict(Stance.AFFIRMED if p.AFFIRMED_CLAUSE.search(clause) else Stance.NAMED)
+
+
+def _only_discussed(left: str, right: str) -> bool:
+    """A question, a condition, or a list of what there is to choose from."""
+    return bool(
+        p.QUESTION_RIGHT.match(right)
+        or p.CONDITION_RIGHT.match(right)
+        or p.ENUMERATED_RIGHT.match(right)
+        or p.ENUMERATED_LEFT.search(left)
+    )
+
+
+def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
+    """What a wording right before the letters makes of them; None where there is no such wording.
+
+    Small letters and weak wordings count only where the letter ends its phrase.
+    """
+    if p.NOUN_RIGHT.match(right):
+        return None
+    at_boundary = bool(p.BOUNDARY_RIGHT.match(right))
+    for cue in p.CUES:
+        match = cue.pattern.search(left) if at_boundary or not (cue.weak or is_small) else None
+        if match is None:
+            continue
+        before = left[: match.start()]
+        if p.NEGATED_CUE.search(before):
+            return _Verdict(Stance.REJECTED)
+        if p.CONDITIONAL_CUE.search(before):
+            return _Verdict(Stance.NAMED)
+        alternative = bool(p.ALTERNATIVE_CUE.search(before))
+        return _Verdict(Stance.COMMITTED, cue, len(match[0]), alternative)
+    return None
+
+
+def _clause(right: str) -> str:
+    """What is said right after the letters, up to the end of the clause."""
+    return _CLAUSE_END.split(_CLAUSE_OPENING.sub("", right), maxsplit=1)[0]

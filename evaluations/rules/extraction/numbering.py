@@ -1,0 +1,210 @@
+"""Question numbers in an output: where each one's text begins, and which slot it fills.
+
+Numbers may count from 1 or as in the paper (36-40).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evaluations.rules.extraction.reading import Reading
+from evaluations.rules.extraction.source_text import SourceText
+
+_HAN = "一二三四五六七八九十"
+_STYLES = (
+    (
+        "bracket",
+        r"[(\[【]\s?(?:小题|第)?\s?(?P<n>\d{1,3}|[一二三四五六七八九十]{1,3})\s?(?:小?题|空)?\s?[)\]】]",
+    ),
+    ("ordinal", r"第\s?(?P<n>\d{1,3}|[一二三四五六七八九十]{1,3})\s?(?:小?题|问|个?空|个)"),
+    (
+        "word",
+        r"\b(?:questions?|gaps?|blanks?|items?|nos?\.?|q)\s?[#.]?\s?(?P<n>\d{1,3})(?!\d|[.,]\d)",
+    ),
+    ("topic", r"(?:小题|题目|空格|题)\s?(?P<n>\d{1,3})(?!\d|[.,]\d)"),
+    ("circled", r"(?P<n>[①-⑳])"),
+    ("plain", r"(?<![A-Za-z0-9.,-])\"?(?P<n>\d{1,3})\"?\s?(?:小?题)?\s?[.:、)]{1,2}(?!\d)"),
+    ("han", rf"(?:^|(?<=[\s;。]))(?P<n>[{_HAN}]{{1,3}})\s?[、.:](?=\s?[A-Za-z(])"),
+    (
+        "bare",
+        r"(?<![A-Za-z0-9.,-])(?P<n>\d{1,3})(?=\s{0,4}[-=]?\s{0,3}[(\[\"]?[A-Ga-g](?![A-Za-z]))",
+    ),
+    ("glued", r"(?<=[A-G])(?P<n>\d{1,3})(?=\s?[.:、)]?\s?[A-G](?![A-Za-z]))"),
+)
+_MARKERS = re.compile(
+    "|".join(
+        rf"(?P<{name}>{pattern.replace('?P<n>', f'?P<n_{name}>')})" for name, pattern in _STYLES
+    ),
+    re.IGNORECASE | re.MULTILINE,
+)
+_AFTER = re.compile(r"\s{0,3}[.:、)-]{0,2}")
+_RANGE = re.compile(
+    r"(?<![A-Za-z0-9.])\(?(?P<low>\d{1,3})\)?\s?(?:题)?\s?(?:-|–|—|~|至|到|to)\s?\(?(?P<high>\d{1,3})\)?"
+    r"\s?(?:小?题)?\s{0,2}[.:、)]?\s{0,3}"
+)
+# The end of an output decides; one with more lists of numbers than this is noise.
+_MOST_RUNS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A question number: where it begins, and where its text begins.
+
+    ``fixed`` is the answer that a range ("1-5 ABCDA") gives to this number.
+    """
+
+    number: int
+    start: int
+    end: int
+    style: str
+    begins_line: bool = False
+    fixed: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The text (or the fixed answer) of sub-question ``index``, counted from 0."""
+
+    index: int
+    source: SourceText
+    fixed: Reading | None
+
+
+def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[list[Slot]]:
+    """Every way to cut the text at ascending numbers into at most *parts* slots.
+
+    One style of number at a time, then all together; later runs first, because
+    the last list of answers is the one that counts.
+    """
+    markers = find_markers(source, letters)
+    for own in _groups(markers):
+        end = len(source.text)
+        for run in reversed(_ascending_runs(own)[-_MOST_RUNS:]):
+            for base in _bases(run, parts):
+                yield _slots(source, run, base, parts, end)
+            end = run[0].start
+
+
+def _groups(markers: Sequence[Marker]) -> Iterator[list[Marker]]:
+    """Markers that belong together: of one style at line starts, of one style, all."""
+    for style, _ in _STYLES:
+        own = [marker for marker in markers if marker.style == style]
+        yield [marker for marker in own if marker.begins_line]
+        yield own
+    yield list(markers)
+
+
+def numbered_parts(source: SourceText) -> Iterator[SourceText]:
+    """The text after each of the last question numbers, whatever they count."""
+    markers = list(_single_markers(source.text))[-_MOST_RUNS:]
+    ends = [marker.start for marker in markers[1:]] + [len(source.text)]
+    for marker, end in zip(markers, ends, strict=False):
+        yield source.part(marker.end, max(marker.end, end))
+
+
+def find_markers(source: SourceText, letters: str) -> list[Marker]:
+    """The question numbers of the text in order, ranges spelled out."""
+    ranged = list(_ranges(source, letters))
+    covered = [(markers[0].start, end) for markers, end in ranged]
+    single = [
+        marker
+        for marker in _single_markers(source.text)
+        if not any(start <= marker.start < end for start, end in covered)
+    ]
+    spelled_out = [marker for markers, _ in ranged for marker in markers]
+    return sorted([*single, *spelled_out], key=lambda marker: marker.start)
+
+
+def _single_markers(text: str) -> Iterator[Marker]:
+    for match in _MARKERS.finditer(text):
+        style = match.lastgroup or ""
+        after = _AFTER.match(text, match.end())
+        end = after.end() if after else match.end()
+        begins_line = (
+            not text[max(0, match.start() - 4) : match.start()].rpartition("\n")[2].strip()
+        )
+        yield Marker(_number(match[f"n_{style}"]), match.start(), end, style, begins_line)
+
+
+def _number(numeral: str) -> int:
+    if numeral.isascii():
+        return int(numeral)
+    if numeral in "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳":
+        return ord(numeral) - ord("①") + 1
+    tens, ten, ones = numeral.rpartition("十")
+    value = (_HAN.find(tens) + 1 or 1) * 10 if ten else 0
+    return value + (_HAN.find(ones) + 1 if ones else 0)
+
+
+def _ranges(source: SourceText, letters: str) -> Iterator[tuple[list[Marker], int]]:
+    """ "1-5 ABCDA" where the count is right: a marker with a fixed answer for each number."""
+    for match in _RANGE.finditer(source.text):
+        low, high = int(match["low"]), int(match["high"])
+        count = high - low + 1
+        if not 2 <= count <= 100:
+            continue
+        found = _letters_at(source.text, match.end(), letters, count)
+        if found:
+            yield (
+                [
+                    Marker(
+                        number=low + offset,
+                        start=match.start() + offset,
+                        end=position,
+                        style="range",
+                        fixed=Reading(
+                            (letter,), source.span(position, position + 1), "range", "range", 0.9
+                        ),
+                    )
+                    for offset, (letter, position) in enumerate(found)
+                ],
+                found[-1][1] + 1,
+            )
+
+
+def _letters_at(text: str, start: int, letters: str, count: int) -> list[tuple[str, int]] | None:
+    """Exactly *count* letters from *start* on, glued or separated, and then no other."""
+    found: list[tuple[str, int]] = []
+    for position in range(start, min(start + 5 * count + 5, len(text))):
+        character = text[position]
+        if character.upper() in letters:
+            found.append((character.upper(), position))
+        elif character not in " ,、;.\"'()[]" or len(found) == count:
+            break
+    following = text[found[-1][1] + 1 : found[-1][1] + 2] if found else ""
+    exact = len(found) == count and not (following.isascii() and following.isalpha())
+    return found if exact else None
+
+
+def _ascending_runs(markers: Sequence[Marker]) -> list[list[Marker]]:
+    runs: list[list[Marker]] = []
+    for marker in markers:
+        if runs and marker.number > runs[-1][-1].number:
+            runs[-1].append(marker)
+        else:
+            runs.append([marker])
+    return runs
+
+
+def _bases(run: Sequence[Marker], parts: int) -> list[int]:
+    """The numbers that the first sub-question may have: 1, or as in the paper.
+
+    A paper number is only certain when the last one is there too; with a gap at
+    an end nobody can tell which sub-question it is.
+    """
+    numbers = {marker.number for marker in run}
+    paper = [n for n in sorted(numbers) if n > 1 and n + parts - 1 in numbers][-_MOST_RUNS:]
+    return [1, *paper] if any(n <= parts for n in numbers) else paper
+
+
+def _slots(
+    source: SourceText, run: Sequence[Marker], base: int, parts: int, end: int
+) -> list[Slot]:
+    ends = [following.start for following in run[1:]] + [end]
+    return [
+        Slot(marker.number - base, source.part(marker.end, max(marker.end, limit)), marker.fixed)
+        for marker, limit in zip(run, ends, strict=True)
+        if base <= marker.number < base + parts
+    ]

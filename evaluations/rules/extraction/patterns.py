@@ -1,0 +1,218 @@
+"""The wordings that turn a letter into an answer, or out of one.
+
+Everything here is matched on plain text (see source_text), in a window of
+bounded length beside one letter, with bounded quantifiers: no text can make
+the search slow. "Left" patterns end where the letter begins; "right" patterns
+begin where it ends.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LEFT_WINDOW = 48
+RIGHT_WINDOW = 40
+
+
+class Cue(NamedTuple):
+    """A left wording that commits to the letter after it.
+
+    A ``weak`` one ("so C", "应该是C") also needs the letter to end its phrase.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    weak: bool = False
+
+
+def _left(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)
+
+
+def _right(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_ZH_FILL = (
+    r"\s{0,2}(?:应该?|应当|当然|显然|只能|只有|必然|必定|肯定|一定|很可能|最有?可能|可能|或许|也许|大概"
+    r"|因此|所以|就|便|即|则|故|也|都|均|还|既|不仅|同时|确实|仍然?|依然|最终|最后|可以?|会|我认为|我觉得"
+    r"|分别|依次|无疑|本题|是|为|选择?|填|在于|:|=>?|→|->|-|—)"
+)
+_EN_FILL = (
+    r"\s{0,2}(?:therefore|thus|then|hence|so|clearly|definitely|certainly|indeed|also|simply|really"
+    r"|(?:most )?(?:likely|probably)|actually|obviously|only|now|both|not only|here|the|options?"
+    r"|choices?|letters?|(?:to|for) (?:this|the )?(?:question|problem|item)?(?: \d{1,3})?"
+    r"|would|should|must|will|can|could|might|may|has to|have to|be|is|are|was|'s|as follows"
+    r"|:|=>?|→|->|-|—|,|\")"
+)
+_EN_IS = r"\s{0,2}(?:is|are|was|be|'s|:|=|→|->|[-–—](?:\s|\Z))"
+
+CUES = (
+    Cue("zh.answer", _left(rf"答案[】\]\"'}}]{{0,2}}(?:{_ZH_FILL}){{0,6}}\s{{0,4}}")),
+    Cue("zh.reply", _left(r"(?:回答|作答|我的选择|结论|答)\s{0,2}(?:是|为)?\s?:\s{0,4}")),
+    Cue(
+        "zh.choose",
+        _left(
+            rf"(?:选择|选取|选出|选定|选中|勾选|选填|选|填写?)(?:的|了|出)?(?:{_ZH_FILL}|答案){{0,4}}\s{{0,3}}"
+        ),
+    ),
+    Cue(
+        "zh.the_one",
+        _left(
+            r"(?:正确|错误|有误|无误|不当|恰当|合适|合理|不妥|成立|最佳|最好|属于[^,。;\n]{0,8}"
+            r"|(?:符合|满足|没有|能)[^,。;\n]{0,10})(?:的(?:一?项|选项|说法|叙述|表述|描述|一组|一句|句子)?"
+            rf"|选项|说法)\s{{0,2}}(?:是|为|有|:)(?:{_ZH_FILL}){{0,3}}\s{{0,3}}"
+        ),
+    ),
+    Cue("zh.corrected", _left(r"(?:更正|改为|改成|改选|修正|订正|纠正)(?:为|是|:)?\s{0,3}")),
+    Cue("zh.is_one", _left(r"的(?:一?项|选项|一组|一句)?是\s{0,2}"), weak=True),
+    Cue(
+        "zh.is",
+        _left(
+            r"(?:而|就|便|只能|必定|肯定|一定|显然|可能|应该?|应当|必然|大概|也许|或许|还|才|[,;。:\n]\s?)(?:是|为)\s{0,2}"
+        ),
+        weak=True,
+    ),
+    Cue(
+        "zh.think",
+        _left(
+            r"(?:认为|觉得|判断|推断|猜测?|确定|可知|倾向于?)"
+            rf"(?:{_ZH_FILL}){{0,3}}\s{{0,3}}"
+        ),
+        weak=True,
+    ),
+    Cue(
+        "zh.therefore",
+        _left(
+            r"(?:故|因此|所以|综上(?:所述|可知|分析)?|总之|于是|由此可[知见])\s{0,2}[,:]?\s{0,3}"
+        ),
+        weak=True,
+    ),
+    Cue(
+        "en.answer",
+        _left(
+            rf"\banswers?[\"'}}\]】)]{{0,2}}(?:{_EN_FILL}){{0,4}}{_EN_IS}(?:{_EN_FILL}){{0,5}}\s{{0,4}}"
+            r"|(?:\A|\n)\s{0,3}(?:final |correct |my )?answers?\s{1,3}(?:option |choice )?"
+        ),
+    ),
+    Cue(
+        "en.correct",
+        _left(
+            r"\b(?:correct|right|best|true|appropriate|final|most suitable)"
+            r"(?: answer| option| choice| one| statement| response| letter){0,2}"
+            rf"(?:{_EN_FILL}){{0,4}}{_EN_IS}(?:{_EN_FILL}){{0,4}}\s{{0,4}}"
+        ),
+    ),
+    Cue(
+        "en.choose",
+        _left(
+            r"\b(?:choos(?:e|ing)|chose|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)? (?:with|for)"
+            r"|opt(?:ed)? for|settle on|vote for|my (?:choice|pick|guess)|lean(?:ing)? towards?)\b"
+            rf"(?:{_EN_FILL}){{0,4}}\s{{0,4}}"
+        ),
+    ),
+    Cue(
+        "en.is",
+        _left(
+            r"\b(?:it|this|that|which|conclusion|choice|option|solution|selection|result)"
+            rf"(?:{_EN_FILL}){{0,2}}{_EN_IS}(?:{_EN_FILL}){{0,3}}\s{{0,3}}"
+        ),
+        weak=True,
+    ),
+    Cue(
+        "en.therefore",
+        _left(
+            r"\b(?:therefore|thus|hence|so|consequently|accordingly|finally|in conclusion|overall"
+            r"|ultimately|in summary|leaves(?: us)?(?: with)?|leaving|conclude|guess|think|believe"
+            r"|say|must be|should be|would be|has to be|but(?: rather)?(?: instead)?)"
+            rf"(?:{_EN_FILL}){{0,4}}\s{{0,3}}"
+        ),
+        weak=True,
+    ),
+)
+
+# The letter after this is named in order to be ruled out.
+NEGATED_LEFT = _left(
+    r"(?:不(?:会|能|可能|应该?|该|可|再|太可能)?|没有?|未|(?<![分特差])别|勿|并?非|绝非|无法)\s?(?:是|选择?|为|填|等于|属于)\s{0,2}"
+    r"|(?:误|错|漏|易|多|备)选(?:择|了)?\s{0,2}"
+    r"|(?:排除|除去?|除了|剔除|去掉|舍去|否定|淘汰|而非|并非|不同于|区别于)\s{0,2}"
+    r"|(?:\bnot|n't|\bnever|\bneither|\bnor|\bexcept(?: for)?|\brather than|\binstead of|\bunlike"
+    r"|\b(?:eliminat|exclud|reject|dismiss|discard)(?:e|es|ed|ing|s)?|\brul(?:e|es|ed|ing) out"
+    r"|\bcannot|\bother than)"
+    r"(?:\s(?:possibly|really|actually|simply|just|be|the|both|either|options?|choices?|choose|select"
+    r"|pick|go with|answers?|letters?|to|for)){0,3}\s{0,2}"
+)
+# The same before a cue: "不能" before "选A", "would not" before "choose A".
+NEGATED_CUE = _left(
+    r"(?:不(?:会|能|可能|应该?|该|可|再|要)?|没有?|未|(?<![分特差])别|勿|并?非|误|错|漏|易|多|备|无法)\s?"
+    r"|(?:\bnot|n't|\bnever|\bcannot|\bneither)\s(?:\w{1,12}\s)?"
+)
+CONDITIONAL_CUE = _left(
+    r"(?:如果|假如|假设|倘若|要是|若)[^,。;:\n]{0,8}"
+    r"|\b(?:if|suppose|unless)\b(?![^,.;:\n]{0,16}\bthen\b)[^,.;:\n]{0,16}"
+)
+ALTERNATIVE_CUE = _left(
+    r"或者?(?:是|说)?\s{0,2}|\bor\s{0,2}(?:maybe |perhaps |possibly )?(?:the |it )?"
+)
+HEDGE = re.compile(
+    r"可能|也许|或许|大概|\b(?:might|may|maybe|perhaps|possibly|could)\b", re.IGNORECASE
+)
+# "从A、B、C、D中选": a list of what there is, not of what is chosen.
+ENUMERATED_LEFT = _left(
+    r"从|在|比较|对比|\b(?:from|between|among|compare|comparing)\s(?:options? )?"
+)
+ENUMERATED_RIGHT = _right(r"\s{0,2}(?:这?[两三四五六七2-7]个?选?项)?\s{0,2}(?:之?中|里)")
+
+QUESTION_RIGHT = _right(r"\s{0,2}(?:吗|么|呢)?\s?\?|\s{0,2}吗")
+CONDITION_RIGHT = _right(r"\s{0,2}(?:的话|则|的同学|的考生|的人)")
+BOUNDARY_RIGHT = _right(
+    rf"\s{{0,3}}(?:\Z|[.。,;:!)\]}}】\"'\n{chr(0x1E)}(]|因为|由于|because\b|since\b|as\b)"
+)
+# "选择B细胞": the letter belongs to a noun.
+NOUN_RIGHT = _right(
+    r"(?:细胞|淋巴|点(?![评拨])|球|线|族|型|类(?!似)|组(?!成)|处(?!理)|地|区(?![别分])|图(?!中)|段|层|管|瓶|车"
+    r"|物质|国|城|村|树|轨|星|极|端|面(?!对)|圆|灯|电"
+    r"|基因|染色|元素|原子|离子|气体|溶液|试管|装置|曲线|阶段|时刻|通道|公司|企业|-?level|-?cell)"
+)
+_ZH_SAID = (
+    r"\s{0,2}(?:这个?|那个?)?(?:选项|项|答案)?\s{0,2}的?(?:说法|表述|叙述|描述|观点|结论|内容)?"
+)
+_ZH_VERDICT = (
+    rf"{_ZH_SAID}\s{{0,2}}:?\s{{0,2}}"
+    r"(?:是|为|也|都|均|皆|全|就|显然|明显|其实|完全|并|肯定|一定|项){0,3}"
+)
+REJECTED_RIGHT = _right(
+    rf"{_ZH_VERDICT}(?:错|误(?!差)|有误|不对|不正确|不符|不成立|不合|不能选|不选(?!\s?[A-G])|不是|不可"
+    r"|不恰当|不妥|不当|被?排除|可以?排除|×|✗|✘|❌)"
+    r"|\s{0,2}:?\s{0,2}(?:(?:is|are|was|were|seems?|looks?)(?: \w{1,12}){0,2} "
+    r"(?:not|incorrect|wrong|false|invalid|inaccurate|irrelevant|unlikely|impossible|out)\b"
+    r"|isn't|aren't|can't be|cannot be|does(?:n't| not)|do(?:n't| not)"
+    r"|can be (?:eliminated|ruled out|excluded|rejected)|contradicts|fails"
+    r"|(?:incorrect|wrong|false)\b)"
+)
+REJECTED_CLAUSE = re.compile(
+    r"错|有误|不对|不正确|不符|不成立|不合|不恰当|不妥|不当|不选|排除|无关|×|✗|✘|❌"
+    r"|\bnot\b|n't|\b(?:incorrect|wrong|false|invalid)\b",
+    re.IGNORECASE,
+)
+AFFIRMED_CLAUSE = re.compile(
+    r"(?:正确|恰当|合理|成立|当选|最佳|最好|最合适|(?<!相)对|是答案)(?:的|了|答案|选项|一项){0,2}\s{0,2}\Z"
+    r"|符合(?:题意|题干|要求|题目|文意|史实|原文)[^,。]{0,4}\Z|[√✓✔✅]"
+    r"|\b(?:is|are|seems?|must be|would be|looks?)(?: \w{1,12}){0,3} "
+    r"(?:correct|right|true|best|accurate|valid|answers?|choice|one|option)\b|\b(?:correct|right|true)\s{0,2}\Z",
+    re.IGNORECASE,
+)
+
+REFUSAL = re.compile(
+    r"(?:作为|我是)(?:一个|一名|一款)?\s?(?:人工智能|AI|大?语言模型|大模型|智能助手)[^。\n]{0,30}"
+    r"(?:无法|不能|没有|还没|尚未|不会|难以)"
+    r"|(?:抱歉|对不起|不好意思)[^。\n]{0,20}(?:无法|不能|不会|没有办法|没法|不便)"
+    r"|我(?:暂时|目前)?(?:无法|不能|没法|不便|拒绝)(?:回答|作答|提供|协助|完成|解答|帮助|处理)"
+    r"|(?:无法|不能|拒绝)(?:回答|作答|解答)"
+    r"|\b(?:i'm|i am) (?:really |very |so )?sorry\b|\bsorry, (?:but )?i\b|\bi apologi[sz]e\b"
+    r"|\bi (?:can't|cannot|can not|won't|will not|am unable to|am not able to"
+    r"|must decline)\b|\bi'm (?:unable|not able) to\b"
+    r"|\bas an ai\b[^.\n]{0,40}\b(?:can't|cannot|unable|not able|don't)\b",
+    re.IGNORECASE,
+)

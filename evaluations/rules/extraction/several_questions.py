@@ -1,0 +1,115 @@
+"""Several questions in one item: one letter each, in the order of the questions.
+
+A gap costs one sub-question. An answer whose place is not certain is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evaluations.rules.extraction.mentions import Stance, find_mentions
+from evaluations.rules.extraction.numbering import Slot, numbered_parts, numbered_slots
+from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
+from evaluations.rules.extraction.reading import Reading
+from evaluations.rules.extraction.single_choice import (
+    read_question,
+    read_single_choice,
+    several_letters,
+)
+from evaluations.rules.extraction.source_text import SourceText
+from evaluations.rules.extraction.steps import from_mention, read_tag, whole
+from evaluations.rules.extraction.tags import find_tags
+
+_Row = list[Reading | None]
+
+
+def read_several_questions(source: SourceText, letters: str, parts: int) -> Extraction:
+    """*parts* answers, None for a gap; ambiguous where letters cannot be placed."""
+    if parts == 1:
+        return read_single_choice(source, letters)
+    row = (
+        _by_tags(source, letters, parts)
+        or _best(numbered_slots(source, letters, parts), letters, parts)
+        or _sequence(source, letters, parts)
+    )
+    if row is None or not any(row):
+        return unread(_why_unread(source, letters), parts)
+    return _extraction(row)
+
+
+def _by_tags(source: SourceText, letters: str, parts: int) -> _Row | None:
+    """One field per question, or the last field with all the answers."""
+    tags = [tag for tag in find_tags(source.text) if not tag.boxed]
+    if not tags:
+        return None
+    row: _Row | None = None
+    if len(tags) == parts:
+        row = [read_tag(source, tag, letters) for tag in tags]
+        if not any(reading and several_letters(reading) for reading in row):
+            return row
+    last = source.part(tags[-1].content_start, tags[-1].content_end)
+    listed = _best(numbered_slots(last, letters, parts), letters, parts, at_least=2)
+    return listed or _sequence(last, letters, parts) or row
+
+
+def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 1) -> _Row | None:
+    """The cut that answers most sub-questions; the first of equals."""
+    best: _Row | None = None
+    most = at_least - 1
+    for slots in cuts:
+        row: _Row = [None] * parts
+        for slot in slots:
+            row[slot.index] = slot.fixed or read_question(slot.source, letters)
+        answered = sum(_is_answer(reading) for reading in row)
+        if answered > most:
+            best, most = row, answered
+        if most == parts:
+            break
+    return best
+
+
+def _is_answer(reading: Reading | None) -> bool:
+    return reading is not None and bool(reading.letters) and not several_letters(reading)
+
+
+def _sequence(source: SourceText, letters: str, parts: int) -> _Row | None:
+    """Exactly *parts* letters in a row: "BDCA", "答案：B、D、C、A", one letter a line."""
+    reading = whole(source, letters)
+    if reading is None:
+        chosen = [m for m in find_mentions(source.text, letters) if m.stance is Stance.COMMITTED]
+        full = [m for m in chosen if len(m.letters) == parts]
+        if not full:
+            return None
+        reading = from_mention(source, full[-1], "sequence", 0.9)
+    if len(reading.letters) != parts or reading.undecided:
+        return None
+    return [
+        Reading((letter,), place, "sequence", reading.pattern, reading.confidence)
+        for letter, place in zip(reading.letters, reading.places, strict=True)
+    ]
+
+
+def _why_unread(source: SourceText, letters: str) -> Outcome:
+    """Ambiguous where the output gives letters that no sub-question can claim."""
+    committed = any(m.stance is Stance.COMMITTED for m in find_mentions(source.text, letters))
+    reading = read_question(source, letters)
+    given = committed or (reading is not None and bool(reading.letters))
+    if given or any(_is_answer(read_question(part, letters)) for part in numbered_parts(source)):
+        return Outcome.AMBIGUOUS
+    return Outcome.NO_ANSWER
+
+
+def _extraction(row: Sequence[Reading | None]) -> Extraction:
+    answers = [r.letters[0] if r is not None and _is_answer(r) else None for r in row]
+    read = [r for r in row if r is not None and _is_answer(r)]
+    if not read:
+        several = any(r is not None and several_letters(r) for r in row)
+        return unread(Outcome.AMBIGUOUS if several else Outcome.NO_ANSWER, len(row))
+    return Extraction(
+        answers=tuple(answers),
+        outcome=Outcome.READ,
+        method=read[0].method,
+        pattern=read[0].pattern,
+        spans=tuple(r.span if r is not None and _is_answer(r) else None for r in row),
+        confidence=min(r.confidence for r in read),
+    )

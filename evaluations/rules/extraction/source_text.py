@@ -1,0 +1,124 @@
+"""An output made plain for reading, which still knows where every character came from.
+
+Full-width forms become half-width, markup and invisible characters go, struck
+out text and reasoning blocks go; ``SourceText.span`` leads back to offsets in
+the original output.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evaluations.rules.extraction.outcome import Span
+
+Edit = tuple[int, int, str]
+
+# <eoa> and <eoe> end a field of GAOKAO-Bench's format; nothing is read across this mark.
+FIELD_END = "\x1e"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """``text`` to read; ``starts[i]`` is the original offset of ``text[i]``."""
+
+    text: str
+    starts: tuple[int, ...]
+
+    def part(self, start: int, end: int) -> SourceText:
+        """The slice from *start* to *end*, with its offsets."""
+        return SourceText(self.text[start:end], self.starts[start:end])
+
+    def span(self, start: int, end: int) -> Span:
+        """Original offsets of ``text[start:end]`` without the blanks around it; not empty."""
+        words = self.text[start:end]
+        first = start + len(words) - len(words.lstrip())
+        last = max(end - (len(words) - len(words.rstrip())), first + 1)
+        return self.starts[first], self.starts[last - 1] + 1
+
+    def edited(self, edits: Iterable[Edit]) -> SourceText:
+        """With *edits* (start, end, replacement of at most one character), in order."""
+        pieces: list[str] = []
+        starts: list[int] = []
+        position = 0
+        for start, end, replacement in edits:
+            pieces += self.text[position:start], replacement
+            starts += self.starts[position:start]
+            starts += self.starts[start : start + len(replacement)]
+            position = end
+        pieces.append(self.text[position:])
+        starts += self.starts[position:]
+        return SourceText("".join(pieces), tuple(starts))
+
+
+def plain_source(output: str) -> SourceText:
+    """*output* ready for reading. Linear in its length."""
+    source = SourceText(output.translate(_ONE_TO_ONE), tuple(range(len(output))))
+    source = source.edited(_reasoning(source.text))
+    return source.edited(_markup(source.text))
+
+
+def _letter_forms() -> dict[int, str]:
+    """Full-width ASCII, circled, parenthesised and mathematical letters: one for one."""
+    table = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+    table |= {0x24B6 + index: chr(ord("A") + index) for index in range(26)}
+    table |= {0x24D0 + index: chr(ord("a") + index) for index in range(26)}
+    table |= {0x249C + index: chr(ord("a") + index) for index in range(26)}
+    mathematical = {
+        code: unicodedata.normalize("NFKC", chr(code)) for code in range(0x1D400, 0x1D6A4)
+    }
+    return table | {code: form for code, form in mathematical.items() if form.isascii()}
+
+
+_PUNCTUATION = str.maketrans("　〖〗“”„「」『』‘’‛＇﹒｡︰﹕", ' 【】"""""""\'\'\'\'.。::')
+_ONE_TO_ONE = _PUNCTUATION | _letter_forms()
+
+_REASONING_TAG = re.compile(
+    r"<(/?)(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad)>", re.IGNORECASE
+)
+
+
+def _reasoning(text: str) -> list[Edit]:
+    """The blocks between reasoning tags, to be removed.
+
+    A closing tag without an opening one ends a block that began with the text
+    (chat templates often open it in the prompt); an unclosed block runs to the
+    end. One pass over the tags, so nesting cannot make it quadratic.
+    """
+    edits: list[Edit] = []
+    hidden_from: int | None = None
+    closed = 0
+    for match in _REASONING_TAG.finditer(text):
+        if not match[1]:
+            hidden_from = match.start() if hidden_from is None else hidden_from
+            continue
+        edits.append((closed if hidden_from is None else hidden_from, match.end(), ""))
+        hidden_from, closed = None, match.end()
+    if hidden_from is not None:
+        edits.append((hidden_from, len(text), ""))
+    return edits
+
+
+_MARKUP = re.compile(
+    r"(?P<field_end><eo[ae]>)"
+    r"|(?P<line><br ?/?>)"
+    r"|(?P<blank>&nbsp;|\||\t|\\quad|\\qquad|\\ )"
+    r"|(?P<gone>[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff\U000e0000-\U000e007f]"
+    r"|~~[^~\n]{1,200}~~"
+    r"|</?(?:b|i|u|em|strong|p|span|div|code|font|center|mark)(?: [^<>\n]{0,200})?>"
+    r"|\*{1,3}|`{1,3}|(?<![A-Za-z0-9])_{1,3}|_{1,3}(?![A-Za-z0-9])"
+    r"|(?m:^[ ]{0,3}(?:#{1,6}|>)) ?"
+    r"|\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathsf|mathit|rm|bf|large|Large)(?![A-Za-z])"
+    r"|\\[()\[\],;!]|\$)",
+    re.IGNORECASE,
+)
+_REPLACEMENT = {"field_end": FIELD_END, "line": "\n", "blank": " ", "gone": ""}
+
+
+def _markup(text: str) -> list[Edit]:
+    return [
+        (match.start(), match.end(), _REPLACEMENT[match.lastgroup or "gone"])
+        for match in _MARKUP.finditer(text)
+    ]

@@ -1,0 +1,217 @@
+"""The steps of the cascade for one question: the most explicit wording first.
+
+Each step takes the plain text and the item's letters and returns a reading, or
+None to let the next step try. A step never guesses: what it cannot decide it
+returns as several letters or as undecided, and the question type makes that
+ambiguous.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from evaluations.rules.extraction import patterns as p
+from evaluations.rules.extraction.mentions import Mention, Stance, find_mentions
+from evaluations.rules.extraction.reading import Reading
+from evaluations.rules.extraction.source_text import SourceText
+from evaluations.rules.extraction.tags import Tag, find_tags
+
+Step = Callable[[SourceText, str], Reading | None]
+
+# Boxes without a letter are passed over; one with more of them than this is noise.
+_MOST_TAGS = 50
+_MARGIN = r"[\s.,:;!、。()\[\]{}\"'\x1e<>【】&+-]"
+_AND = re.compile(r"以及|[和与及]|\band\b", re.IGNORECASE)
+_OR = re.compile(r"或者?|/|\bor\b", re.IGNORECASE)
+# "B. 因为…", "(C) The author…", "B, because": the output opens with its answer.
+_LEADING = re.compile(
+    r"\s{0,4}[(\[\"]?(?P<letter>[A-Za-z])(?:[)\]\".:、,]|\s?(?:because|since|选项|项|因为|由于))"
+)
+_OPTION_LINE = re.compile(r"^\s{0,4}[(\[]?([A-G])[)\].:、]", re.MULTILINE)
+# Options with their text: "A. ①② B. ①③".
+_OPTION_LABEL = re.compile(r"(?<![^\s(])([A-G])[.:)](?=\s?[^\s.,:;。、A-G])")
+_LINE = re.compile(r"[^\n\x1e]++")
+_BRACKETED = re.compile(r"(?<![A-Za-z0-9])\(\s?([A-Za-z])\s?\)")
+_ANSWER_WORDS = re.compile(
+    r"\s{0,4}(?:(?:应该?|我|是|为|选择?|选项|项|:|=|the|option|is)\s{0,2}){0,4}", re.IGNORECASE
+)
+
+
+def read_part(source: SourceText, letters: str) -> Reading | None:
+    """Read the answer to one question from *source*, or None where there is none."""
+    return _first((tagged, *_UNTAGGED), source, letters)
+
+
+def _first(steps: Sequence[Step], source: SourceText, letters: str) -> Reading | None:
+    return next((reading for step in steps if (reading := step(source, letters))), None)
+
+
+def tagged(source: SourceText, letters: str) -> Reading | None:
+    """The last answer field; an empty one, or one without a letter, is no answer."""
+    for tag in reversed(find_tags(source.text)[-_MOST_TAGS:]):
+        reading = read_tag(source, tag, letters)
+        if reading.letters or not tag.boxed:
+            return reading
+    return None
+
+
+def read_tag(source: SourceText, tag: Tag, letters: str) -> Reading:
+    """What one answer field holds; a reading without letters where it holds none."""
+    end = tag.content_end if tag.closed else _first_lines(source.text, tag, letters)
+    content = source.part(tag.content_start, end)
+    inner = _first(_IN_TAG, content, letters)
+    method = "boxed" if tag.boxed else "tag"
+    if inner is None:
+        span = source.span(tag.start, max(tag.content_start, tag.start + 1))
+        return Reading((), span, method, "blank", 0.0)
+    span = (source.span(tag.start, tag.start + 1)[0], inner.span[1])
+    pattern = f"{method}.{inner.pattern}"
+    return replace(inner, span=span, method=method, pattern=pattern, confidence=1.0)
+
+
+def _first_lines(text: str, tag: Tag, letters: str) -> int:
+    """End of the first line with content, and of the lines of bare letters after it."""
+    bare = _bare_letters(letters)
+    position, end, seen = tag.content_start, tag.content_start, False
+    for line in text[tag.content_start : tag.content_end].splitlines(keepends=True):
+        position += len(line)
+        if seen and not bare.fullmatch(line):
+            break
+        end, seen = position, seen or bool(line.strip())
+    return end
+
+
+def _bare_letters(letters: str) -> re.Pattern[str]:
+    few = re.escape(letters)
+    return re.compile(rf"(?:{_MARGIN}|[{few}]|(?<![a-z])[{few.lower()}](?![a-z]))*+")
+
+
+def whole(source: SourceText, letters: str) -> Reading | None:
+    """Nothing but letters: "b", "(C)", "A、C", "AC"; small letters if all are small."""
+    text = _AND.sub(lambda match: " " * len(match[0]), source.text)
+    undecided = bool(_OR.search(text))
+    text = _OR.sub(lambda match: " " * len(match[0]), text)
+    for alphabet in (letters, letters.lower()):
+        group = re.escape(alphabet)
+        if not re.fullmatch(rf"{_MARGIN}*+(?:[{group}]{_MARGIN}*+)++", text):
+            continue
+        found = list(re.finditer(f"[{group}]", text))
+        names = tuple(match[0].upper() for match in found)
+        span = source.span(found[0].start(), found[-1].end())
+        places = tuple(source.span(*match.span()) for match in found)
+        return Reading(names, span, "whole_output", "whole", 0.95, undecided, places)
+    return None
+
+
+def opening(source: SourceText, letters: str) -> Reading | None:
+    """The letters a field begins with: "C选项。因为A错", "A、B、C、D都是正确的"."""
+    listed = tuple(dict.fromkeys(_OPTION_LABEL.findall(source.text)))
+    if len(listed) > 1 and set(listed) <= set(letters):
+        return Reading(listed, source.span(0, len(source.text)), "opening", "option_list", 0.9)
+    start = _ANSWER_WORDS.match(source.text)
+    begin = start.end() if start else 0
+    for mention in find_mentions(source.text, letters)[:1]:
+        if mention.start > begin or mention.stance is Stance.REJECTED:
+            return None
+        if _is_word(source.text, mention):
+            return None
+        return from_mention(source, mention, "opening", 0.9)
+    return None
+
+
+def _is_word(text: str, mention: Mention) -> bool:
+    """True for the article in "A careful reading", which is no option."""
+    following = text[mention.end : mention.end + 2]
+    return bool(re.match(r"\s[A-Za-z]", following)) and mention.letters == ("A",)
+
+
+def committed(source: SourceText, letters: str) -> Reading | None:
+    """The last commitment ("故选C", "the answer is C") that nothing takes back."""
+    chosen = [m for m in find_mentions(source.text, letters) if m.stance is Stance.COMMITTED]
+    if not chosen:
+        return None
+    last = chosen[-1]
+    reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
+    return replace(reading, undecided=True) if _wavers(source.text, chosen) else reading
+
+
+def _wavers(text: str, chosen: Sequence[Mention]) -> bool:
+    """True for "可能是A，也可能是B": two hedged commitments to different letters."""
+    if len(chosen) < 2 or set(chosen[-1].letters) == set(chosen[-2].letters):
+        return False
+    return all(p.HEDGE.search(text, m.cue_start, m.start) for m in chosen[-2:])
+
+
+def affirmed(source: SourceText, letters: str) -> Reading | None:
+    """The letters called right and never called wrong ("A错误，C正确")."""
+    mentions = find_mentions(source.text, letters)
+    right = [m for m in mentions if m.stance is Stance.AFFIRMED]
+    rejected = {x for m in mentions if m.stance is Stance.REJECTED for x in m.letters}
+    names = tuple(dict.fromkeys(x for m in right for x in m.letters))
+    if not names or rejected & set(names):
+        return None
+    span = source.span(right[0].start, right[-1].end)
+    undecided = any(m.undecided for m in right)
+    return Reading(names, span, "affirmation", "affirmed", 0.7, undecided)
+
+
+def lone_line(source: SourceText, letters: str) -> Reading | None:
+    """The first or the last line is a lone letter or list; if both are, they must agree."""
+    lines = [match.span() for match in _LINE.finditer(source.text) if match[0].strip()]
+    ends = dict.fromkeys([lines[0], lines[-1]]) if lines else {}
+    found = [reading for line in ends if (reading := whole(source.part(*line), letters))]
+    if not found:
+        return None
+    last = found[-1]
+    names = tuple(dict.fromkeys(letter for reading in found for letter in reading.letters))
+    undecided = last.undecided or set(names) != set(last.letters)
+    return Reading(names, last.span, "lone_line", "lone_line", 0.8, undecided)
+
+
+def leading(source: SourceText, letters: str) -> Reading | None:
+    """The output opens with its answer ("B. 因为…"), and is no list of the options."""
+    match = _LEADING.match(source.text)
+    if match is None or match["letter"].upper() not in letters:
+        return None
+    if len(set(_OPTION_LINE.findall(source.text))) > 1:
+        return None
+    mentions = find_mentions(source.text, letters)
+    if not mentions or mentions[0].start > match.start("letter"):
+        return None
+    if mentions[0].stance is Stance.REJECTED:
+        return None
+    return from_mention(source, mentions[0], "leading", 0.6)
+
+
+def bracketed(source: SourceText, letters: str) -> Reading | None:
+    """The only letter that stands in brackets and is not ruled out ("... shows (C)")."""
+    out = [m for m in find_mentions(source.text, letters) if m.stance is Stance.REJECTED]
+    kept = [
+        match
+        for match in _BRACKETED.finditer(source.text)
+        if match[1].upper() in letters
+        and not any(mention.start <= match.start() < mention.end for mention in out)
+    ]
+    if len({match[1].upper() for match in kept}) != 1:
+        return None
+    letter = kept[-1][1].upper()
+    return Reading((letter,), source.span(*kept[-1].span()), "bracketed", "bracketed", 0.5)
+
+
+def from_mention(source: SourceText, mention: Mention, method: str, confidence: float) -> Reading:
+    """The reading of one mention; its evidence begins with the wording before it."""
+    return Reading(
+        letters=mention.letters,
+        span=source.span(mention.cue_start, mention.end),
+        method=method,
+        pattern=mention.cue or method,
+        confidence=confidence,
+        undecided=mention.undecided,
+        places=tuple(source.span(place, place + 1) for place in mention.places),
+    )
+
+
+_IN_TAG: tuple[Step, ...] = (whole, opening, committed, affirmed, bracketed)
+_UNTAGGED: tuple[Step, ...] = (whole, committed, affirmed, lone_line, leading, bracketed)

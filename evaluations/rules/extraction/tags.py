@@ -1,0 +1,76 @@
+"""The marked fields for an answer: 【答案】…<eoa>, <answer>…</answer>, \\boxed{…}."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from evaluations.rules.extraction.source_text import FIELD_END
+
+_NAME = (
+    r"(?:最终|正确|参考|标准|本题|我的|你的)?(?:答案|答|正确选项)"
+    r"|(?:final[ _]?|correct |my |your )?(?:answer|答案)"
+)
+_TAG = re.compile(
+    rf"[【\[<]\s{{0,2}}(?:{_NAME})\s{{0,2}}"
+    r"(?:[】\]>]\s{0,2}[:=]?|(?P<inside>(?:是|为|选|:|=){1,2})(?=[^】\]>\n]{1,40}[】\]>]))"
+    r"|(?P<boxed>\\f?boxed\s?\{)",
+    re.IGNORECASE,
+)
+# A tag in an example or in a repeated instruction is not the answer.
+_EXAMPLE = re.compile(
+    r"(?:例如?|比如|形如|格式为?|e\.g\.|for example)\s{0,2}[:,\"'(]{0,3}\s?\Z", re.I
+)
+_PLACEHOLDER = re.compile(r"[\s.…_—-]*[.…_][\s.…_—-]*")
+_CONTENT_END = re.compile(rf"{FIELD_END}|【|</")
+_INSIDE_END = re.compile(r"[】\]>]")
+_BOXED_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A field for the answer: where its tag begins, and its content.
+
+    ``closed``: the content has an end mark of its own, so all of it is meant.
+    """
+
+    start: int
+    content_start: int
+    content_end: int
+    closed: bool
+    boxed: bool
+
+
+def find_tags(text: str) -> list[Tag]:
+    """The answer fields of *text* in order, without examples and placeholders."""
+    matches = list(_TAG.finditer(text))
+    limits = [match.start() for match in matches[1:]] + [len(text)]
+    tags = (_tag(text, match, limit) for match, limit in zip(matches, limits, strict=False))
+    return [tag for tag in tags if _is_meant(text, tag)]
+
+
+def _tag(text: str, match: re.Match[str], limit: int) -> Tag:
+    start = match.end()
+    if match["boxed"]:
+        return Tag(match.start(), start, _closing_brace(text, start), True, True)
+    if match["inside"]:
+        ending = _INSIDE_END.search(text, start, limit)
+        return Tag(match.start(), start, ending.start() if ending else limit, True, False)
+    ending = _CONTENT_END.search(text, start, limit)
+    end = ending.start() if ending else limit
+    return Tag(match.start(), start, end, bool(ending) and text[end] != "【", False)
+
+
+def _closing_brace(text: str, start: int) -> int:
+    depth = 1
+    for position in range(start, min(start + _BOXED_LIMIT, len(text))):
+        depth += {"{": 1, "}": -1}.get(text[position], 0)
+        if not depth:
+            return position
+    return min(start + _BOXED_LIMIT, len(text))
+
+
+def _is_meant(text: str, tag: Tag) -> bool:
+    before = text[max(0, tag.start - 16) : tag.start]
+    content = text[tag.content_start : tag.content_end]
+    return not _EXAMPLE.search(before) and not _PLACEHOLDER.fullmatch(content)
