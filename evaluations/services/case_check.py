@@ -102,13 +102,20 @@ def _checker(case: Case) -> Checker:
 
 def _check_extraction(case: Case) -> tuple[object, object]:
     """What the case expects, and the same of what was read."""
-    reading = read_answer(case["output"], case["kind"], case["letters"], case["parts"])
+    reading = read_answer(
+        case["output"],
+        case["kind"],
+        case["letters"],
+        case["parts"],
+        truncated=case.get("truncated", False),
+    )
     got = {"answer": list(reading.answers), "outcome": str(reading.outcome)}
     return _compared(case["expect"], got)
 
 
 def _check_reply(case: Case) -> tuple[object, object]:
-    reading = read_judge_reply(case["reply"], Decimal(case["full"]))
+    finish_reason = case.get("finish_reason", "stop")
+    reading = read_judge_reply(case["reply"], Decimal(case["full"]), finish_reason=finish_reason)
     expected = {key: _plain(case[key]) for key in ("score", "status", "flag") if key in case}
     flag = case.get("flag")
     got = {

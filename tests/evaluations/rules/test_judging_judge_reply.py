@@ -24,7 +24,8 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["reply"][:30])
 def test_case(case: dict[str, Any]) -> None:
-    reading = read_judge_reply(case["reply"], Decimal(case["full"]))
+    finish_reason = case.get("finish_reason", "stop")
+    reading = read_judge_reply(case["reply"], Decimal(case["full"]), finish_reason=finish_reason)
     score = case.get("score")
     assert reading.total == (None if score is None else Decimal(str(score)))
     assert reading.status == case.get("status", "scored")
