@@ -50,12 +50,6 @@ class ReportParams:
         }
 
 
-def datasets_with_answers() -> list[str]:
-    """The slugs of the datasets that some model has answered."""
-    runs = Dataset.objects.filter(runs__purpose=RunPurpose.ANSWER)
-    return list(runs.order_by("slug").distinct().values_list("slug", flat=True))
-
-
 def models_with_answers(dataset: str) -> list[str]:
     """The names of the models that have answered *dataset*."""
     models = LanguageModel.objects.filter(

@@ -45,28 +45,28 @@ def build_report(name: str, params: ReportParams) -> Report:
 def _rates(params: ReportParams) -> Report:
     params = _with_marker(params)
     rows = scored_answers(params)
-    return rates(taking_part(rows), params=_told(params, rows))
+    return rates(taking_part(rows), params=told(params, rows))
 
 
 def _converted(params: ReportParams) -> Report:
     markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
     rows = scored_answers(replace(params, marker=markers[0]))
-    told = _told(params, rows)
+    parameters = told(params, rows)
     for marker in markers[1:]:
         others = scored_answers(replace(params, marker=marker))
         rows += [row for row in others if row.part == Part.SUBJECTIVE]
-    return converted_report(taking_part(rows), marker=params.marker or None, params=told)
+    return converted_report(taking_part(rows), marker=params.marker or None, params=parameters)
 
 
 def _repeats(params: ReportParams) -> Report:
     rows = scored_answers(_with_marker(params))
-    return repeats(taking_part(rows), params=_told(params, rows))
+    return repeats(taking_part(rows), params=told(params, rows))
 
 
 def _ledger(params: ReportParams) -> Report:
     params = _with_marker(params)
     rows = scored_answers(params)
-    return ledger(rows, params=_told(params, rows))
+    return ledger(rows, params=told(params, rows))
 
 
 def _agreement(params: ReportParams) -> Report:
@@ -78,7 +78,7 @@ def _with_marker(params: ReportParams) -> ReportParams:
     return replace(params, marker=params.marker or TEACHERS)
 
 
-def _told(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:
+def told(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:
     """The parameters as a report prints them, with what has no points and why."""
     active = list(taking_part(rows))
     unscored = Counter(row.reason for row in active if row.points is None)

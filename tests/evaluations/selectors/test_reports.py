@@ -7,7 +7,6 @@ import pytest
 from evaluations.models import Judge, Judgement
 from evaluations.selectors.report_params import (
     ReportParams,
-    datasets_with_answers,
     markers_of,
     models_with_answers,
 )
@@ -110,7 +109,6 @@ def test_what_there_is_not_is_refused_with_what_there_is(
 
 def test_what_can_be_chosen_is_listed(exam: None) -> None:
     make_dataset("empty")
-    assert datasets_with_answers() == ["exam"]
     assert models_with_answers("exam") == ["m"]
     assert markers_of("exam") == ["judge:j"]
     assert markers_of("empty") == models_with_answers("empty") == []
