@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import uuid
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from bench.__main__ import ROOT, figures_of, modules
+from bench.browsing import form_in
+from bench.desk_world import Saved, make_world, what_went_wrong
 from bench.gaokao_shape import write_folder
 from bench.measured import Measured, percentile, show
+from evaluations.services.marking import save_mark
+from evaluations.services.slots import claim_next
+from gradeapp.accounts.models import User
 from questions.importers.gaokao_bench import read_gaokao_bench
 
 
@@ -74,3 +82,47 @@ def test_each_benchmark_runs_alone_with_the_common_options(module: str) -> None:
 def test_a_benchmark_that_breaks_off_gives_no_figures() -> None:
     with pytest.raises(subprocess.CalledProcessError):
         figures_of("bench.no_such_benchmark", [])
+
+
+@pytest.fixture
+def saved_mark(db: None) -> Saved:
+    """A small world of the desk's benchmark in which one teacher saved one mark."""
+    world = make_world(teachers=2, answers_a_question=1)
+    teacher = User.objects.get(username=world.teachers[0])
+    slot = claim_next(teacher, now=timezone.now())
+    assert slot is not None
+    rubric = slot.answer.rubric
+    points = [Decimal(0)] * rubric.points.count() if rubric else []
+    total = None if rubric else Decimal(0)
+    key = uuid.uuid4()
+    save_mark(
+        slot, teacher, key=key, based_on_version=0, points=points, total=total, now=timezone.now()
+    )
+    return Saved(teacher.username, str(slot.answer.public_id), str(key))
+
+
+def test_the_desk_has_a_figure_only_where_every_confirmed_save_is_stored(saved_mark: Saved) -> None:
+    shown = [(saved_mark.answer, saved_mark.teacher)]
+    assert what_went_wrong([saved_mark], shown) == []
+    other = Saved(saved_mark.teacher, saved_mark.answer, str(uuid.uuid4()))
+    assert "1 confirmed saves are not stored" in what_went_wrong([saved_mark, other], shown)[0]
+    assert "1 stored marks were never confirmed" in what_went_wrong([], [])[0]
+
+
+def test_the_desk_has_no_figure_where_a_response_was_handed_out_twice(saved_mark: Saved) -> None:
+    pair = (saved_mark.answer, saved_mark.teacher)
+    assert "same teacher again" in what_went_wrong([saved_mark], [pair, pair])[0]
+    three = [(saved_mark.answer, name) for name in ("a", "b", "c")]
+    assert "more than two teachers" in what_went_wrong([saved_mark], three)[0]
+
+
+def test_a_form_is_read_as_the_page_holds_it() -> None:
+    page = """<form action="/skip/"><input name="no" value="1"></form>
+    <form id="marks" action="/r/1/save/"><input type="hidden" name="key" value="k">
+    <input type="radio" name="point-1" value="0"><input type="radio" name="point-1" value="0.5">
+    <input name="point-2" value=""><input type="checkbox" name="flags" value="refuses">
+    <textarea name="comment"></textarea></form><input name="outside" value="1">"""
+    form = form_in(page, "/save/")
+    assert form.action == "/r/1/save/"
+    assert form.fields == {"key": "k", "point-2": "", "comment": ""}
+    assert form.offered == {"point-1": ["0", "0.5"]}

@@ -1,0 +1,120 @@
+"""How fast the report page comes, over 30,000 responses, beside adding up the same rows.
+
+    python -m bench.bench_report [--quick] [--json] [--responses N]
+
+The floor fetches what the page's points are made of once (the scores of one
+policy and the final marks) with ``values_list`` and adds them up by model,
+subject and part. The figure is every report of the page: rates, converted
+totals with intervals, agreement of all pairs, repeats and ledger. The whole page
+(choices, reports, charts, HTML) is timed beside it. The median of the rounds
+counts, after one round that loads what is loaded once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from bench.measured import Measured, arguments, show
+from bench.own_database import engine, own_database
+
+PAGE = "/reports/"
+
+
+def floor() -> dict[tuple[str, ...], list[float]]:
+    """Points and full marks by model, subject and part, added up in a plain loop."""
+    from evaluations.models import FinalMark, ObjectiveScore
+
+    where = ("run__language_model__name", "question__subject", "question__part")
+    scores = ObjectiveScore.objects.filter(policy="strict").values_list(
+        *(f"response__{name}" for name in where), "points", "full"
+    )
+    finals = FinalMark.objects.values_list(
+        *(f"answer__response__{name}" for name in where), "value", "full"
+    )
+    sums: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for rows in (scores, finals):
+        for *key, points, full in rows:
+            pair = sums[tuple(key)]
+            pair[0] += float(points)
+            pair[1] += float(full)
+    return sums
+
+
+def reports() -> Any:
+    """Every report of the page, from rows that are read once."""
+    from bench.report_world import DATASET
+    from evaluations.selectors.report_pages import overview
+    from evaluations.selectors.report_params import TEACHERS, ReportParams
+
+    return overview(ReportParams(DATASET, marker=TEACHERS))
+
+
+def check_same(sums: dict[tuple[str, ...], list[float]]) -> None:
+    """What is fast must also be right: the reports give the floor's own sums."""
+    for row in reports().rates.rows:
+        key = (row.key["model"], row.key["subject"], row.key["part"])
+        found = (row.figures["points"].value, row.figures["full"].value)
+        if key in sums and any(abs(a - b) > 1e-6 for a, b in zip(found, sums[key], strict=True)):
+            raise SystemExit(f"the report says {found} of {key}, the floor {sums[key]}")
+
+
+def logged_in() -> Any:
+    """A browser in which a lead is logged in."""
+    from django.test import Client
+
+    from gradeapp.accounts.roles import Role
+    from gradeapp.accounts.services import ensure_user, sync_roles
+
+    sync_roles()
+    client = Client()
+    client.force_login(ensure_user("bench-lead", roles=[Role.LEAD], password="bench-lead-pass"))
+    return client
+
+
+def seconds_of(way: Callable[[], object], rounds: int) -> float:
+    """The median wall time, after one round that is not counted."""
+    times = []
+    for _ in range(rounds + 1):
+        started = time.perf_counter()
+        way()
+        times.append(time.perf_counter() - started)
+    return median(times[1:])
+
+
+def measure(responses: int, rounds: int) -> list[Measured]:
+    """The reports and the page, both beside the same floor."""
+    from bench.report_world import make_world  # after Django is set up
+
+    made = make_world(responses)
+    check_same(floor())
+    client = logged_in()
+
+    def page() -> None:
+        if client.get(PAGE, HTTP_HOST="localhost").status_code != 200:
+            raise SystemExit("the report page was refused")
+
+    bare = seconds_of(floor, rounds)
+    detail = f"{made:,} responses in {engine()}"
+    return [
+        Measured.time("reports of the page", seconds_of(reports, rounds), bare, detail=detail),
+        Measured.time("report page, whole", seconds_of(page, rounds), bare, detail=detail),
+    ]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = arguments(__doc__, quick="6,000 responses, one round")
+    parser.add_argument("--responses", type=int, default=30_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    responses, rounds = (6_000, 1) if options.quick else (options.responses, options.rounds)
+    with own_database():
+        show(measure(responses, rounds), as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()
