@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from evaluations.models import FinalMark, Job, Judgement, ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
@@ -16,6 +15,7 @@ from evaluations.rules.scoring.policies import Policy
 from evaluations.rules.statistics.gaokao_750 import published_item_mean
 from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.selectors.report_params import TEACHERS, ReportParams
+from questions.models import Question, QuestionRevision
 from questions.rules.vocabulary import ItemStatus, Part
 
 KEY = "key"
@@ -31,6 +31,9 @@ class Points:
     outcome: str = ""
     reason: str = ""
     answer: str | None = None
+
+
+FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.value)
 
 
 def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
@@ -49,9 +52,13 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     """
     marks = _judge_points(params) if params.is_judge else _teacher_points(params)
     given = {**_objective_points(params), **marks}
-    first_repeats = _first_repeats(params)
-    rows = [*_responses(params), *_failed_calls(params)]
-    return [_scored(row, given, first_repeats[run], params) for run, row in rows]
+    rows = _Rows(params)
+    answers = [rows.row(*columns, given.get(columns[0])) for columns in _responses(params)]
+    failed = [
+        rows.row(-job, run, repeat, question, revision, FAILED)
+        for job, run, repeat, question, revision in _failed_calls(params)
+    ]
+    return answers + failed
 
 
 def taking_part(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
@@ -59,28 +66,17 @@ def taking_part(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
     return (row for row in rows if row.outcome != LedgerOutcome.EXCLUDED)
 
 
-COLUMNS = (
-    "pk",
-    "run_id",
-    "repeat",
-    "question_id",
-    "run__language_model__name",
-    "question__task__slug",
-    "question__subject",
-    "question__part",
-    "question__year",
-    "question__status",
-    "revision__full_marks",
-    "revision__answer_key",
-)
+# What is the same for many rows is read once and looked up: see ``_Rows``.
+COLUMNS = ("pk", "run_id", "repeat", "question_id", "revision_id")
+Columns = tuple[int, int, int, int, int]
 
 
-def _responses(params: ReportParams) -> Iterator[tuple[int, ScoredAnswer]]:
+def _responses(params: ReportParams) -> Iterable[Columns]:
     answers = Response.objects.filter(_asked_for(params), run__purpose=RunPurpose.ANSWER)
-    return _rows(answers.order_by("pk"), params)
+    return answers.order_by("pk").values_list(*COLUMNS)
 
 
-def _failed_calls(params: ReportParams) -> Iterator[tuple[int, ScoredAnswer]]:
+def _failed_calls(params: ReportParams) -> Iterable[Columns]:
     """Jobs that failed after their last attempt and whose answer never came."""
     answered = Response.objects.filter(
         run=OuterRef("run"), question=OuterRef("question"), repeat=OuterRef("repeat")
@@ -91,9 +87,7 @@ def _failed_calls(params: ReportParams) -> Iterator[tuple[int, ScoredAnswer]]:
         run__purpose=RunPurpose.ANSWER,
         status=JobStatus.FAILED,
     )
-    for run, row in _rows(failed.order_by("pk"), params):
-        outcome = row.outcome or LedgerOutcome.API_ERROR.value
-        yield run, replace(row, response=-row.response, outcome=outcome, reason=outcome)
+    return failed.order_by("pk").values_list(*COLUMNS)
 
 
 def _asked_for(params: ReportParams, path: str = "") -> Q:
@@ -106,63 +100,75 @@ def _asked_for(params: ReportParams, path: str = "") -> Q:
     return wanted
 
 
-def _rows(answers: QuerySet[Any], params: ReportParams) -> Iterator[tuple[int, ScoredAnswer]]:
-    """Rows without points, each with its run."""
-    for columns in answers.values_list(*COLUMNS):
-        pk, run, repeat, question, model, task, subject, part, year, status, full, key = columns
-        excluded = status != ItemStatus.ACTIVE
-        yield (
-            run,
-            ScoredAnswer(
-                response=pk,
-                question=question,
-                model=model,
-                dataset=params.dataset,
-                task=task,
-                subject=subject,
-                part=part,
-                year=year,
-                repeat=repeat,
-                marker=KEY if part == Part.OBJECTIVE else params.marker or TEACHERS,
-                policy=params.policy,
-                points=None,
-                full=float(full),
-                subs=max(len(key), 1),
-                outcome=LedgerOutcome.EXCLUDED.value if excluded else "",
-                reason=status if excluded else "",
-            ),
+class _Rows:
+    """Makes rows: runs, questions and revisions of the dataset are few, answers are many."""
+
+    def __init__(self, params: ReportParams) -> None:
+        self.params = params
+        self.sittings = _sittings(params)
+        of_dataset = Question.objects.filter(task__dataset__slug=params.dataset)
+        columns = ("pk", "task__slug", "subject", "part", "year", "status")
+        self.questions = {row[0]: row for row in of_dataset.values_list(*columns)}
+        revisions = QuestionRevision.objects.filter(question__task__dataset__slug=params.dataset)
+        self.worth = {
+            pk: (float(full), max(len(key), 1))
+            for pk, full, key in revisions.values_list("pk", "full_marks", "answer_key")
+        }
+
+    def row(
+        self,
+        response: int,
+        run: int,
+        repeat: int,
+        question: int,
+        revision: int,
+        given: Points | None,
+    ) -> ScoredAnswer:
+        """One row with what was *given* for it; an item under doubt takes no part."""
+        model, before = self.sittings[run]
+        _pk, task, subject, part, year, status = self.questions[question]
+        full, subs = self.worth[revision]
+        if status != ItemStatus.ACTIVE:
+            given = Points(None, LedgerOutcome.EXCLUDED.value, status)
+        points = given or self._nothing(part)
+        return ScoredAnswer(
+            response=response,
+            question=question,
+            model=model,
+            dataset=self.params.dataset,
+            task=task,
+            subject=subject,
+            part=part,
+            year=year,
+            repeat=before + repeat,
+            marker=KEY if part == Part.OBJECTIVE else self.params.marker or TEACHERS,
+            policy=self.params.policy,
+            points=points.points,
+            full=full,
+            subs=subs,
+            outcome=points.outcome,
+            reason=points.reason,
+            answer=points.answer,
         )
 
-
-def _scored(
-    row: ScoredAnswer, given: Mapping[int, Points], first_repeat: int, params: ReportParams
-) -> ScoredAnswer:
-    row = replace(row, repeat=first_repeat + row.repeat)
-    if row.outcome:
-        return row
-    points = given.get(row.response)
-    if points is None:
-        reason = NOT_JUDGED if params.is_judge else UNMARKED
-        reason = LedgerOutcome.NOT_SCORED.value if row.part == Part.OBJECTIVE else reason
-        points = Points(None, LedgerOutcome.NOT_SCORED.value, reason)
-    return replace(
-        row,
-        points=points.points,
-        outcome=points.outcome,
-        reason=points.reason,
-        answer=points.answer,
-    )
+    def _nothing(self, part: str) -> Points:
+        """No points yet, and why."""
+        unscored = LedgerOutcome.NOT_SCORED.value
+        if part == Part.OBJECTIVE:
+            return Points(None, unscored, unscored)
+        return Points(None, unscored, NOT_JUDGED if self.params.is_judge else UNMARKED)
 
 
-def _first_repeats(params: ReportParams) -> dict[int, int]:
-    """How many repeats of the same model come before each run's own."""
+def _sittings(params: ReportParams) -> dict[int, tuple[str, int]]:
+    """By run: its model, and how many repeats of that model come before the run's own."""
     runs = Run.objects.filter(dataset__slug=params.dataset, purpose=RunPurpose.ANSWER)
-    before: dict[int, int] = defaultdict(int)
-    first: dict[int, int] = {}
-    for run, model, repeats in runs.order_by("pk").values_list("pk", "language_model", "repeats"):
-        first[run] = before[model]
+    before: dict[str, int] = defaultdict(int)
+    sittings: dict[int, tuple[str, int]] = {}
+    columns = ("pk", "language_model__name", "repeats")
+    for run, model, repeats in runs.order_by("pk").values_list(*columns):
+        sittings[run] = (model, before[model])
         before[model] += repeats
-    return first
+    return sittings
 
 
 def _objective_points(params: ReportParams) -> dict[int, Points]:
