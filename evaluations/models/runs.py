@@ -27,7 +27,8 @@ class LanguageModel(models.Model):
 class Endpoint(models.Model):
     """An OpenAI-compatible address. The key stays in the environment; its variable is named here.
 
-    Prices are in ``currency`` per million tokens.
+    Prices are in ``currency`` per million tokens. ``max_tokens`` bounds an
+    answer: a reasoning model needs much, a small local one must not ramble.
     """
 
     name = models.CharField(max_length=60, unique=True)
@@ -39,6 +40,7 @@ class Endpoint(models.Model):
     )
     max_in_flight = models.PositiveSmallIntegerField(default=8)
     timeout_seconds = models.PositiveIntegerField(default=120)
+    max_tokens = models.PositiveIntegerField(default=2048)
     price_input = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
     price_output = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
     currency = models.CharField(max_length=3, default="CNY")
