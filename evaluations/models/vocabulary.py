@@ -17,6 +17,21 @@ class RunStatus(Named):
     IMPORTED = "imported", "Imported", "已导入"
 
 
+class PauseReason(Named):
+    """Why a run waits. ``endpoint_down`` and ``asked_to_wait`` go on by themselves."""
+
+    AUTH = "auth", "The endpoint refuses the key", "接口拒绝密钥"
+    QUOTA = "quota", "The account has nothing left", "账户余额不足"
+    NOT_FOUND = "not_found", "The endpoint does not know the model", "接口没有该模型"
+    REDIRECT = "redirect", "The endpoint sends elsewhere", "接口要求跳转"
+    BUDGET = "budget", "The budget is reached", "预算已用完"
+    ENDPOINT_DOWN = "endpoint_down", "The endpoint does not answer", "接口无响应"
+    ASKED_TO_WAIT = "asked_to_wait", "The endpoint asks to wait", "接口要求等待"
+    NO_KEY = "no_key", "The key is not set", "未设置密钥"
+    ADDRESS = "address", "The address may not be called", "地址不允许访问"
+    ENDPOINT_CHANGED = "endpoint_changed", "The endpoint was changed", "接口已被修改"
+
+
 class RunPurpose(Named):
     """A run answers questions, or judges the responses of another run."""
 

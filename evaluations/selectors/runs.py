@@ -1,0 +1,192 @@
+"""What the pages, the API and the command line show of runs: read, never written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+
+from evaluations.models import Attempt, Job, Run
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+
+# What is called "now" in "calls per second now".
+RECENT = timedelta(seconds=30)
+LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING})
+# A call whose answer is awaited or will never come may still be billed at what was reserved.
+OPEN = Q(status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN])
+NOTHING = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Money:
+    """What the calls of a run cost: known, and possible on top (answers that never came)."""
+
+    spent: Decimal
+    possible: Decimal
+    possibly_billed: int
+
+    @property
+    def exposed(self) -> Decimal:
+        """What the budget has to bear."""
+        return self.spent + self.possible
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: counts of jobs, speeds in answers per second, seconds left."""
+
+    planned: int
+    done: int
+    failed: int
+    in_flight: int
+    waiting: int
+    money: Money
+    per_second_now: float | None
+    per_second: float | None
+    seconds_left: float | None
+    seconds: float | None
+    live: bool
+
+    @property
+    def percent(self) -> int:
+        """Share of the jobs that are over, rounded down, so that 100 means all."""
+        return 100 * (self.done + self.failed) // self.planned if self.planned else 0
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """How far a run is with one task."""
+
+    slug: str
+    part: str
+    planned: int
+    done: int
+    failed: int
+    in_flight: int
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """One kind of failed attempt, how often, and what those may still have cost."""
+
+    kind: str
+    attempts: int
+    jobs: int
+    possibly_billed: int
+    possible: Decimal
+    last_text: str
+
+
+def runs() -> QuerySet[Run]:
+    """All runs, newest first, with what a list shows of them."""
+    done = Count("jobs", filter=Q(jobs__status=JobStatus.DONE))
+    failed = Count("jobs", filter=Q(jobs__status=JobStatus.FAILED))
+    related = ("language_model", "endpoint", "dataset", "created_by", "judge", "judged_run")
+    return Run.objects.select_related(*related).annotate(
+        planned=Count("jobs"), done=done, failed=failed
+    )
+
+
+def money(run: Run) -> Money:
+    """The sum over the attempts of *run*."""
+    sums = Attempt.objects.filter(job__run=run).aggregate(
+        spent=Coalesce(Sum("cost"), NOTHING),
+        possible=Coalesce(Sum("reserved", filter=OPEN), NOTHING),
+        unknown=Count("pk", filter=Q(status=AttemptStatus.UNKNOWN)),
+    )
+    return Money(sums["spent"], sums["possible"], sums["unknown"])
+
+
+def progress(run: Run, now: datetime) -> Progress:
+    """How far *run* is at *now*."""
+    counts = _job_counts(run)
+    done, failed = counts[JobStatus.DONE], counts[JobStatus.FAILED]
+    waiting = counts[JobStatus.PENDING]
+    in_flight = counts[JobStatus.LEASED]
+    answered = Attempt.objects.filter(job__run=run, status=AttemptStatus.ANSWERED)
+    times = answered.aggregate(
+        first=Min("sent_at"),
+        last=Max("finished_at"),
+        n=Count("pk"),
+        recent=Count("pk", filter=Q(finished_at__gt=now - RECENT)),
+    )
+    live = run.status in LIVE
+    seconds = _seconds(times["first"], now if live else times["last"])
+    overall = times["n"] / seconds if seconds else None
+    recent = times["recent"] / min(RECENT.total_seconds(), seconds) if seconds and live else None
+    speed = recent or overall
+    left = (waiting + in_flight) / speed if live and speed else None
+    return Progress(
+        planned=sum(counts.values()),
+        done=done,
+        failed=failed,
+        in_flight=in_flight,
+        waiting=waiting,
+        money=money(run),
+        per_second_now=recent,
+        per_second=overall,
+        seconds_left=left,
+        seconds=seconds,
+        live=live,
+    )
+
+
+def _job_counts(run: Run) -> dict[str, int]:
+    counted = Job.objects.filter(run=run).order_by().values_list("status").annotate(n=Count("pk"))
+    return {status.value: 0 for status in JobStatus} | dict(counted)
+
+
+def _seconds(first: datetime | None, last: datetime | None) -> float | None:
+    if first is None or last is None or last <= first:
+        return None
+    return (last - first).total_seconds()
+
+
+def by_task(run: Run) -> list[TaskProgress]:
+    """Progress of *run* per task, by the task's name."""
+    rows = (
+        Job.objects.filter(run=run)
+        .order_by("question__task__slug")
+        .values_list("question__task__slug", "question__task__part")
+        .annotate(
+            planned=Count("pk"),
+            done=Count("pk", filter=Q(status=JobStatus.DONE)),
+            failed=Count("pk", filter=Q(status=JobStatus.FAILED)),
+            in_flight=Count("pk", filter=Q(status=JobStatus.LEASED)),
+        )
+    )
+    return [TaskProgress(*row) for row in rows]
+
+
+def errors(run: Run) -> list[ErrorRow]:
+    """The failed attempts of *run* by kind, the most frequent first."""
+    failed = Attempt.objects.filter(job__run=run).exclude(error="")
+    unknown = Q(status=AttemptStatus.UNKNOWN)
+    rows = (
+        failed.order_by()
+        .values("error")
+        .annotate(
+            attempts=Count("pk"),
+            jobs=Count("job", distinct=True),
+            billed=Count("pk", filter=unknown),
+            possible=Coalesce(Sum("reserved", filter=unknown), NOTHING),
+            last=Max("pk"),
+        )
+    )
+    ordered = sorted(rows, key=lambda row: (-row["attempts"], row["error"]))
+    last = Attempt.objects.filter(pk__in=[row["last"] for row in ordered])
+    texts = dict(last.values_list("pk", "error_text"))
+    return [
+        ErrorRow(
+            kind=row["error"],
+            attempts=row["attempts"],
+            jobs=row["jobs"],
+            possibly_billed=row["billed"],
+            possible=row["possible"],
+            last_text=texts.get(row["last"], ""),
+        )
+        for row in ordered
+    ]

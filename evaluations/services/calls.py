@@ -1,0 +1,79 @@
+"""The call that a job asks for: its messages by the rules, its parameters as they were frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from evaluations.llm.budget import most_prompt_tokens
+from evaluations.models import Job, Run
+from evaluations.models.vocabulary import RunPurpose
+from evaluations.rules.judging.judge_prompt import judge_messages, visible
+from evaluations.rules.prompting.zero_shot import zero_shot_messages
+from evaluations.services.frozen import price_of, settings_of
+from evaluations.services.judging import rubric_of
+from evaluations.services.queue import Call
+from questions.models import Question, QuestionRevision
+from questions.rules.vocabulary import Language, QuestionType, Subject
+
+Messages = Sequence[dict[str, str]]
+
+
+def call_for(run: Run, job: Job) -> Call:
+    """The call of *job*, with the most that it can cost."""
+    settings = settings_of(run)
+    judging = run.purpose == RunPurpose.JUDGE
+    messages = judge_call(run, job) if judging else answer_call(job.question, job.revision)
+    params = settings.request_params()
+    most = price_of(run).cost(most_prompt_tokens(messages), settings.max_tokens)
+    body = {**params, "model": run.run_settings["model"], "messages": messages}
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Call(messages, params, digest, most)
+
+
+def answer_call(question: Question, revision: QuestionRevision) -> Messages:
+    """The messages that ask one item."""
+    language = Language(revision.language)
+    return zero_shot_messages(
+        QuestionType(revision.question_type),
+        subject_name(question, language),
+        revision.stem,
+        language,
+        parts=revision.sub_answers,
+        letters=revision.letters,
+    )
+
+
+def judge_call(run: Run, job: Job) -> Messages:
+    """The messages that let a judge mark one response."""
+    assert job.response  # every job of a judge run has one
+    revision, language = job.revision, Language(job.revision.language)
+    rubric = rubric_of(job.question, timezone.now())
+    points = [(point.text, point.points) for point in rubric.points.all()] if rubric else []
+    return judge_messages(
+        subject=subject_name(job.question, language),
+        question=revision.stem,
+        analysis=revision.analysis,
+        answer_key=revision.reference_answer,
+        full_marks=revision.full_marks,
+        response_text=job.response.text,
+        rubric=points,
+        language=language,
+        fence=fence_for(run, job.response.pk, job.response.text),
+    )
+
+
+def subject_name(question: Question, language: Language) -> str:
+    """The subject in the item's language; a task without one is asked without a name."""
+    return Subject(question.subject).label(language) if question.subject else ""
+
+
+def fence_for(run: Run, response_id: int, text: str, turn: int = 0) -> str:
+    """A token that the writer of *text* cannot know, and that can be made again from the run."""
+    digest = hashlib.sha256(f"{run.random_seed}:{response_id}:{turn}".encode()).hexdigest()
+    token = digest[:16]
+    return token if token not in visible(text) else fence_for(run, response_id, text, turn + 1)

@@ -1,0 +1,200 @@
+"""What people do to runs: start, stop, resume, try failed calls again, let a judge mark."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from decimal import Decimal
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models import Endpoint, Job, Judge, Run
+from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
+from evaluations.selectors.runs import money
+from evaluations.services.addresses import check_address
+from evaluations.services.endpoints import api_key
+from evaluations.services.frozen import freeze_answering, freeze_judging
+from evaluations.services.judging import add_judge_jobs
+from evaluations.services.planning import items_of, plan_jobs
+from evaluations.services.run_states import settle
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, Conflict
+from questions.models import Dataset
+
+MOST_REPEATS = 100
+ZERO_SHOT = "zero_shot"
+RESUMABLE = (RunStatus.STOPPED, RunStatus.PAUSED)
+
+
+def start_run(
+    *,
+    endpoint: Endpoint,
+    dataset: Dataset,
+    acting_user: User | None,
+    idempotency_key: str | None = None,
+    setting: str = ZERO_SHOT,
+    repeats: int = 1,
+    limit: int | None = None,
+    budget: Decimal | None = None,
+    judge: Judge | None = None,
+) -> Run:
+    """Plan a run over the active items of *dataset*, *repeats* times each; a worker does the rest.
+
+    ``limit`` asks only so many items, spread evenly over the tasks. ``budget``
+    is in the endpoint's currency. With *judge*, its run is planned as well and
+    gets a job for each subjective answer as it comes. The same idempotency key
+    gives the same run, whatever else is asked.
+    """
+    key = hashed(idempotency_key) if idempotency_key else None
+    if setting != ZERO_SHOT:
+        raise BadInput(
+            _("The setting %(name)s is not there yet; use zero_shot.") % {"name": setting}
+        )
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise BadInput(_("The repeats are from 1 to %(most)d.") % {"most": MOST_REPEATS})
+    frozen = freeze_answering(endpoint, setting)
+    run = Run(
+        purpose=RunPurpose.ANSWER,
+        language_model=endpoint.language_model,
+        endpoint=endpoint,
+        dataset=dataset,
+        run_settings={**frozen.settings, "limit": limit},
+        fingerprint=frozen.fingerprint,
+        repeats=repeats,
+        status=RunStatus.QUEUED,
+        budget=budget,
+        idempotency_key=key,
+        created_by=acting_user,
+    )
+    try:
+        return _planned(run, endpoint, limit, judge)
+    except IntegrityError:
+        # The same key at the same moment: the other one was faster.
+        if there := Run.objects.filter(idempotency_key=key, idempotency_key__isnull=False).first():
+            return there
+        raise
+
+
+@transaction.atomic
+def _planned(run: Run, endpoint: Endpoint, limit: int | None, judge: Judge | None) -> Run:
+    key = run.idempotency_key
+    if key and (there := Run.objects.filter(idempotency_key=key).first()):
+        return there
+    _check_ready(endpoint, run.budget)
+    items = items_of(run.dataset, limit)
+    run.save()
+    planned = plan_jobs(run, items)
+    budget = _text(run.budget)
+    record(Tag.RUN_STARTED, run, actor=run.created_by, planned=planned, budget=budget)
+    if judge is not None:
+        start_judge_run(run, judge, acting_user=run.created_by)
+    return run
+
+
+def hashed(key: str) -> str:
+    """An idempotency key of any length as the database keeps it."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def _check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
+    if budget is not None and not (budget.is_finite() and budget > 0):
+        raise BadInput(_("A budget is an amount above zero, or left out."))
+    api_key(endpoint)
+    check_address(endpoint.base_url)
+
+
+@transaction.atomic
+def start_judge_run(
+    run: Run, judge: Judge, *, acting_user: User | None, budget: Decimal | None = None
+) -> Run:
+    """Let *judge* mark the subjective responses of *run*: those there are, and those to come."""
+    if judge.endpoint is None:
+        raise BadInput(_("%(judge)s only stands for published marks.") % {"judge": judge.name})
+    if run.purpose != RunPurpose.ANSWER:
+        raise BadInput(_("A judge marks the answers of a run, not another judge."))
+    Run.objects.select_for_update().get(pk=run.pk)
+    if run.judge_runs.filter(judge=judge).exists():
+        raise Conflict(_("%(judge)s marks this run already.") % {"judge": judge.name})
+    _check_ready(judge.endpoint, budget)
+    frozen = freeze_judging(judge.endpoint)
+    judge_run = Run.objects.create(
+        purpose=RunPurpose.JUDGE,
+        language_model=judge.endpoint.language_model,
+        endpoint=judge.endpoint,
+        dataset=run.dataset,
+        judged_run=run,
+        judge=judge,
+        run_settings=frozen.settings,
+        fingerprint=frozen.fingerprint,
+        repeats=run.repeats,
+        status=RunStatus.QUEUED,
+        budget=budget,
+        random_seed=secrets.randbits(63),
+        created_by=acting_user,
+    )
+    add_judge_jobs(judge_run)
+    record(Tag.RUN_STARTED, judge_run, actor=acting_user, judge=judge.name, judged=run.pk)
+    return judge_run
+
+
+@transaction.atomic
+def stop_run(run: Run, *, acting_user: User | None) -> Run:
+    """Send nothing more; what is in flight comes in. Stopping a stopped run changes nothing."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.status in (RunStatus.FINISHED, RunStatus.IMPORTED):
+        raise Conflict(_("This run is over; there is nothing to stop."))
+    if run.status not in (RunStatus.STOPPING, RunStatus.STOPPED):
+        run.status, run.pause_reason, run.resume_at = RunStatus.STOPPING, "", None
+        run.save(update_fields=["status", "pause_reason", "resume_at"])
+        record(Tag.RUN_STOPPED, run, actor=acting_user)
+        settle(run.pk, timezone.now())
+    run.refresh_from_db()
+    return run
+
+
+@transaction.atomic
+def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = None) -> Run:
+    """Go on with a stopped or paused run, with a higher *budget* where that one was reached."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.status not in RESUMABLE:
+        raise Conflict(_("This run is not stopped or paused; there is nothing to resume."))
+    if run.endpoint is None:
+        raise Conflict(_("This run was imported; there is nothing to resume."))
+    _check_ready(run.endpoint, budget)
+    run.budget = budget if budget is not None else run.budget
+    if run.pause_reason == PauseReason.BUDGET and run.budget is not None and budget is None:
+        raise BadInput(_("The budget is reached: enter a higher one to go on."))
+    if run.budget is not None and run.budget <= money(run).exposed:
+        raise BadInput(_("A budget must be above what may have been spent already."))
+    run.status, run.resume_at = RunStatus.QUEUED, None
+    if run.pause_reason != PauseReason.ENDPOINT_DOWN:
+        run.pause_reason = ""
+    run.save(update_fields=["status", "pause_reason", "resume_at", "budget"])
+    record(Tag.RUN_RESUMED, run, actor=acting_user, budget=_text(run.budget))
+    return run
+
+
+@transaction.atomic
+def retry_failed(run: Run, *, acting_user: User | None) -> int:
+    """Try the failed jobs of *run* again, each with all its attempts; how many there are."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    failed = Job.objects.filter(run=run, status=JobStatus.FAILED)
+    n = failed.update(status=JobStatus.PENDING, attempts_made=0, next_at=None, error="")
+    if not n:
+        raise Conflict(_("This run has no failed calls."))
+    if run.status == RunStatus.FINISHED:
+        run.status, run.finished_at = RunStatus.QUEUED, None
+        run.save(update_fields=["status", "finished_at"])
+        run.judge_runs.filter(status=RunStatus.FINISHED).update(
+            status=RunStatus.QUEUED, finished_at=None
+        )
+    record(Tag.RUN_RESUMED, run, actor=acting_user, failed_again=n)
+    return n
