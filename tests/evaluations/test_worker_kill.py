@@ -1,0 +1,214 @@
+"""A worker dies without a word: nothing is lost, nothing stored twice, little billed twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from evaluations.llm.scripted import ScriptedServer
+from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
+from evaluations.services.endpoints import save_endpoint
+from evaluations.services.generation import look_for_work, work_on_run
+from evaluations.services.runs import start_run
+from tests.factories import make_dataset, make_question, make_task
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+IN_FLIGHT = 6
+# The worker kills itself at one step; SIGKILL leaves no time for anything else.
+DIES_AT = """
+import os, signal
+import django
+django.setup()
+from evaluations.services import generation, shift
+
+where = os.environ["DIES_AT"]
+calls = 0
+
+def dying(step, after):
+    def wrapped(*args, **kwargs):
+        global calls
+        calls += 1
+        result = step(*args, **kwargs) if after or calls < 3 else None
+        if calls >= 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return wrapped
+
+owner, name, after = {
+    "before a claim": (shift.queue, "claim", False),
+    "between claim and call": (shift.queue, "claim", True),
+    "before the answers are stored": (shift, "store_outcomes", False),
+    "between answers and scores": (shift, "store_outcomes", True),
+    "between scores and judges": (shift, "score_responses", True),
+}[where]
+setattr(owner, name, dying(getattr(owner, name), after))
+generation.work_on_run(int(os.environ["RUN"]))
+"""
+STEPS = [
+    "before a claim",
+    "between claim and call",
+    "before the answers are stored",
+    "between answers and scores",
+    "between scores and judges",
+]
+
+
+def database_url() -> str:
+    """The test database as another process names it."""
+    name = connection.settings_dict["NAME"]
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{name}"
+    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    own = {
+        "DATABASE_URL": database_url(),
+        "GRADEAPP_VAR": str(tmp_path / "var"),
+        "RUN_LEASE_SECONDS": "5",
+        "DJANGO_SETTINGS_MODULE": "gradeapp.settings",
+    }
+    return {**os.environ, **own}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ScriptedServer]:
+    with ScriptedServer(latency=0.1, ledger=tmp_path / "ledger.jsonl") as running:
+        yield running
+
+
+def planned(server: ScriptedServer, items: int) -> Run:
+    endpoint = save_endpoint(
+        name="scripted",
+        base_url=server.base_url,
+        model="scripted-demo",
+        acting_user=None,
+        max_in_flight=IN_FLIGHT,
+    )
+    task = make_task(make_dataset())
+    for _ in range(items):
+        make_question(task)
+    return start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
+
+
+def check_invariants(run: Run, server: ScriptedServer, items: int) -> None:
+    """What must hold after any fault: all done, none twice, every billed call accounted for."""
+    run.refresh_from_db()
+    assert run.status == "finished"
+    assert Counter(Job.objects.filter(run=run).values_list("status", flat=True)) == {"done": items}
+    assert Response.objects.filter(run=run).count() == items
+    assert Response.objects.filter(run=run).values("question", "repeat").distinct().count() == items
+    assert ObjectiveScore.objects.filter(response__run=run).count() == 2 * items
+    attempts = Attempt.objects.filter(job__run=run)
+    states = Counter(attempts.values_list("status", flat=True))
+    assert set(states) <= {"answered", "unknown"}, "no call is left as sent"
+    assert states["answered"] == items
+    assert states["unknown"] <= IN_FLIGHT
+    # A call that was claimed may have been killed before it was sent, never the other way round.
+    assert items <= server.ledger.billed <= states["answered"] + states["unknown"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_at_each_step(
+    server: ScriptedServer, environment: dict[str, str], step: str
+) -> None:
+    run = planned(server, 30)
+    killed = subprocess.run(
+        [sys.executable, "-c", DIES_AT],
+        cwd=ROOT,
+        env={**environment, "DIES_AT": step, "RUN": str(run.pk)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert Job.objects.filter(run=run, status="done").count() < 30
+    later = timezone.now() + timedelta(hours=1)
+    assert look_for_work(lambda: later) == [run.pk]
+    work_on_run(run.pk, clock=lambda: later)
+    check_invariants(run, server, 30)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_polite_stop_bills_nothing_twice(
+    server: ScriptedServer, environment: dict[str, str]
+) -> None:
+    run = planned(server, 60)
+    work = "import django; django.setup(); from evaluations.services import generation as g; "
+    work += f"assert g.work_on_run({run.pk}) == [], 'a stopped worker asks for no more work'"
+    worker = subprocess.Popen([sys.executable, "-c", work], cwd=ROOT, env=environment)
+    wait_until(lambda: Job.objects.filter(run=run, status="done").count() >= 12)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=30) == 0, "it ends by itself once its calls are in"
+    done = Job.objects.filter(run=run, status="done").count()
+    assert done == server.ledger.billed < 60
+    assert not Job.objects.filter(run=run, status="leased").exists()
+    work_on_run(run.pk)
+    check_invariants(run, server, 60)
+    assert server.ledger.billed == 60
+
+
+@pytest.fixture
+def start_worker(environment: dict[str, str]) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Starts Celery with its clock, each time in a process group of its own."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "celery", "-A", "gradeapp", "worker", "--beat"]
+        options = ["--concurrency", "2", "--without-mingle", "--without-gossip"]
+        quiet = ["--loglevel", "ERROR"]
+        started.append(
+            subprocess.Popen(
+                [*command, *options, *quiet], cwd=ROOT, env=environment, start_new_session=True
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """kill -9 for the worker and everything that it started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_until(what: Callable[[], bool], seconds: float = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_celery_is_killed_in_the_middle_and_started_again(
+    server: ScriptedServer, start_worker: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    run = planned(server, 60)
+    Endpoint.objects.update(timeout_seconds=10)
+    # No message was sent: the worker's own clock finds the run.
+    worker = start_worker()
+    wait_until(lambda: Job.objects.filter(run=run, status="done").count() >= 15)
+    kill(worker)
+    assert Job.objects.filter(run=run, status="done").count() < 60
+    start_worker()
+    wait_until(lambda: Run.objects.get(pk=run.pk).status == "finished")
+    check_invariants(run, server, 60)
