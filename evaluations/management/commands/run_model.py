@@ -1,0 +1,121 @@
+"""Plan a run and start it; with --wait, work on it here, without a worker."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from evaluations.models import Endpoint, Run
+from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.selectors.run_words import pause_sentence
+from evaluations.selectors.runs import Progress, progress
+from evaluations.services.generation import look_for_work, work_on_run
+from evaluations.services.runs import start_run
+from evaluations.services.stop_signals import StopSignals
+from evaluations.tasks import ask_for_work
+from gradeapp.cli import GradeappCommand
+from gradeapp.refusals import BadInput, NotFound
+from questions.models import Dataset
+
+OVER = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)
+
+
+class Command(GradeappCommand):
+    help = "Let a model sit an exam: plan a run and start it."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--endpoint", required=True, help="the name of the endpoint")
+        parser.add_argument("--dataset", required=True, help="the slug of the dataset")
+        parser.add_argument("--setting", default="zero_shot")
+        parser.add_argument("--repeats", type=int, default=1)
+        parser.add_argument("--limit", type=int, help="ask only so many items, over all tasks")
+        parser.add_argument("--budget", help="stop before this amount is passed")
+        parser.add_argument("--wait", action="store_true", help="work here until the run is over")
+
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        started = time.monotonic()
+        run = start_run(
+            endpoint=named(Endpoint, "name", options["endpoint"]),
+            dataset=named(Dataset, "slug", options["dataset"]),
+            setting=options["setting"],
+            repeats=options["repeats"],
+            limit=options["limit"],
+            budget=amount(options["budget"]),
+            acting_user=None,
+        )
+        if options["wait"]:
+            self.wait(run)
+        else:
+            ask_for_work(run.pk)
+        now = progress(run, timezone.now())
+        return {
+            "run": run.pk,
+            "planned": now.planned,
+            "done": now.done,
+            "failed": now.failed,
+            "spent": float(now.money.spent),
+            "seconds": round(time.monotonic() - started, 3),
+        }
+
+    def wait(self, run: Run) -> None:
+        """Work on *run* until it is over; a pause that a person must end is a refusal."""
+        line = ProgressLine(self, run)
+        with StopSignals() as signals:
+            while run.status not in OVER and not signals.asked:
+                work_on_run(run.pk, on_progress=line.show, stop=signals)
+                look_for_work()
+                run.refresh_from_db()
+                if run.status not in OVER and not signals.asked:
+                    line.show()
+                    time.sleep(0.5)
+        line.end()
+        if run.status == RunStatus.PAUSED and run.pause_reason != PauseReason.BUDGET:
+            words = {"run": run.pk, "why": pause_sentence(run)}
+            raise BadInput(_("Run %(run)s waits, nothing is lost. %(why)s") % words)
+
+
+class ProgressLine:
+    """One line on standard error that says how far the run is, about once a second."""
+
+    def __init__(self, command: Command, run: Run) -> None:
+        self.command, self.a_run = command, run
+        self.shown_at = 0.0
+
+    def show(self) -> None:
+        """Write the line unless it was written a moment ago."""
+        if time.monotonic() - self.shown_at >= 1:
+            self.shown_at = time.monotonic()
+            self.write("\r" if self.command.stderr.isatty() else "\n")
+
+    def write(self, ending: str) -> None:
+        now: Progress = progress(self.a_run, timezone.now())
+        counts = f"{now.done} of {now.planned} done, {now.failed} failed, {now.in_flight} in flight"
+        self.command.stderr.write(counts, ending=ending)
+
+    def end(self) -> None:
+        self.write("\n")
+
+
+def named(model: Any, field: str, value: str) -> Any:
+    """The row called *value*; refuses with the names that there are."""
+    found = model.objects.filter(**{field: value}).first()
+    if found is None:
+        there = ", ".join(model.objects.values_list(field, flat=True)[:20]) or _("none yet")
+        kind = model._meta.verbose_name
+        words = {"kind": kind, "name": value, "there": there}
+        raise NotFound(_("There is no %(kind)s called %(name)s. There are: %(there)s.") % words)
+    return found
+
+
+def amount(text: str | None) -> Decimal | None:
+    """An amount of money from the command line."""
+    try:
+        return None if text is None else Decimal(text)
+    except InvalidOperation:
+        words = {"text": text}
+        raise BadInput(_("The budget is an amount such as 12.50, not %(text)s.") % words) from None
