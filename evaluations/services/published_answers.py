@@ -157,9 +157,15 @@ def _store_run(file: str, run: Run, matched: Matched, stored: StoredAnswers) -> 
 
 def _known_responses(run: Run, matched: Matched) -> dict[tuple[int, int], Response]:
     """What the bank has of these questions; with the full marks of the day it was stored."""
-    responses = Response.objects.filter(
-        run=run, question__in=[item.question for _, item in matched]
-    ).select_related("revision")
+    responses = (
+        Response.objects.filter(
+            run=run,
+            question__in=[item.question for _, item in matched],
+            repeat__in={record.repeat for record, _ in matched},
+        )
+        .select_related("revision")
+        .order_by()
+    )
     return {
         (response.question_id, response.repeat): response
         for response in responses.only(
