@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from abc import abstractmethod
 from argparse import ArgumentParser
@@ -46,10 +47,15 @@ class GradeappCommand(BaseCommand):
             self.refuse(str(refusal))
         except OperationalError as error:
             self.refuse(f"The database does not answer: {str(error).splitlines()[0]}.")
-        if options["format"] == "json":
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-        else:
-            self.show(result)
+        try:
+            if options["format"] == "json":
+                self.stdout.write(json.dumps(result, ensure_ascii=False))
+            else:
+                self.show(result)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader (head, a pager) has seen enough; Python would complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def refuse(self, sentence: str) -> None:
         """Say why not, and end with status 1."""
