@@ -60,15 +60,20 @@ def display_in_line(
 
 
 def emphasise_sub_numbers(state: StateCore) -> None:
-    """Make the （1） at the start of a paragraph stand out, so that the eye finds its place."""
+    """Make the （1） at the start of a line stand out, so that the eye finds its place."""
     for token in state.tokens:
-        first = token.children[0] if token.type == "inline" and token.children else None
-        match = SUB_NUMBER.match(first.content) if first and first.type == "text" else None
-        if first and match:
-            mark = Token("html_inline", "", 0)
-            mark.content = f'<span class="sub-number">{escape(match.group(1))}</span>'
-            first.content = first.content[match.end() :]
-            token.children = [mark, *(token.children or [])]
+        children: list[Token] = []
+        for child in token.children or []:
+            line_starts = not children or children[-1].type in ("softbreak", "hardbreak")
+            match = SUB_NUMBER.match(child.content) if line_starts else None
+            if match and child.type == "text":
+                mark = Token("html_inline", "", 0)
+                mark.content = f'<span class="sub-number">{escape(match.group(1))}</span>'
+                child.content = child.content[match.end() :]
+                children.append(mark)
+            children.append(child)
+        if token.type == "inline":
+            token.children = children
 
 
 def label_part(match: re.Match[str]) -> str:

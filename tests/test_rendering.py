@@ -61,10 +61,11 @@ def test_tex_brackets_are_mathematics_too() -> None:
 
 
 def test_tables_and_sub_numbers() -> None:
-    html = render_text("| a | b |\n|---|---|\n| 1 | 2 |\n\n（1）求 $x$")
+    html = render_text("| a | b |\n|---|---|\n| 1 | 2 |\n\n（1）求 $x$\n(2)，由(1)得")
     assert "<table>" in html
     assert "<td>1</td>" in html
     assert '<span class="sub-number">（1）</span>求' in html
+    assert '<span class="sub-number">(2)</span>，由(1)得' in html
 
 
 def test_the_tagged_format_gets_labels() -> None:
