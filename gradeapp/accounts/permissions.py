@@ -8,13 +8,22 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
+from django_htmx.middleware import HtmxDetails
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import NotAllowed
 
 View = Callable[..., HttpResponse]
+
+
+class MemberRequest(HttpRequest):
+    """A request that passed ``requires``: there is a user of ours behind it."""
+
+    user: User
+    htmx: HtmxDetails
 
 
 def check(user: Any, capability: Capability) -> None:
