@@ -48,6 +48,11 @@ def slots_open_to(teacher: User, marking_round: MarkingRound | None = None) -> Q
     return slots.filter(answer__round=marking_round) if marking_round else slots
 
 
+def has_work(teacher: User, marking_round: MarkingRound, now: datetime) -> bool:
+    """Whether ``claim_next`` would give something now."""
+    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now)).exists()
+
+
 def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> EmptyQueue:
     """Why ``claim_next`` gave nothing.
 

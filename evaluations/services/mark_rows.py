@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from evaluations.models import BlindAnswer, Mark, PointMark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, Flag
+from evaluations.rules.marking.plain_number import plain
 from evaluations.rules.marking.point_marks import MarkError, MarkFault, ScoringPoint, check_mark
 from evaluations.services.drafts import LONGEST_COMMENT
 from gradeapp.accounts.models import User
@@ -91,7 +92,7 @@ def check_given(answer: BlindAnswer, given: GivenMark) -> None:
             rubric=scoring_points(answer),
         )
     except MarkError as error:
-        sentence = str(SENTENCES[error.code]) % {k: _plain(v) for k, v in error.params.items()}
+        sentence = str(SENTENCES[error.code]) % {k: _written(v) for k, v in error.params.items()}
         raise BadInput(sentence, code=error.code.value) from error
 
 
@@ -140,8 +141,8 @@ def as_details(mark: Mark) -> dict[str, object]:
     """A mark as its own marker may see it: in a conflict, and in the API."""
     return {
         "version": mark.version,
-        "total": _plain(mark.total),
-        "points": [_plain(point.points) for point in mark.points.all()],
+        "total": plain(mark.total),
+        "points": [plain(point.points) for point in mark.points.all()],
         "comment": mark.comment,
         "flags": list(mark.flags),
     }
@@ -155,9 +156,5 @@ def same_content(mark: Mark, given: GivenMark) -> bool:
     return same_marks and (given.comment, flags) == (mark.comment, mark.flags)
 
 
-def _plain(value: Decimal | int) -> str:
-    """3.00 as 3, 2.50 as 2.5; never with an exponent."""
-    if isinstance(value, int) or not value.is_finite():
-        return str(value)
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def _written(value: Decimal | int) -> str:
+    return plain(value) if isinstance(value, Decimal) else str(value)

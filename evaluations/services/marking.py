@@ -11,8 +11,9 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from evaluations.models import BlindAnswer, Draft, Mark, Slot
+from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import Flag, RoundStatus
+from evaluations.selectors.desk import last_own_mark
 from evaluations.services.drafts import write_draft
 from evaluations.services.mark_rows import (
     GivenMark,
@@ -84,6 +85,20 @@ def save_mark(
     return _answer(earlier or mark, repeated=earlier is not None)
 
 
+def reopen_last(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot:
+    """The response that *teacher* marked last, to be revised; nothing is changed yet.
+
+    While an own mark is being revised (*before*), it is the one marked before
+    that. Raises Conflict when there is none, or when it is settled.
+    """
+    slot = last_own_mark(teacher, marking_round, before)
+    if slot is None:
+        raise Conflict(_("There is no earlier mark of yours in this round."), code="no_mark")
+    if slot.answer.finals.exists():
+        raise _counted()
+    return slot
+
+
 def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:
     """The slot if *teacher* has it now; an ended lease that nobody took is still theirs."""
     held = Slot.objects.filter(pk=slot.pk, holder=teacher).first()
@@ -115,10 +130,12 @@ def _earlier(
 
 def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
     if answer.finals.exists():
-        raise Conflict(
-            _("This mark has been counted and can no longer be changed."), code="settled"
-        )
+        raise _counted()
     check_given(answer, given)
+
+
+def _counted() -> Conflict:
+    return Conflict(_("This mark has been counted and can no longer be changed."), code="settled")
 
 
 def _store(
@@ -152,8 +169,8 @@ def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
     stored = current_mark(mark.slot)
     raise Conflict(
         _(
-            "You saved this response in another window meanwhile. "
-            "Both marks are kept; the one saved first counts until you decide."
+            "Another mark of yours for this response was saved before, perhaps in a second window. "
+            "Both are kept; the one saved first counts until you decide."
         ),
         code="stale_version",
         stored=as_details(stored) if stored else None,

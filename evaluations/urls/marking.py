@@ -1,6 +1,17 @@
-"""Addresses of the marking pages."""
+"""Addresses of the marking desk. What changes something takes POST only."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from evaluations.views import marking
 
 app_name = "marking"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", marking.home, name="home"),
+    path("rounds/<uuid:round_id>/", marking.round_page, name="round"),
+    path("rounds/<uuid:round_id>/next/", marking.next_response, name="next"),
+    path("rounds/<uuid:round_id>/undo/", marking.undo, name="undo"),
+    path("responses/<uuid:answer_id>/", marking.desk, name="desk"),
+    path("responses/<uuid:answer_id>/save/", marking.save, name="save"),
+    path("responses/<uuid:answer_id>/skip/", marking.skip, name="skip"),
+    path("responses/<uuid:answer_id>/draft/", marking.draft, name="draft"),
+]

@@ -36,9 +36,7 @@ def test_a_larger_sample_keeps_the_smaller_one() -> None:
 
 def test_every_item_has_the_same_chance() -> None:
     # 1 of 10 over 1,000 seeds: 100 expected each, standard deviation 9.5; five of them allowed.
-    drawn = Counter(
-        item for seed in range(1000) for item in sample_per_group(ITEMS[:10], 1, seed)
-    )
+    drawn = Counter(item for seed in range(1000) for item in sample_per_group(ITEMS[:10], 1, seed))
     assert set(drawn) == set(range(1, 11))
     assert all(52 <= times <= 148 for times in drawn.values())
 

@@ -1,0 +1,26 @@
+"""Marks in writing: the shortest plain decimal, the same on every page and in every answer."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+
+SHOWN = Decimal("0.01")
+
+
+def plain(value: Decimal) -> str:
+    """``3.00`` as ``3`` and ``2.50`` as ``2.5``; exact, and never with an exponent."""
+    if not value.is_finite():
+        return str(value)
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def shown(value: Decimal) -> str:
+    """The same rounded half up to two decimals: final marks are rounded only when shown."""
+    return plain(value.quantize(SHOWN, ROUND_HALF_UP))
+
+
+def choices(full: Decimal, step: Decimal) -> list[Decimal]:
+    """Every mark from 0 to *full* that the *step* (above 0) allows; full marks always are one."""
+    steps = [step * number for number in range(int(full // step) + 1)]
+    return steps if steps[-1] == full else [*steps, full]

@@ -1,0 +1,198 @@
+"""What a teacher sees at the desk: one blind response and their own figures, nothing else.
+
+Everything here is read from the question, the round and the teacher's own
+rows. No other slot, mark, judgement or final mark may be looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from evaluations.models import Draft, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import RoundStatus
+from evaluations.rules.marking.blinding import BlindItem
+from evaluations.rules.marking.plain_number import plain
+from evaluations.rules.marking.point_marks import ScoringPoint
+from gradeapp.accounts.models import User
+from questions.selectors.bank import image_addresses
+
+IDLE_SECONDS = 300
+RECENT_MARKS = 20
+ENOUGH_MARKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgress:
+    """A teacher's own counts in a round; speed and time left are None until they are known."""
+
+    marked: int
+    total: int
+    per_hour: int | None
+    minutes_left: int | None
+    saved_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRound:
+    """A round as one of its teachers sees it."""
+
+    public_id: str
+    name: str
+    house_rulings: str
+    progress: OwnProgress
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What stands in the form: a draft, an own mark, or nothing yet. All as text."""
+
+    points: tuple[str, ...]
+    total: str
+    comment: str
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeskItem:
+    """One response at the desk: the blind item, and the teacher's own state on it."""
+
+    item: BlindItem
+    images: dict[str, str]
+    language: str
+    version: int
+    marked_at: datetime | None
+    draft_sequence: int
+    given: Given
+
+
+def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot | None:
+    """The slot that *teacher* holds on the response called *answer*.
+
+    None alike for a response of somebody else, one that does not exist and one
+    that was withdrawn; with *in_open_round* also for one of a closed round.
+    """
+    held = Slot.objects.filter(
+        answer__public_id=answer, holder=teacher, answer__round__pool__teacher=teacher
+    )
+    if in_open_round:
+        held = held.filter(answer__round__status=RoundStatus.OPEN)
+    return held.select_related("answer__round").first()
+
+
+def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
+    """An open round that *teacher* is in the pool of."""
+    return open_rounds(teacher).filter(public_id=public_id).first()
+
+
+def open_rounds(teacher: User) -> QuerySet[MarkingRound]:
+    """The open rounds of *teacher*, oldest first."""
+    return MarkingRound.objects.filter(status=RoundStatus.OPEN, pool__teacher=teacher).order_by(
+        "id"
+    )
+
+
+def own_rounds(teacher: User) -> list[OwnRound]:
+    """The home of the desk."""
+    return [round_for(teacher, marking_round) for marking_round in open_rounds(teacher)]
+
+
+def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
+    """One round with own counts only."""
+    progress = own_progress(teacher, marking_round)
+    rulings = marking_round.house_rulings
+    return OwnRound(str(marking_round.public_id), marking_round.name, rulings, progress)
+
+
+def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
+    """How far *teacher* is: own marks, over these and what they hold or are planned for."""
+    own = Q(holder=teacher, marked=True)
+    left = (Q(planned=teacher) | Q(holder=teacher)) & Q(marked=False)
+    counts = Slot.objects.filter(answer__round=marking_round).aggregate(
+        done=Count("pk", filter=own), left=Count("pk", filter=left)
+    )
+    recent = Mark.objects.filter(
+        teacher=teacher, slot__answer__round=marking_round, stale=False
+    ).order_by("-id")[:RECENT_MARKS]
+    rows = list(recent.values_list("seconds", "created_at"))
+    seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one is not None]
+    spent: int = sum(seconds)
+    pace = spent / len(seconds) if spent and len(seconds) >= ENOUGH_MARKS else None
+    return OwnProgress(
+        marked=counts["done"],
+        total=counts["done"] + counts["left"],
+        per_hour=round(3600 / pace) if pace else None,
+        minutes_left=round(pace * counts["left"] / 60) if pace else None,
+        saved_at=rows[0][1] if rows else None,
+    )
+
+
+def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot | None:
+    """The slot of the newest own mark; of the one before it while *before* is being revised."""
+    marks = Mark.objects.filter(teacher=teacher, slot__answer__round=marking_round)
+    marks = marks.filter(stale=False, version=1, slot__holder=teacher).order_by("-id")
+    if before is not None and before.marked:
+        marks = marks.filter(pk__lt=marks.get(slot=before).pk)
+    newest = marks.select_related("slot__answer__round").first()
+    return newest.slot if newest else None
+
+
+def desk_item(slot: Slot, teacher: User) -> DeskItem:
+    """The response of *slot* for the teacher who holds it."""
+    revision = slot.answer.revision
+    mark = Mark.objects.filter(slot=slot, teacher=teacher, stale=False).order_by("-version").first()
+    draft = None if mark else Draft.objects.filter(slot=slot, teacher=teacher).first()
+    item = blind_item(slot)
+    return DeskItem(
+        item=item,
+        images=image_addresses(slot.answer.round.dataset, revision.images),
+        language=revision.language,
+        version=mark.version if mark else 0,
+        marked_at=mark.created_at if mark else None,
+        draft_sequence=draft.sequence if draft else 0,
+        given=_from_mark(mark) if mark else _from_draft(draft, len(item.scoring_points)),
+    )
+
+
+def blind_item(slot: Slot) -> BlindItem:
+    """The allow-list of what a marker may know of a response."""
+    answer = slot.answer
+    question, revision = answer.question, answer.revision
+    lines = answer.rubric.points.all() if answer.rubric else ()
+    return BlindItem(
+        public_id=str(answer.public_id),
+        alias=answer.alias,
+        subject=question.subject,
+        question_type=revision.question_type,
+        year=question.year,
+        paper=question.paper,
+        stem=revision.stem,
+        answer_key=revision.reference_answer,
+        analysis=revision.analysis,
+        full_marks=answer.full_marks,
+        step=answer.round.mark_step,
+        tolerance=answer.tolerance,
+        scoring_points=tuple(ScoringPoint(line.text, line.points, line.sub) for line in lines),
+        response_text=answer.response.text,
+        house_rulings=answer.round.house_rulings,
+    )
+
+
+def _from_mark(mark: Mark) -> Given:
+    points = tuple(plain(point.points) for point in mark.points.all())
+    return Given(points, "" if points else plain(mark.total), mark.comment, tuple(mark.flags))
+
+
+def _from_draft(draft: Draft | None, points: int) -> Given:
+    """A draft as the form shows it; one that was written for another rubric loses its points."""
+    content = draft.content if draft else {}
+    values = tuple(content.get("points", ()))
+    return Given(
+        points=values if len(values) == points else ("",) * points,
+        total=content.get("total", ""),
+        comment=content.get("comment", ""),
+        flags=tuple(content.get("flags", ())),
+    )

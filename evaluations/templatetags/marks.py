@@ -1,0 +1,60 @@
+"""Marks and the lists of marking in words: ``{{ total|mark }}``, ``{{ flag|listed:"Flag" }}``."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django import template
+from django.utils.translation import get_language, gettext
+
+from evaluations.models import vocabulary
+from evaluations.rules.marking import arbitration, scheme
+from evaluations.rules.marking.blinding import BlindItem
+from evaluations.rules.marking.plain_number import shown
+from questions.rules.vocabulary import Language, Named
+
+register = template.Library()
+LISTS: dict[str, type[Named]] = {
+    "Flag": vocabulary.Flag,
+    "Reason": vocabulary.ArbitrationReason,
+    "RoundStatus": vocabulary.RoundStatus,
+    "SlotKind": vocabulary.SlotKind,
+    "Rule": arbitration.Rule,
+    "Scheme": scheme.Scheme,
+}
+
+
+@register.filter
+def mark(value: Decimal | None) -> str:
+    """A mark rounded to two decimals and without empty ones; a dash where there is none."""
+    return "–" if value is None else shown(value)
+
+
+@register.filter
+def listed(value: str, name: str) -> str:
+    """The name of *value* in the closed list called *name*; the value itself where unknown."""
+    try:
+        return LISTS[name](value).label(get_language() or "en")
+    except ValueError:
+        return value
+
+
+@register.filter
+def item_source(item: BlindItem) -> str:
+    """Where an item is from: its year and its paper."""
+    return " ".join(filter(None, (str(item.year or ""), item.paper)))
+
+
+@register.filter
+def html_lang(language: str) -> str:
+    """The value of ``lang`` for an item's language, so that the font and the reader follow."""
+    return "zh-Hans" if language == Language.CHINESE else language
+
+
+@register.filter
+def duration(minutes: int) -> str:
+    """130 as "2 h 10 min"; a little is "1 min"."""
+    hours, rest = divmod(max(minutes, 1), 60)
+    if not hours:
+        return gettext("%(minutes)s min") % {"minutes": rest}
+    return gettext("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": rest}

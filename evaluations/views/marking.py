@@ -1,0 +1,200 @@
+"""The marking desk: home, one round, one response, and what a teacher does there."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import push_url
+
+from evaluations.forms.marks import MarkForm, panel, typed
+from evaluations.models import MarkingRound, Slot
+from evaluations.selectors.desk import (
+    Given,
+    blind_item,
+    desk_item,
+    own_round,
+    own_rounds,
+    own_slot,
+    round_for,
+)
+from evaluations.selectors.queue import has_work, why_empty
+from evaluations.services import slots
+from evaluations.services.drafts import save_draft
+from evaluations.services.marking import reopen_last, save_mark
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import BadInput, Conflict, NotFound
+
+
+@require_safe
+@requires(Capability.MARK)
+def home(request: MemberRequest) -> HttpResponse:
+    """The teacher's open rounds with own counts."""
+    return render(request, "evaluations/marking/home.html", {"rounds": own_rounds(request.user)})
+
+
+@require_safe
+@requires(Capability.MARK)
+def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """A round before the first response and after the last one: go on, or why not."""
+    marking_round = _round(request, round_id)
+    return render(request, "evaluations/marking/round.html", _round_context(request, marking_round))
+
+
+@require_POST
+@requires(Capability.MARK)
+def next_response(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Claim the next response and show it."""
+    return _show_next(request, _round(request, round_id))
+
+
+@require_POST
+@requires(Capability.MARK)
+def undo(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Go back to the last own mark, as long as it is not settled."""
+    marking_round = _round(request, round_id)
+    before = None
+    if (current := request.POST.get("answer", "")) and (answer := _as_uuid(current)):
+        before = own_slot(request.user, answer)
+    return _show(request, reopen_last(request.user, marking_round, before))
+
+
+@require_safe
+@requires(Capability.MARK)
+def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """One response that this teacher holds or has marked."""
+    context = _desk_context(request, _slot(request, answer_id))
+    context["raw"] = request.GET.get("view") == "raw"
+    return render(request, "evaluations/marking/desk.html", context)
+
+
+@require_POST
+@requires(Capability.MARK)
+def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """Save the mark; the next response is shown only once that is confirmed."""
+    slot = _slot(request, answer_id, in_open_round=False)
+    form = MarkForm(blind_item(slot), request.POST)
+    try:
+        if not form.is_valid():
+            raise BadInput(form.first_error())
+        save_mark(slot, request.user, **form.as_mark(), now=timezone.now())
+    except BadInput as refusal:
+        if request.htmx:
+            raise
+        return _desk_again(request, slot, refusal)
+    except Conflict as refusal:
+        if refusal.code != "stale_version":
+            raise
+        return _desk_again(request, slot, refusal)
+    return _show_next(request, slot.answer.round)
+
+
+@require_POST
+@requires(Capability.MARK)
+def skip(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """Put the response at the end of the queue and go on."""
+    slot = _slot(request, answer_id)
+    if not slots.skip(slot, request.user, now=timezone.now()):
+        raise Conflict(_("What is marked cannot be skipped."), code="marked")
+    return _show_next(request, slot.answer.round)
+
+
+@require_POST
+@requires(Capability.MARK)
+def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """Keep what has been typed so far; the answer is the time, for the page to show."""
+    slot, now = _slot(request, answer_id), timezone.now()
+    given = typed(blind_item(slot), request.POST)
+    try:
+        sequence = int(request.POST.get("sequence", ""))
+    except ValueError:
+        raise BadInput(_("A draft has a sequence number.")) from None
+    if not 0 < sequence < 2**63:
+        raise BadInput(_("A draft has a sequence number."))
+    save_draft(slot, request.user, sequence=sequence, content=_draft(given), now=now)
+    return HttpResponse(timezone.localtime(now).strftime("%H:%M:%S"), content_type="text/plain")
+
+
+def _draft(given: Given) -> dict[str, object]:
+    return {
+        "points": list(given.points),
+        "total": given.total,
+        "comment": given.comment,
+        "flags": list(given.flags),
+    }
+
+
+def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
+    marking_round = own_round(request.user, round_id)
+    if marking_round is None:
+        raise NotFound(_("There is no such round here."))
+    return marking_round
+
+
+def _slot(request: MemberRequest, answer_id: UUID, *, in_open_round: bool = True) -> Slot:
+    """The teacher's own slot; another's, none and a withdrawn one are one and the same refusal."""
+    slot = own_slot(request.user, answer_id, in_open_round=in_open_round)
+    if slot is None:
+        raise NotFound(_("There is no such response here, or it is no longer yours."))
+    return slot
+
+
+def _as_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _show_next(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
+    """The next response, or the round's page that says why there is none."""
+    slot = slots.claim_next(request.user, round=marking_round, now=timezone.now())
+    if slot is not None:
+        return _show(request, slot)
+    address = reverse("marking:round", args=[marking_round.public_id])
+    if not request.htmx:
+        return redirect(address)
+    context = _round_context(request, marking_round) | {"fragment": True}
+    return push_url(render(request, "evaluations/marking/_empty.html", context), address)
+
+
+def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
+    address = reverse("marking:desk", args=[slot.answer.public_id])
+    if not request.htmx:
+        return redirect(address)
+    context = _desk_context(request, slot) | {"fragment": True}
+    return push_url(render(request, "evaluations/marking/_desk.html", context), address)
+
+
+def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict) -> HttpResponse:
+    """The same response with everything that was sent still in the form, and what is wrong."""
+    given = typed(blind_item(slot), request.POST)
+    context = _desk_context(request, slot, given) | {"refusal": refusal, "fragment": request.htmx}
+    name = "_desk.html" if request.htmx else "desk.html"
+    return render(request, f"evaluations/marking/{name}", context, status=refusal.status)
+
+
+def _desk_context(request: MemberRequest, slot: Slot, given: Given | None = None) -> dict[str, Any]:
+    """Values only: no model instance reaches a template of the desk."""
+    shown = desk_item(slot, request.user)
+    return {
+        "desk": shown,
+        "panel": panel(shown, request.user.public_id, given),
+        "round": round_for(request.user, slot.answer.round),
+    }
+
+
+def _round_context(request: MemberRequest, marking_round: MarkingRound) -> dict[str, Any]:
+    now = timezone.now()
+    ready = has_work(request.user, marking_round, now)
+    return {
+        "round": round_for(request.user, marking_round),
+        "empty": None if ready else why_empty(request.user, marking_round, now),
+    }

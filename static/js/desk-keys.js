@@ -1,0 +1,217 @@
+// Points by keyboard: digits, "." for a half, arrows. The active scoring point has the focus or had it last.
+// A point is a row of radio chips, or a field to type into where chips would be too many.
+import { notify } from "./htmx-errors.js";
+
+const QUICK_MS = 900; // digits typed within this time belong to one number
+let typed = { point: null, text: "", at: 0 };
+
+const marks = () => document.getElementById("marks");
+const points = () => [...marks().querySelectorAll(".point")];
+const entryOf = (point) => point.querySelector(".point-entry");
+const radiosOf = (point) => [...point.querySelectorAll("input[type=radio]")];
+const fullOf = (point) => Number(point.dataset.full);
+
+export function valueOf(point) {
+  const entry = entryOf(point);
+  return entry ? entry.value.trim() : (radiosOf(point).find((radio) => radio.checked)?.value ?? "");
+}
+
+function plain(number) {
+  return String(Math.round(number * 100) / 100);
+}
+
+// ---- what the panel shows ----
+function showChips(point) {
+  const value = Number(valueOf(point));
+  const half = valueOf(point) !== "" && value % 1 === 0.5;
+  for (const chip of point.querySelectorAll(".chip:not(.chip-half)")) {
+    const own = chip.querySelector("input")?.value ?? chip.dataset.value;
+    chip.classList.toggle("chip-on", valueOf(point) !== "" && Number(own) === (half ? value - 0.5 : value));
+  }
+  const button = point.querySelector("[data-half]");
+  button?.classList.toggle("chip-on", half);
+  button?.setAttribute("aria-pressed", String(half));
+}
+
+export function refresh() {
+  const values = points().map(valueOf);
+  const numbers = values.filter((value) => value !== "" && Number.isFinite(Number(value))).map(Number);
+  points().forEach(showChips);
+  document.getElementById("sum").textContent = numbers.length ? plain(numbers.reduce((a, b) => a + b)) : "–";
+  const given = document.getElementById("given");
+  if (given) given.textContent = marks().dataset.given.replace("%given%", numbers.length);
+}
+
+// ---- giving points ----
+function fits(point, value) {
+  const steps = value / Number(marks().dataset.step);
+  return value >= 0 && value <= fullOf(point) && (Number.isInteger(steps) || value === fullOf(point));
+}
+
+function refuse(point, value) {
+  const { above, wrong, step } = marks().dataset;
+  const sentence = value > fullOf(point) ? above : wrong;
+  notify(sentence.replace("%mark%", plain(value)).replace("%full%", plain(fullOf(point))).replace("%step%", step));
+}
+
+// "" takes the points away. False when the value does not fit: nothing is changed then.
+function give(point, value) {
+  if (value !== "" && !fits(point, value)) {
+    refuse(point, value);
+    return false;
+  }
+  const text = value === "" ? "" : plain(value);
+  const entry = entryOf(point);
+  if (entry) entry.value = text;
+  else for (const radio of radiosOf(point)) radio.checked = text !== "" && Number(radio.value) === Number(text);
+  point.dispatchEvent(new Event("input", { bubbles: true }));
+  return true;
+}
+
+function typeDigit(point, digit) {
+  const now = performance.now();
+  const quick = typed.point === point && now - typed.at < QUICK_MS;
+  const longer = quick ? typed.text + digit : digit;
+  const text = quick && fits(point, Number(longer)) ? longer : digit;
+  // A second digit that makes no number of this point replaces the first; one that never fits is told.
+  if (give(point, Number(text))) typed = { point, text, at: now };
+}
+
+function toggleHalf(point) {
+  const now = performance.now();
+  const value = Number(valueOf(point) || 0);
+  const half = value % 1 === 0.5;
+  const text = `${Math.floor(value)}.`;
+  if (give(point, half ? value - 0.5 : value + 0.5) && !half) typed = { point, text, at: now };
+}
+
+function stepBy(point, direction) {
+  const step = Number(marks().dataset.step);
+  const value = Number(valueOf(point) || 0) + direction * Math.max(step, 0.5);
+  if (fits(point, value)) give(point, value);
+}
+
+// ---- the active point ----
+export function activate(point) {
+  for (const other of points()) other.toggleAttribute("data-active", other === point);
+  const target = entryOf(point) ?? radiosOf(point).find((radio) => radio.checked) ?? radiosOf(point)[0];
+  target.focus({ preventScroll: true });
+  if (entryOf(point)) target.select();
+  point.scrollIntoView({ block: "nearest" });
+}
+
+const active = () => points().find((point) => point.hasAttribute("data-active")) ?? points()[0];
+
+export function firstMissing() {
+  return points().find((point) => valueOf(point) === "");
+}
+
+export function activateFirst() {
+  activate(firstMissing() ?? points()[0]);
+}
+
+function move(direction) {
+  const all = points();
+  const place = all.indexOf(active()) + direction;
+  if (all[place]) activate(all[place]);
+}
+
+// ---- keys ----
+const PLAIN_KEYS = {
+  ArrowDown: () => move(1),
+  ArrowUp: () => move(-1),
+  ArrowRight: () => stepBy(active(), 1),
+  ArrowLeft: () => stepBy(active(), -1),
+  ".": () => toggleHalf(active()),
+  "。": () => toggleHalf(active()),
+  Backspace: () => give(active(), ""),
+  Delete: () => give(active(), ""),
+};
+// A field for points keeps its own digits, dot, deletion and sideways arrows.
+const ENTRY_KEYS = new Set(["ArrowDown", "ArrowUp"]);
+
+function inFlags(event) {
+  const menu = document.getElementById("flags");
+  if (!menu.open || !/^[1-9]$/.test(event.key)) return false;
+  const flag = menu.querySelectorAll("input")[Number(event.key) - 1];
+  if (flag) flag.click();
+  return true;
+}
+
+function inComment(event) {
+  if (event.key === "Escape") activate(active());
+  else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) marks().requestSubmit();
+  else return false;
+  return true;
+}
+
+// In a field for points a letter is a command as everywhere else: it could not be a mark.
+function pressKeyed(key) {
+  const keyed = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  keyed?.click();
+  return Boolean(keyed);
+}
+
+function inEntry(event) {
+  if (event.key === "Enter") marks().requestSubmit();
+  else if (ENTRY_KEYS.has(event.key)) PLAIN_KEYS[event.key]();
+  else return /^[a-z]$/.test(event.key) && pressKeyed(event.key);
+  return true;
+}
+
+function elsewhere(event) {
+  if (/^[0-9]$/.test(event.key)) typeDigit(active(), event.key);
+  else if (PLAIN_KEYS[event.key]) PLAIN_KEYS[event.key]();
+  else if (event.key === "Enter" && event.target.matches("input")) marks().requestSubmit();
+  else return false;
+  return true;
+}
+
+function handle(event) {
+  if (event.target.id === "comment") return inComment(event);
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (inFlags(event)) return true;
+  if (event.target.matches(".point-entry")) return inEntry(event);
+  if (event.target.matches("textarea, select, input:not([type=radio], [type=checkbox])")) return false;
+  return elsewhere(event);
+}
+
+// Before keys.js, which stands aside for what is prevented here.
+document.addEventListener(
+  "keydown",
+  (event) => {
+    if (!marks() || marks().dataset.busy || event.isComposing || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]")) return;
+    if (handle(event)) event.preventDefault();
+  },
+  { capture: true },
+);
+
+document.addEventListener("focusin", (event) => {
+  const point = event.target.closest?.("#marks .point");
+  if (!point) return;
+  for (const other of points()) other.toggleAttribute("data-active", other === point);
+});
+
+document.addEventListener("input", (event) => {
+  if (event.target.closest?.("#marks .point")) refresh();
+});
+
+document.addEventListener("click", (event) => {
+  const chip = event.target.closest("#marks button.chip");
+  if (!chip) return;
+  const point = chip.closest(".point");
+  if ("half" in chip.dataset) toggleHalf(point);
+  else give(point, Number(chip.dataset.value));
+  activate(point);
+});
+
+document.addEventListener(
+  "toggle",
+  (event) => {
+    if (event.target.id !== "flags") return;
+    if (event.target.open) event.target.querySelector("input").focus();
+    else if (event.target.contains(document.activeElement)) activate(active());
+  },
+  { capture: true },
+);

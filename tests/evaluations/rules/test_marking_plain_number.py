@@ -1,0 +1,50 @@
+"""Marks in writing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from evaluations.rules.marking.plain_number import choices, plain, shown
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("3.00", "3"),
+        ("2.50", "2.5"),
+        ("0", "0"),
+        ("0.00", "0"),
+        ("100", "100"),
+        ("1E+2", "100"),
+        ("10.0", "10"),
+        ("-0.5", "-0.5"),
+        ("9.3750", "9.375"),
+        ("NaN", "NaN"),
+    ],
+)
+def test_a_mark_is_written_plainly_and_exactly(value: str, written: str) -> None:
+    assert plain(Decimal(value)) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [("9.375", "9.38"), ("9.25", "9.25"), ("6.0000", "6"), ("0.005", "0.01")]
+)
+def test_a_final_mark_is_rounded_half_up_when_shown(value: str, written: str) -> None:
+    assert shown(Decimal(value)) == written
+
+
+@pytest.mark.parametrize(
+    ("full", "step", "expected"),
+    [
+        ("2", "0.5", ["0", "0.5", "1.0", "1.5", "2.0"]),
+        ("3", "1", ["0", "1", "2", "3"]),
+        ("2.5", "1", ["0", "1", "2", "2.5"]),
+        ("0.5", "1", ["0", "0.5"]),
+    ],
+)
+def test_the_choices_are_the_steps_and_full_marks(
+    full: str, step: str, expected: list[str]
+) -> None:
+    assert choices(Decimal(full), Decimal(step)) == [Decimal(value) for value in expected]
