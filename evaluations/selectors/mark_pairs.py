@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from django.db.models import Q
 
-from evaluations.models import FinalMark, Judgement, Mark
+from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
 from evaluations.models.vocabulary import SlotKind
 from evaluations.rules.statistics.agreement import MarkPair
 from evaluations.selectors.report_params import JUDGE_PREFIX, TEACHERS, ReportParams
@@ -17,13 +18,29 @@ from questions.rules.vocabulary import ItemStatus
 TEACHER_PAIR = "teacher-teacher"
 JUDGE_PAIR = "teachers-"
 
-# Of one blind answer: model, subject, full marks, tolerance.
-CONTEXT = (
-    "response__run__language_model__name",
-    "question__subject",
-    "full_marks",
-    "tolerance",
-)
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What both marks of one blind answer have in common."""
+
+    response: int
+    model: str
+    subject: str
+    full: float
+    tolerance: float
+
+    def pair(self, kind: str, x: float, y: float) -> MarkPair:
+        """Two marks of it."""
+        return MarkPair(
+            model=self.model,
+            subject=self.subject,
+            pair=kind,
+            x=x,
+            y=y,
+            full=self.full,
+            tolerance=self.tolerance,
+            response=self.response,
+        )
 
 
 def mark_pairs(params: ReportParams) -> list[MarkPair]:
@@ -33,15 +50,16 @@ def mark_pairs(params: ReportParams) -> list[MarkPair]:
     all come. The first two marks pair also where a third or the lead decided:
     how far teachers agree before they are corrected is the question.
     """
+    answers = _answers(params)
     pairs: list[MarkPair] = []
     if params.marker in ("", TEACHERS):
-        pairs += _teacher_pairs(params)
+        pairs += _teacher_pairs(params, answers)
     if params.marker != TEACHERS:
-        pairs += _judge_pairs(params)
+        pairs += _judge_pairs(params, answers)
     return pairs
 
 
-def _wanted(params: ReportParams, path: str) -> Q:
+def _wanted(params: ReportParams, path: str = "") -> Q:
     """The filter on blind answers that *path* leads to; items under doubt take no part."""
     wanted = Q(
         **{
@@ -56,34 +74,45 @@ def _wanted(params: ReportParams, path: str) -> Q:
     return wanted
 
 
-def _teacher_pairs(params: ReportParams) -> Iterator[MarkPair]:
+def _answers(params: ReportParams) -> dict[int, Answer]:
+    """The blind answers of *params* by their key."""
+    columns = ("pk", "response_id", "response__run__language_model__name", "question__subject")
+    rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
+    return {
+        pk: Answer(response, model, subject, float(full), float(tolerance))
+        for pk, response, model, subject, full, tolerance in rows.values_list(
+            *columns, "full_marks", "tolerance"
+        )
+    }
+
+
+def _teacher_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
     """The newest version of both marks of each answer that has both."""
     kinds = (SlotKind.FIRST.value, SlotKind.SECOND.value)
-    path = "slot__answer__"
-    marks = Mark.objects.filter(_wanted(params, path), stale=False, slot__kind__in=kinds)
+    marks = Mark.objects.filter(
+        _wanted(params, "slot__answer__"), stale=False, slot__kind__in=kinds
+    )
     totals: dict[int, dict[str, float]] = defaultdict(dict)
-    contexts: dict[int, tuple[object, ...]] = {}
-    columns = (f"{path}pk", "slot__kind", "total", *(f"{path}{name}" for name in CONTEXT))
-    for answer, kind, total, *context in marks.order_by("version", "pk").values_list(*columns):
+    columns = ("slot__answer_id", "slot__kind", "total")
+    for answer, kind, total in marks.order_by("version", "pk").values_list(*columns):
         totals[answer][kind] = float(total)
-        contexts[answer] = tuple(context)
     for answer, given in totals.items():
         if len(given) == len(kinds):
             x, y = (given[kind] for kind in kinds)
-            yield _pair(TEACHER_PAIR, x, y, contexts[answer])
+            yield answers[answer].pair(TEACHER_PAIR, x, y)
 
 
-def _judge_pairs(params: ReportParams) -> Iterator[MarkPair]:
+def _judge_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
     """The newest final mark of each response with the newest judgement of each judge."""
-    finals: dict[int, tuple[float, tuple[object, ...]]] = {}
-    columns = ("answer__response", "value", *(f"answer__{name}" for name in CONTEXT))
     newest = FinalMark.objects.filter(_wanted(params, "answer__")).order_by("pk")
-    for response, value, *context in newest.values_list(*columns):
-        finals[response] = (float(value), tuple(context))
+    finals = {
+        answers[answer].response: (answers[answer], float(value))
+        for answer, value in newest.values_list("answer_id", "value")
+    }
     for (judge, response), points in _judgements(params).items():
         if points is not None and response in finals:
-            final, context = finals[response]
-            yield _pair(f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}", final, points, context)
+            answer, final = finals[response]
+            yield answer.pair(f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}", final, points)
 
 
 def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
@@ -96,16 +125,3 @@ def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
             "judge__name", "response", "total", "status", "released"
         )
     }
-
-
-def _pair(kind: str, x: float, y: float, context: tuple[object, ...]) -> MarkPair:
-    model, subject, full, tolerance = context
-    return MarkPair(
-        model=str(model),
-        subject=str(subject),
-        pair=kind,
-        x=x,
-        y=y,
-        full=float(str(full)),
-        tolerance=float(str(tolerance)),
-    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class MarkPair:
     ``pair`` is ``teacher-teacher`` (x first, y second mark) or
     ``teachers-judge:NAME`` (x the teachers' final mark, y the judge's). ``full``
     are the item's full marks, ``tolerance`` the largest difference that passes.
+    ``response`` leads back to what was marked; no figure depends on it.
     """
 
     model: str
@@ -64,6 +65,7 @@ class MarkPair:
     y: float
     full: float
     tolerance: float
+    response: int = field(default=0, compare=False)
 
     @property
     def share_difference(self) -> float:
