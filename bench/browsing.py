@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -88,43 +88,38 @@ class Browser:
         return Page(response.status, text.decode(), self.used - started, location)
 
 
-@dataclass(slots=True)
-class Form(HTMLParser):
-    """The first form of a page whose address ends like *ending*: fields and offered values."""
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of a page: where it is sent, its fields as they stand, and what radios offer."""
 
-    ending: str
-    action: str = ""
-    fields: dict[str, str] = field(default_factory=dict)
-    offered: dict[str, list[str]] = field(default_factory=dict)
-    inside: bool = False
+    action: str
+    fields: dict[str, str]
+    offered: dict[str, list[str]]
 
-    def __post_init__(self) -> None:
-        HTMLParser.__init__(self)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note the form, then what stands in it."""
-        given = {name: value or "" for name, value in attrs}
-        if tag == "form":
-            self.inside = not self.action and given.get("action", "").endswith(self.ending)
-            self.action = given["action"] if self.inside else self.action
-        elif self.inside and tag in ("input", "textarea") and "name" in given:
-            self._note(given)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Leave the form."""
-        if tag == "form":
-            self.inside = False
-
-    def _note(self, given: dict[str, str]) -> None:
-        name, kind = given["name"], given.get("type", "text")
-        if kind == "radio":
-            self.offered.setdefault(name, []).append(given.get("value", ""))
-        elif kind != "checkbox":
-            self.fields[name] = given.get("value", "")
+FORM = re.compile(r'<form\b[^>]*\baction="([^"]*)"[^>]*>(.*?)</form>', re.DOTALL)
+FIELD = re.compile(r"<(?:input|textarea)\b[^>]*>")
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
 def form_in(page: str, ending: str) -> Form:
-    """The form of *page* that is sent to an address ending in *ending*."""
-    form = Form(ending)
-    form.feed(page)
+    """The first form of *page* that is sent to an address ending in *ending*.
+
+    By patterns, not by a parser: what the browser costs is taken from the server
+    on the same cores.
+    """
+    for action, inside in FORM.findall(page):
+        if action.endswith(ending):
+            return _form(action, [dict(ATTRIBUTE.findall(tag)) for tag in FIELD.findall(inside)])
+    raise SystemExit(f"The page holds no form that is sent to {ending}")
+
+
+def _form(action: str, found: list[dict[str, str]]) -> Form:
+    form = Form(action, {}, {})
+    for given in found:
+        name, kind, value = given.get("name"), given.get("type"), given.get("value", "")
+        if name and kind == "radio":
+            form.offered.setdefault(name, []).append(value)
+        elif name and kind != "checkbox":
+            form.fields[name] = value
     return form
