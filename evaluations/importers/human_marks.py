@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from evaluations.importers.answer_records import Marks
-from questions.importers.gaokao_files import ItemRefusal, number_of
+from questions.importers.gaokao_files import number_of
+from questions.rules.strict_json import JsonRefusal
 
 MARKS_KEY = "correction_score"
 MOST_TEACHERS = 2
@@ -21,12 +22,12 @@ def human_marks(item: dict[str, Any]) -> Marks:
         return ()
     values = item[MARKS_KEY]
     if not isinstance(values, list) or not 1 <= len(values) <= MOST_TEACHERS:
-        raise ItemRefusal("wrong_type", f"{MARKS_KEY!r} is not a list of one or two marks.")
+        raise JsonRefusal("wrong_type", f"{MARKS_KEY!r} is not a list of one or two marks.")
     return tuple(None if value is None else _mark(value) for value in values)
 
 
 def _mark(value: object) -> Decimal:
     mark = number_of(value, MARKS_KEY)
     if mark != round(mark, 2):
-        raise ItemRefusal("bad_value", f"A mark has at most two decimals, not {mark}.")
+        raise JsonRefusal("bad_value", f"A mark has at most two decimals, not {mark}.")
     return mark

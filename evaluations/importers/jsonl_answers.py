@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.importers.answer_records import AnswerFile, AnswerRecord
+from questions.importers.jsonl_values import check_keys, name_of, text_of, whole_of, wrong_type
 from questions.importers.records import Problem
 from questions.rules.strict_json import JsonRefusal, cleaned, numbered_objects
 
 MAX_PROBLEMS = 100
 REQUIRED_KEYS = ("dataset", "task", "id", "model", "repeat", "text")
-TOKEN_KEYS = ("prompt_tokens", "completion_tokens")
-KEYS = (*REQUIRED_KEYS, "finish_reason", *TOKEN_KEYS)
-MAX_NAME_LENGTH = 100
-MAX_FINISH_REASON = 40
+KEYS = (*REQUIRED_KEYS, "finish_reason", "prompt_tokens", "completion_tokens")
 MAX_REPEAT = 32767
 MAX_TOKENS = 2**31 - 1
 
@@ -70,56 +68,21 @@ def _answer(row: dict[str, Any] | JsonRefusal, number: int) -> tuple[AnswerRecor
     """The answer on one line, and whether a character of it was replaced."""
     if isinstance(row, JsonRefusal):
         raise row
-    _check_keys(row)
+    check_keys(row, REQUIRED_KEYS, KEYS)
     clean, originals = cleaned(row)
+    repeat = whole_of(clean, "repeat", 1, MAX_REPEAT, None)
+    if repeat is None:
+        raise wrong_type("repeat", "a whole number")
     record = AnswerRecord(
         row=number,
-        dataset=_name(clean, "dataset"),
-        task=_name(clean, "task"),
-        external_id=_name(clean, "id"),
-        model=_name(clean, "model"),
-        repeat=_whole(clean, "repeat", 1, MAX_REPEAT) or 1,
-        text=_text(clean, "text"),
-        finish_reason=_text(clean, "finish_reason"),
-        prompt_tokens=_whole(clean, "prompt_tokens", 0, MAX_TOKENS),
-        completion_tokens=_whole(clean, "completion_tokens", 0, MAX_TOKENS),
+        dataset=name_of(clean, "dataset", 60),
+        task=name_of(clean, "task", 120),
+        external_id=name_of(clean, "id", 80),
+        model=name_of(clean, "model", 100),
+        repeat=repeat,
+        text=text_of(clean, "text"),
+        finish_reason=text_of(clean, "finish_reason", 40),
+        prompt_tokens=whole_of(clean, "prompt_tokens", 0, MAX_TOKENS, None),
+        completion_tokens=whole_of(clean, "completion_tokens", 0, MAX_TOKENS, None),
     )
-    if len(record.finish_reason) > MAX_FINISH_REASON:
-        raise JsonRefusal("bad_value", "'finish_reason' is over 40 characters.")
     return record, bool(originals)
-
-
-def _check_keys(row: dict[str, Any]) -> None:
-    for key in row:
-        if key not in KEYS:
-            raise JsonRefusal("unknown_key", f"The key {key[:60]!r} is not part of the format.")
-    for key in REQUIRED_KEYS:
-        if key not in row:
-            raise JsonRefusal("missing_key", f"The key {key!r} is missing.")
-
-
-def _text(row: dict[str, Any], key: str) -> str:
-    value = row.get(key, "")
-    if not isinstance(value, str):
-        raise JsonRefusal("wrong_type", f"The value of {key!r} must be a text.")
-    return value
-
-
-def _name(row: dict[str, Any], key: str) -> str:
-    value = _text(row, key)
-    if not value or value != value.strip() or len(value) > MAX_NAME_LENGTH:
-        raise JsonRefusal("bad_value", f"{key!r} must be 1 to 100 characters without outer spaces.")
-    return value
-
-
-def _whole(row: dict[str, Any], key: str, low: int, high: int) -> int | None:
-    value = row.get(key)
-    if value is None:
-        if key in REQUIRED_KEYS:
-            raise JsonRefusal("wrong_type", f"The value of {key!r} must be a whole number.")
-        return None
-    if type(value) is not int:  # bool is an int, and a count is not True
-        raise JsonRefusal("wrong_type", f"The value of {key!r} must be a whole number.")
-    if not low <= value <= high:
-        raise JsonRefusal("bad_value", f"{key!r} must lie between {low} and {high}.")
-    return value

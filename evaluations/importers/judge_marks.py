@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evaluations.importers.answer_records import Grading
-from questions.importers.gaokao_files import ItemRefusal, number_of, text_of
+from questions.importers.gaokao_files import number_of, text_of
+from questions.rules.strict_json import JsonRefusal
 
 REPLY_KEY = "model_correction"
 TOTALS_KEY = "model_correction_score"
@@ -21,9 +22,9 @@ def judge_grading(header: dict[str, str], item: dict[str, Any]) -> Grading | Non
         return None
     judge = header.get(JUDGE_KEY, "").strip()
     if not judge:
-        raise ItemRefusal("no_judge", f"The file does not name the judge in {JUDGE_KEY!r}.")
+        raise JsonRefusal("no_judge", f"The file does not name the judge in {JUDGE_KEY!r}.")
     totals = item.get(TOTALS_KEY, [])
     if not isinstance(totals, list):
-        raise ItemRefusal("wrong_type", f"{TOTALS_KEY!r} is not a list.")
+        raise JsonRefusal("wrong_type", f"{TOTALS_KEY!r} is not a list.")
     released = tuple(None if total is None else number_of(total, TOTALS_KEY) for total in totals)
     return Grading(judge=judge, reply=text_of(item, REPLY_KEY), released=released)

@@ -13,7 +13,6 @@ from questions.importers.gaokao_files import (
     ANSWER_KEY,
     DATASET,
     GaokaoFile,
-    ItemRefusal,
     index_of,
     json_files,
     read_gaokao_file,
@@ -21,6 +20,7 @@ from questions.importers.gaokao_files import (
     text_problems,
 )
 from questions.importers.records import Problem
+from questions.rules.strict_json import JsonRefusal
 
 MAX_MODEL_NAME = 100
 
@@ -67,7 +67,7 @@ def _read(file: GaokaoFile, model: str, repeat: int) -> AnswerFile:
     for row, item in enumerate(file.items, start=1):
         try:
             record = _record(file, item, row, model, repeat)
-        except ItemRefusal as refusal:
+        except JsonRefusal as refusal:
             text = f"Item {row}: {refusal.text}"
             problems.append(Problem(file.name, row, refusal.code, text, fatal=True))
             continue
@@ -90,7 +90,7 @@ def _record(
     file: GaokaoFile, item: dict[str, Any], row: int, model: str, repeat: int
 ) -> AnswerRecord:
     if ANSWER_KEY not in item:
-        raise ItemRefusal("missing_key", f"{ANSWER_KEY!r} is missing.")
+        raise JsonRefusal("missing_key", f"{ANSWER_KEY!r} is missing.")
     return AnswerRecord(
         row=row,
         dataset=DATASET,

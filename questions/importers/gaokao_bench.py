@@ -16,7 +16,6 @@ from questions.importers.catalogue import FileKind, canonical_paper, file_kind
 from questions.importers.gaokao_files import (
     DATASET,
     GaokaoFile,
-    ItemRefusal,
     index_of,
     json_files,
     number_of,
@@ -26,9 +25,11 @@ from questions.importers.gaokao_files import (
 )
 from questions.importers.jsonl_fields import contradictions, plain_number
 from questions.importers.records import Problem, QuestionRecord, SourceFile
+from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import Part
 
 MAX_MARKS = 300
+MAX_CATEGORY = 80
 
 
 def read_gaokao_bench(path: Path) -> Iterator[SourceFile]:
@@ -73,8 +74,8 @@ def _read(file: GaokaoFile, kind: FileKind) -> SourceFile:
         try:
             record = _record(file, item, kind, row)
             if record.external_id in seen:
-                raise ItemRefusal("duplicate_id", f"Index {record.external_id} stands twice.")
-        except ItemRefusal as refusal:
+                raise JsonRefusal("duplicate_id", f"Index {record.external_id} stands twice.")
+        except JsonRefusal as refusal:
             text = f"Item {row}: {refusal.text}"
             problems.append(Problem(file.name, row, refusal.code, text, fatal=True))
             continue
@@ -96,7 +97,7 @@ def _subject_problem(file: GaokaoFile, kind: FileKind) -> Iterator[Problem]:
 def _record(file: GaokaoFile, item: dict[str, Any], kind: FileKind, row: int) -> QuestionRecord:
     index = index_of(item)
     score = _score(item)
-    category = text_of(item, "category")
+    category = _category(item)
     objective = kind.question_type.part is Part.OBJECTIVE
     keys = _keys(item) if objective else ()
     return QuestionRecord(
@@ -133,17 +134,24 @@ def _originals(file: GaokaoFile, row: int) -> dict[str, str]:
 def _keys(item: dict[str, Any]) -> tuple[str, ...]:
     answers = item.get("answer")
     if not isinstance(answers, list) or not answers:
-        raise ItemRefusal("wrong_type", "'answer' is not a list of letters.")
+        raise JsonRefusal("wrong_type", "'answer' is not a list of letters.")
     if not all(isinstance(answer, str) and answer.strip() for answer in answers):
-        raise ItemRefusal("wrong_type", "'answer' holds something that is not a letter.")
+        raise JsonRefusal("wrong_type", "'answer' holds something that is not a letter.")
     return tuple("".join(sorted(set(answer.strip()))) for answer in answers)
 
 
 def _score(item: dict[str, Any]) -> Decimal:
     score = plain_number(number_of(item.get("score"), "score"))
     if not 0 < score <= MAX_MARKS or score != round(score, 2):
-        raise ItemRefusal("bad_value", f"A score is over 0 and at most {MAX_MARKS}, not {score}.")
+        raise JsonRefusal("bad_value", f"A score is over 0 and at most {MAX_MARKS}, not {score}.")
     return score
+
+
+def _category(item: dict[str, Any]) -> str:
+    category = text_of(item, "category")
+    if len(category) > MAX_CATEGORY:
+        raise JsonRefusal("too_long", f"'category' is longer than {MAX_CATEGORY} characters.")
+    return category
 
 
 def _year(item: dict[str, Any]) -> int | None:
@@ -153,5 +161,5 @@ def _year(item: dict[str, Any]) -> int | None:
         return None
     text = str(value).strip()
     if not text.isascii() or not text.isdigit() or not 1900 <= int(text[:5]) <= 2100:
-        raise ItemRefusal("bad_value", "'year' is not a year.")
+        raise JsonRefusal("bad_value", "'year' is not a year.")
     return int(text)

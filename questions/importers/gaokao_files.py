@@ -20,15 +20,6 @@ DATASET = "gaokao-bench"
 ANSWER_KEY = "model_output"
 
 
-class ItemRefusal(ValueError):
-    """An item that cannot be taken: a stable *code* and one English sentence."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
-
-
 @dataclass(frozen=True, slots=True)
 class GaokaoFile:
     """One file of questions or answers: its keyword, its other texts and its items.
@@ -110,9 +101,9 @@ def text_of(item: dict[str, Any], key: str, *, needed: bool = False) -> str:
     """The text under *key*; the empty text where it may be left out."""
     value = item.get(key, "")
     if not isinstance(value, str):
-        raise ItemRefusal("wrong_type", f"{key!r} is not a text.")
+        raise JsonRefusal("wrong_type", f"{key!r} is not a text.")
     if needed and not value.strip():
-        raise ItemRefusal("missing_key", f"{key!r} is missing or empty.")
+        raise JsonRefusal("missing_key", f"{key!r} is missing or empty.")
     return value
 
 
@@ -120,12 +111,12 @@ def index_of(item: dict[str, Any]) -> int:
     """The item's published number, by which answers find their question."""
     value = item.get("index")
     if type(value) is not int or not 0 <= value <= 10**6:  # bool is an int, and no index
-        raise ItemRefusal("wrong_type", "'index' is not a whole number from 0.")
+        raise JsonRefusal("wrong_type", "'index' is not a whole number from 0.")
     return value
 
 
 def number_of(value: object, key: str) -> Decimal:
     """A number as a Decimal, exactly as it was written."""
     if type(value) is not int and not isinstance(value, Decimal):
-        raise ItemRefusal("wrong_type", f"{key!r} is not a number.")
+        raise JsonRefusal("wrong_type", f"{key!r} is not a number.")
     return Decimal(value)

@@ -127,6 +127,7 @@ def test_one_paper_has_one_name(published: str, canonical: str) -> None:
         ({"answer": ["B", ""]}, "wrong_type"),
         ({"year": "around 2010"}, "bad_value"),
         ({"category": None}, "wrong_type"),
+        ({"category": "卷" * 81}, "too_long"),
     ],
 )
 def test_a_wrong_item_refuses_the_file_and_is_named(

@@ -41,7 +41,9 @@ def test_a_line_is_one_answer(tmp_path: Path) -> None:
 
 
 def test_what_may_be_left_out_is(tmp_path: Path) -> None:
-    (answer,) = read_one(write(tmp_path, LINE | {"text": "", "prompt_tokens": None})).answers
+    (answer,) = read_one(
+        write(tmp_path, LINE | {"text": "", "task": "x" * 120, "prompt_tokens": None})
+    ).answers
     assert (answer.text, answer.finish_reason, answer.prompt_tokens) == ("", "", None)
 
 
@@ -50,8 +52,9 @@ def test_what_may_be_left_out_is(tmp_path: Path) -> None:
     [
         ({"id": ""}, "bad_value"),
         ({"model": " m"}, "bad_value"),
-        ({"model": "m" * 101}, "bad_value"),
+        ({"model": "m" * 101}, "too_long"),
         ({"task": 3}, "wrong_type"),
+        ({"task": "x" * 121}, "too_long"),
         ({"repeat": "1"}, "wrong_type"),
         ({"repeat": True}, "wrong_type"),
         ({"repeat": None}, "wrong_type"),
@@ -59,7 +62,7 @@ def test_what_may_be_left_out_is(tmp_path: Path) -> None:
         ({"repeat": 40000}, "bad_value"),
         ({"text": None}, "wrong_type"),
         ({"prompt_tokens": -1}, "bad_value"),
-        ({"finish_reason": "x" * 41}, "bad_value"),
+        ({"finish_reason": "x" * 41}, "too_long"),
         ({"answer": "B"}, "unknown_key"),
     ],
 )
