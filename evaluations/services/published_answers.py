@@ -61,7 +61,8 @@ def store_answers(file: AnswerFile) -> StoredAnswers:
     """
     stored = StoredAnswers()
     for (dataset_slug, model), records in _by_run(file.answers).items():
-        dataset = Dataset.objects.filter(slug=dataset_slug).first()
+        # Locked, so that two imports of one file cannot both add an answer.
+        dataset = Dataset.objects.select_for_update().filter(slug=dataset_slug).first()
         matched = _matched(file.name, dataset, records, stored)
         if dataset is None or not matched:
             continue
