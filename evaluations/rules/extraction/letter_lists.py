@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from evaluations.rules.extraction.patterns import REJECTED_RIGHT
+from evaluations.rules.extraction.patterns import CUES, LEFT_WINDOW, REJECTED_RIGHT
 from evaluations.rules.extraction.source_text import FIELD_END
 
 _OPENING = re.compile(
@@ -16,7 +16,7 @@ _OPENING = re.compile(
 _CLOSING = re.compile(r"(?:\s{0,2}[)\]\"'}>】]{1,2})?(?:\s{0,2}(?:选项|项))?")
 _JOINER = re.compile(
     r"\s{0,3}(?P<word>[,;]?\s{0,2}(?:和|与|及|以及|还有|还选?|也选?|并且|\band\b|\bbut also\b)"
-    r"|[、&+]|[,;]?\s{0,2}(?P<or>或者?|或是|\bor\b|/)|[,;]|)"
+    r"|[、&+]|[,;]?\s{0,2}(?P<or>或者?|或是|还是|\bor\b|/)|[,;]|)"
     r"\s{0,3}(?:(?:选项|项|both|options?|choices?)\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}",
     re.IGNORECASE,
 )
@@ -28,9 +28,10 @@ _LIST_END = re.compile(
 )
 _FORMULA_RIGHT = re.compile(
     r"\s?[=^≤≥≠≈∈∉⊂⊆∩∪÷·∥⊥∽≌→′]|×[A-Za-z0-9]|-[A-Za-z0-9]|\.[A-Z]\.|\s?[+<>]\s?[a-z0-9]"
+    r"|\s[A-Z]{1,3}\s?[=<>\\^_]|/[a-z0-9]"
 )
 # "答案=C" and "-> C" are no formulas, so "=" is not here.
-_FORMULA_LEFT = re.compile(r"(?:[\^≤≥≠≈∈∉⊂⊆∩∪×÷·∥⊥∽≌∠△⊙_]|[A-Za-z0-9)][-+<])\s?[{(]?\Z")
+_FORMULA_LEFT = re.compile(r"(?:[\^≤≥≠≈∈∉⊂⊆∩∪×÷·∥⊥∽≌∠△⊙_]|[A-Za-z0-9)][-+<]|[a-z0-9)]/)\s?[{(]?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,19 @@ def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:
 def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
     """One list, or two where a comma only began the next remark ("选B，C、D错误")."""
     weak = [index for index, lettering in enumerate(found) if index and not lettering.strong_join]
-    if not weak or _LIST_END.match(text, found[-1].end):
-        yield found
-        return
-    cut = weak[0] if REJECTED_RIGHT.match(text, found[-1].end) else weak[-1]
-    yield found[:cut]
+    end = found[-1].end
+    cut = 0
+    if weak and REJECTED_RIGHT.match(text, end):
+        cut = 0 if _all_rejected(text, found) else weak[0]
+    elif weak and not _LIST_END.match(text, end):
+        cut = weak[-1]
+    if cut:
+        yield found[:cut]
     yield found[cut:]
+
+
+def _all_rejected(text: str, found: list[Lettering]) -> bool:
+    """True for "A, B and D are wrong", False for "the answer is B, C and D are wrong"."""
+    left = text[max(0, found[0].start - LEFT_WINDOW) : found[0].start]
+    gap = text[found[-2].end : found[-1].core]
+    return "and" in gap and not any(cue.pattern.search(left) for cue in CUES)

@@ -18,7 +18,13 @@ from evaluations.rules.extraction.source_text import FIELD_END
 # The end of an output decides; one with more mentions than this is noise.
 MOST_MENTIONS = 2000
 
-_CLAUSE_OPENING = re.compile(r"\A\s{0,2}[:(]\s{0,2}")
+# "C: correct", "C (wrong)"; after "C." only a bare verdict, for an option's text may follow it.
+_CLAUSE_OPENING = re.compile(
+    r"\A\s{0,2}(?:[:(]|[.、](?=\s{0,2}(?:(?:in)?correct|right|wrong|true|false|正确|错误?|不?对)"
+    r"\s{0,2}(?:[.,;:。\n]|\Z)))\s{0,2}",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\s{0,2}\([^()\n]{0,40}\)")
 _CLAUSE_END = re.compile(rf"[,，。;；.!\n{FIELD_END}()]")
 
 
@@ -38,7 +44,8 @@ class Mention:
     ``places``: where each letter stands. ``cue`` names the wording that
     committed to them and ``cue_start`` is where it begins (their own start
     where there is none); a ``weak`` one is less explicit. ``undecided``: they
-    are given as alternatives ("A or C").
+    are given as alternatives ("A or C"). ``is_small``: small letters, perhaps
+    an article or a variable.
     """
 
     letters: tuple[str, ...]
@@ -50,6 +57,7 @@ class Mention:
     cue_start: int
     weak: bool
     undecided: bool
+    is_small: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +72,23 @@ class _Verdict:
 def find_mentions(text: str, letters: str) -> tuple[Mention, ...]:
     """The mentions of *letters* in *text*, in order (the last ``MOST_MENTIONS``)."""
     lists = list(letter_lists(text, letters))[-MOST_MENTIONS:]
-    nexts = [following[0].start for following in lists[1:]] + [len(text)]
-    return tuple(
-        _mention(text, found, following) for found, following in zip(lists, nexts, strict=False)
-    )
+    mentions: list[Mention] = []
+    following = len(text)
+    for found in reversed(lists):
+        mention = _mention(text, found, following)
+        mentions.append(mention)
+        following = following if mention.is_small else mention.start
+    return tuple(reversed(mentions))
 
 
 def _mention(text: str, found: list[Lettering], following: int) -> Mention:
     start, end = found[0].start, found[-1].end
+    is_small = any(lettering.letters.islower() for lettering in found)
     verdict = _verdict(
         left=text[max(0, start - p.LEFT_WINDOW) : start],
-        right=text[end : end + p.RIGHT_WINDOW],
+        right=_without_aside(text[end : end + p.RIGHT_WINDOW]),
         clause=_clause(text[end : min(end + p.RIGHT_WINDOW, following)]),
-        is_small=any(lettering.letters.islower() for lettering in found),
+        is_small=is_small,
     )
     return Mention(
         letters=tuple("".join(lettering.letters for lettering in found).upper()),
@@ -88,6 +100,7 @@ def _mention(text: str, found: list[Lettering], following: int) -> Mention:
         cue_start=start - verdict.length,
         weak=bool(verdict.cue and verdict.cue.weak),
         undecided=verdict.alternative or any(lettering.either_or for lettering in found),
+        is_small=is_small,
     )
 
 
@@ -101,6 +114,8 @@ def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
         return committed
     if p.REJECTED_CLAUSE.search(clause):
         return _Verdict(Stance.REJECTED)
+    if is_small:
+        return _Verdict(Stance.NAMED)
     return _Verdict(Stance.AFFIRMED if p.AFFIRMED_CLAUSE.search(clause) else Stance.NAMED)
 
 
@@ -136,6 +151,20 @@ def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
     return None
 
 
+def _without_aside(right: str) -> str:
+    """What follows the letters, without a remark in brackets: "选项A（①②）错误"."""
+    aside = _ASIDE.match(right)
+    return right[aside.end() :] if aside else right
+
+
 def _clause(right: str) -> str:
-    """What is said right after the letters, up to the end of the clause."""
+    """What is said right after the letters, in brackets or not, up to the end of the clause."""
+    aside = _ASIDE.match(right)
+    inside = _first_clause(aside[0]) if aside else ""
+    if p.REJECTED_CLAUSE.search(inside) or p.AFFIRMED_CLAUSE.search(inside):
+        return inside
+    return _first_clause(_without_aside(right))
+
+
+def _first_clause(right: str) -> str:
     return _CLAUSE_END.split(_CLAUSE_OPENING.sub("", right), maxsplit=1)[0]

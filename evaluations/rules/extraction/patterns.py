@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 LEFT_WINDOW = 48
-RIGHT_WINDOW = 40
+RIGHT_WINDOW = 80
 
 
 class Cue(NamedTuple):
@@ -37,13 +37,13 @@ def _right(pattern: str) -> re.Pattern[str]:
 _ZH_FILL = (
     r"\s{0,2}(?:应该?|应当|当然|显然|只能|只有|必然|必定|肯定|一定|很可能|最有?可能|可能|或许|也许|大概"
     r"|因此|所以|就|便|即|则|故|也|都|均|还|既|不仅|同时|确实|仍然?|依然|最终|最后|可以?|会|我认为|我觉得"
-    r"|分别|依次|无疑|本题|是|为|选择?|填|在于|:|=>?|→|->|-|—)"
+    r"|分别|依次|无疑|本题|是|为|选择?|填|在于|如下|:|=>?|→|->|-|—)"
 )
 _EN_FILL = (
     r"\s{0,2}(?:therefore|thus|then|hence|so|clearly|definitely|certainly|indeed|also|simply|really"
     r"|(?:most )?(?:likely|probably)|actually|obviously|only|now|both|not only|here|the|options?"
-    r"|choices?|letters?|(?:to|for) (?:this|the )?(?:question|problem|item)?(?: \d{1,3})?"
-    r"|would|should|must|will|can|could|might|may|has to|have to|be|is|are|was|'s|as follows"
+    r"|choices?|letters?|(?:to|for) (?:(?:this|the) )?(?:question|problem|item)?(?: \d{1,3})?"
+    r"|either|would|should|must|will|can|could|might|may|has to|have to|be|is|are|was|'s|as follows"
     r"|:|=>?|→|->|-|—|,|\")"
 )
 _EN_IS = r"\s{0,2}(?:is|are|was|be|'s|:|=|→|->|[-–—](?:\s|\Z))"
@@ -60,7 +60,7 @@ CUES = (
     Cue(
         "zh.the_one",
         _left(
-            r"(?:正确|错误|有误|无误|不当|恰当|合适|合理|不妥|成立|最佳|最好|属于[^,。;\n]{0,8}"
+            r"不?(?:正确|错误|有误|无误|不当|恰当|合适|合理|不妥|成立|最佳|最好|属于[^,。;\n]{0,8}"
             r"|(?:符合|满足|没有|能)[^,。;\n]{0,10})(?:的(?:一?项|选项|说法|叙述|表述|描述|一组|一句|句子)?"
             rf"|选项|说法)\s{{0,2}}(?:是|为|有|:)(?:{_ZH_FILL}){{0,3}}\s{{0,3}}"
         ),
@@ -77,7 +77,7 @@ CUES = (
     Cue(
         "zh.think",
         _left(
-            r"(?:认为|觉得|判断|推断|猜测?|确定|可知|倾向于?)"
+            r"(?:认为|觉得|判断|推断|猜测?|确定|可知|倾向于?|结论)"
             rf"(?:{_ZH_FILL}){{0,3}}\s{{0,3}}"
         ),
         weak=True,
@@ -85,15 +85,16 @@ CUES = (
     Cue(
         "zh.therefore",
         _left(
-            r"(?:故|因此|所以|综上(?:所述|可知|分析)?|总之|于是|由此可[知见])\s{0,2}[,:]?\s{0,3}"
+            r"(?:故|因此|所以|综上(?:所述|可知|分析)?|总之|于是|由此可[知见]|即|只?剩下)"
+            r"\s{0,2}[,:]?\s{0,3}(?:应?[是为])?\s{0,2}"
         ),
         weak=True,
     ),
     Cue(
         "en.answer",
         _left(
-            rf"\banswers?[\"'}}\]】)]{{0,2}}(?:{_EN_FILL}){{0,4}}{_EN_IS}(?:{_EN_FILL}){{0,5}}\s{{0,4}}"
-            r"|(?:\A|\n)\s{0,3}(?:final |correct |my )?answers?\s{1,3}(?:option |choice )?"
+            rf"(?<![A-Za-z])(?:answers?|ans)[\"'}}\]】)]{{0,2}}(?:{_EN_FILL}){{0,4}}{_EN_IS}(?:{_EN_FILL}){{0,5}}\s{{0,4}}"
+            r"|(?:\A|\n)\s{0,3}(?:final |correct |my )?(?:answers?|ans)\s{0,3}"
         ),
     ),
     Cue(
@@ -167,7 +168,7 @@ ENUMERATED_RIGHT = _right(r"\s{0,2}(?:这?[两三四五六七2-7]个?选?项)?\s
 QUESTION_RIGHT = _right(r"\s{0,2}(?:吗|么|呢)?\s?\?|\s{0,2}吗")
 CONDITION_RIGHT = _right(r"\s{0,2}(?:的话|则|的同学|的考生|的人)")
 BOUNDARY_RIGHT = _right(
-    rf"\s{{0,3}}(?:\Z|[.。,;:!)\]}}】\"'\n{chr(0x1E)}(]|因为|由于|because\b|since\b|as\b)"
+    rf"\s{{0,3}}(?:\Z|,(?!\s?[A-Z](?![A-Za-z]))|[.。;:!)\]}}】\"'\n{chr(0x1E)}(]|吧|因为|由于|because\b|since\b|as\b)"
 )
 # "选择B细胞": the letter belongs to a noun.
 NOUN_RIGHT = _right(
@@ -176,7 +177,8 @@ NOUN_RIGHT = _right(
     r"|基因|染色|元素|原子|离子|气体|溶液|试管|装置|曲线|阶段|时刻|通道|公司|企业|-?level|-?cell)"
 )
 _ZH_SAID = (
-    r"\s{0,2}(?:这个?|那个?)?(?:选项|项|答案)?\s{0,2}的?(?:说法|表述|叙述|描述|观点|结论|内容)?"
+    r"\s{0,2}(?:这个?|那个?)?(?:[两三四2-4]个?)?(?:选项|[项者]|答案)?"
+    r"\s{0,2}的?(?:说法|表述|叙述|描述|观点|结论|内容)?"
 )
 _ZH_VERDICT = (
     rf"{_ZH_SAID}\s{{0,2}}:?\s{{0,2}}"
@@ -197,8 +199,8 @@ REJECTED_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 AFFIRMED_CLAUSE = re.compile(
-    r"(?:正确|恰当|合理|成立|当选|最佳|最好|最合适|(?<!相)对|是答案)(?:的|了|答案|选项|一项){0,2}\s{0,2}\Z"
-    r"|符合(?:题意|题干|要求|题目|文意|史实|原文)[^,。]{0,4}\Z|[√✓✔✅]"
+    r"(?:正确|恰当|合理|成立|当选|最佳|最好|合适|贴切|准确|(?<!相)对|是答案)(?:的|了|答案|选项|一项){0,2}\s{0,2}\Z"
+    r"|符合(?:题意|题干|要求|题目|文意|史实|原文)[^,。]{0,4}\Z|\A\s{0,2}[√✓✔✅](?!\s?[0-9(])"
     r"|\b(?:is|are|seems?|must be|would be|looks?)(?: \w{1,12}){0,3} "
     r"(?:correct|right|true|best|accurate|valid|answers?|choice|one|option)\b|\b(?:correct|right|true)\s{0,2}\Z",
     re.IGNORECASE,
@@ -210,9 +212,12 @@ REFUSAL = re.compile(
     r"|(?:抱歉|对不起|不好意思)[^。\n]{0,20}(?:无法|不能|不会|没有办法|没法|不便)"
     r"|我(?:暂时|目前)?(?:无法|不能|没法|不便|拒绝)(?:回答|作答|提供|协助|完成|解答|帮助|处理)"
     r"|(?:无法|不能|拒绝)(?:回答|作答|解答)"
-    r"|\b(?:i'm|i am) (?:really |very |so )?sorry\b|\bsorry, (?:but )?i\b|\bi apologi[sz]e\b"
-    r"|\bi (?:can't|cannot|can not|won't|will not|am unable to|am not able to"
-    r"|must decline)\b|\bi'm (?:unable|not able) to\b"
-    r"|\bas an ai\b[^.\n]{0,40}\b(?:can't|cannot|unable|not able|don't)\b",
+    r"|\b(?:sorry|apologi[sz]e)\b[^.\n]{0,40}\b(?:can't|cannot|unable|not able|won't|don't)\b"
+    r"|\bi(?: can't| cannot| can not| won't| will not|(?: a|')m (?:unable|not able) to)"
+    r"(?: \w{1,12})? (?:help|assist|answer|provide|comply|fulfil|solve|determine|complete|view|see"
+    r"|process|access|respond|support|engage|discuss|continue|choose|give|do)\b"
+    r"|\bi (?:must|have to) decline\b"
+    r"|\bas an? (?:ai|(?:large )?language model)\b[^.\n]{0,40}"
+    r"\b(?:can't|cannot|unable|not able|don't)\b",
     re.IGNORECASE,
 )

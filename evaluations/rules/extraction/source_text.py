@@ -73,7 +73,12 @@ def _letter_forms() -> dict[int, str]:
 
 
 _PUNCTUATION = str.maketrans("　〖〗“”„「」『』‘’‛＇﹒｡︰﹕", ' 【】"""""""\'\'\'\'.。::')
-_ONE_TO_ONE = _PUNCTUATION | _letter_forms()
+# The traditional characters that the wordings of an answer are made of.
+_TRADITIONAL = str.maketrans(
+    "選擇應該項題確錯誤對為這個認說無與還從綜據結論絕覺顯當滿給僅隻並屬於須",
+    "选择应该项题确错误对为这个认说无与还从综据结论绝觉显当满给仅只并属于须",
+)
+_ONE_TO_ONE = _PUNCTUATION | _TRADITIONAL | _letter_forms()
 
 _REASONING_TAG = re.compile(
     r"<(/?)(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad)>", re.IGNORECASE
@@ -104,10 +109,11 @@ def _reasoning(text: str) -> list[Edit]:
 _MARKUP = re.compile(
     r"(?P<field_end><eo[ae]>)"
     r"|(?P<line><br ?/?>)"
+    r"|(?P<maths>\$\$?[^$\n]{1,400}\$\$?|\\\([^\n]{1,400}?\\\))"
     r"|(?P<blank>&nbsp;|\||\t|\\quad|\\qquad|\\ )"
     r"|(?P<gone>[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff\U000e0000-\U000e007f]"
     r"|~~[^~\n]{1,200}~~"
-    r"|</?(?:b|i|u|em|strong|p|span|div|code|font|center|mark)(?: [^<>\n]{0,200})?>"
+    r"|(?-i:</?[biu]>)|</?(?:em|strong|p|span|div|code|font|center|mark)(?: [^<>\n]{0,200})?>"
     r"|\*{1,3}|`{1,3}|(?<![A-Za-z0-9])_{1,3}|_{1,3}(?![A-Za-z0-9])"
     r"|(?m:^[ ]{0,3}(?:#{1,6}|>)) ?"
     r"|\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathsf|mathit|rm|bf|large|Large)(?![A-Za-z])"
@@ -115,10 +121,29 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _REPLACEMENT = {"field_end": FIELD_END, "line": "\n", "blank": " ", "gone": ""}
+_FORMULA = re.compile(r"[=^_<>+]|\\(?!text|mathrm|mathbf|[()])[A-Za-z]")
+_NO_FORMULA = re.compile(r"boxed|[\u3400-\u9fff]|[A-Za-z]{4,} [A-Za-z]{2,}")
 
 
 def _markup(text: str) -> list[Edit]:
-    return [
-        (match.start(), match.end(), _REPLACEMENT[match.lastgroup or "gone"])
-        for match in _MARKUP.finditer(text)
-    ]
+    edits: list[Edit] = []
+    position = 0
+    while match := _MARKUP.search(text, position):
+        edit, position = _edit(match)
+        edits.append(edit)
+    return edits
+
+
+def _edit(match: re.Match[str]) -> tuple[Edit, int]:
+    """The edit for one piece of markup, and where to look on.
+
+    A formula becomes a blank: its letters are variables. What stands between
+    dollars but is a letter, a box or running text keeps its content.
+    """
+    start, end = match.span()
+    if match.lastgroup != "maths":
+        return (start, end, _REPLACEMENT[match.lastgroup or "gone"]), end
+    if _FORMULA.search(match[0][2:-2]) and not _NO_FORMULA.search(match[0]):
+        return (start, end, " "), end
+    opening = start + (1 if match[0].startswith("$") else 2)
+    return (start, opening, ""), opening

@@ -22,12 +22,17 @@ Step = Callable[[SourceText, str], Reading | None]
 
 # Boxes without a letter are passed over; one with more of them than this is noise.
 _MOST_TAGS = 50
-_MARGIN = r"[\s.,:;!、。()\[\]{}\"'\x1e<>【】&+-]"
-_AND = re.compile(r"以及|[和与及]|\band\b", re.IGNORECASE)
+_MARGIN = r"[\s.,:;!、。()\[\]{}\"'\x1e<>【】&=-]"
+# Words that may stand beside a bare letter: "选项B", "Both A and C", "应该是B吧".
+_BESIDE = re.compile(
+    r"(?<=[A-G])\+(?=[A-G])|以及|[和与及吧]|选项|选择?|项|应该?是?|\b(?:and|both|options?|choices?|clearly|definitely)\b",
+    re.IGNORECASE,
+)
 _OR = re.compile(r"或者?|/|\bor\b", re.IGNORECASE)
 # "B. 因为…", "(C) The author…", "B, because": the output opens with its answer.
 _LEADING = re.compile(
-    r"\s{0,4}[(\[\"]?(?P<letter>[A-Za-z])(?:[)\]\".:、,]|\s?(?:because|since|选项|项|因为|由于))"
+    r"\s{0,4}[(\[\"]?(?P<letter>[A-Za-z])"
+    r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|rather|\(|[-–—]\s))"
 )
 _OPTION_LINE = re.compile(r"^\s{0,4}[(\[]?([A-G])[)\].:、]", re.MULTILINE)
 # Options with their text: "A. ①② B. ①③".
@@ -90,7 +95,7 @@ def _bare_letters(letters: str) -> re.Pattern[str]:
 
 def whole(source: SourceText, letters: str) -> Reading | None:
     """Nothing but letters: "b", "(C)", "A、C", "AC"; small letters if all are small."""
-    text = _AND.sub(lambda match: " " * len(match[0]), source.text)
+    text = _BESIDE.sub(lambda match: " " * len(match[0]), source.text)
     undecided = bool(_OR.search(text))
     text = _OR.sub(lambda match: " " * len(match[0]), text)
     for alphabet in (letters, letters.lower()):
@@ -145,12 +150,17 @@ def _wavers(text: str, chosen: Sequence[Mention]) -> bool:
 
 
 def affirmed(source: SourceText, letters: str) -> Reading | None:
-    """The letters called right and never called wrong ("A错误，C正确")."""
-    mentions = find_mentions(source.text, letters)
+    """The letters called right and never called wrong ("A错误，C正确").
+
+    Where only some of the others are called wrong, the question may have asked
+    for the wrong one, and nothing is read.
+    """
+    mentions = [m for m in find_mentions(source.text, letters) if not m.is_small]
     right = [m for m in mentions if m.stance is Stance.AFFIRMED]
-    rejected = {x for m in mentions if m.stance is Stance.REJECTED for x in m.letters}
     names = tuple(dict.fromkeys(x for m in right for x in m.letters))
-    if not names or rejected & set(names):
+    rejected = {x for m in mentions if m.stance is Stance.REJECTED for x in m.letters}
+    others = {x for m in mentions for x in m.letters} - set(names)
+    if not names or rejected & set(names) or (rejected and rejected < others):
         return None
     span = source.span(right[0].start, right[-1].end)
     undecided = any(m.undecided for m in right)

@@ -51,7 +51,7 @@ def test_case(case: dict[str, Any]) -> None:
         ("A错误，**故选：Ｃ**。", "single_choice", 1, ["选：Ｃ"]),
         ("<think>A</think> So the answer is **B**.", "single_choice", 1, ["answer is **B"]),
         ("得 \\boxed{\\text{C}}", "single_choice", 1, ["\\boxed{\\text{C"]),
-        ("应选A与\u200bC", "multi_choice", 1, ["选A与\u200bC"]),
+        ("B错误，应选A与\u200bC。", "multi_choice", 1, ["选A与\u200bC"]),
         ("36. B 37.（D） 38. A", "multi_question_choice", 3, ["B", "D", "A"]),
         ("1-3 BDC", "multi_question_choice", 3, ["B", "D", "C"]),
         ("(1)【答案】A <eoa>\n(2)【答案】 <eoa>", "multi_question_choice", 2, ["【答案】A", None]),
@@ -199,6 +199,45 @@ def test_any_text_gives_letters_of_the_item_with_their_evidence_or_a_reason(
             assert kind == "multi_choice" or len(answer) == 1
 
 
+LAYOUTS = {
+    "plain": ("{n}. {x}", "\n"),
+    "glued": ("{n}.{x}", ""),
+    "brackets": ("（{n}）{x}", "；"),
+    "one bracket": ("{n}) ({x})", "\n"),
+    "colon": ("{n}: {x}", ", "),
+    "Chinese comma": ("{n}、{x}", "  "),
+    "ordinal": ("第{n}题选{x}", "，"),
+    "sentence": ("第{n}小题答案是{x}。", ""),
+    "question": ("Question {n}: The answer is {x}.", "\n"),
+    "short": ("Q{n}. {x}", " "),
+    "field": ("{n}.【解析】由A、B可知③不对，见第2段<eoe>\n【答案】{x}<eoa>", "\n"),
+    "bold": ("**{n}.** **{x}**", "\n"),
+    "table": ("| {n} | {x} |", "\n"),
+    "reasoned": ("{n}. 由第3段可知A项错误，故选{x}。", "\n"),
+    "remark": ("({n}) {x}。因为B项与原文不符", "\n"),
+    "heading": ("### Question {n}\nA and C are too broad.\n**Answer: {x}**", "\n\n"),
+    "json": ('"{n}": "{x}"', ", "),
+    "no mark": ("{n}{x}", " "),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(
+    answers=st.lists(st.sampled_from("ABCD"), min_size=2, max_size=6),
+    first=st.sampled_from([1, 21, 36, 71]),
+    opening=st.sampled_from(["", "答案如下：\n", "In paragraph 1, the author...\n"]),
+    closing=st.sampled_from(["", "\n以上。", "\n\nI hope this helps."]),
+)
+def test_numbered_answers_are_read_in_every_layout(
+    layout: str, answers: list[str], first: int, opening: str, closing: str
+) -> None:
+    form, separator = LAYOUTS[layout]
+    lines = [form.format(n=first + index, x=answer) for index, answer in enumerate(answers)]
+    output = opening + separator.join(lines) + closing
+    reading = read_answer(output, "multi_question_choice", "ABCD", len(answers))
+    assert list(reading.answers) == answers
+
+
 def last_field(output: str) -> set[str]:
     """The letters of the last answer field, or of the last line where there is none."""
     field = output.rpartition("【答案】")[2].partition("<eoa>")[0]
@@ -224,3 +263,19 @@ def test_released_outputs_are_read_as_their_fields_say(shared_data: Path) -> Non
             unread_in_vain += [] if held in expected else [(keyword, item["index"])]
     assert different == [("2010-2022_English_Reading_Comp", 112)]
     assert unread_in_vain == []
+
+
+def test_the_analysis_alone_is_never_read_as_another_answer(shared_data: Path) -> None:
+    """Without its answer field a released output is read as the field said, or not at all."""
+    different, same = [], 0
+    for keyword, kind, item in objective_items(shared_data):
+        if kind not in OBJECTIVE_TYPES[:2]:
+            continue
+        output = item["model_output"]
+        field = read_answer(output, kind, "ABCD", 1)
+        analysis = read_answer(output.rpartition("【答案】")[0], kind, "ABCD", 1)
+        if field.outcome is Outcome.READ and analysis.outcome is Outcome.READ:
+            same += analysis.answers == field.answers
+            different += [] if analysis.answers == field.answers else [(keyword, item["index"])]
+    assert different == []
+    assert same > 800
