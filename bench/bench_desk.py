@@ -34,13 +34,15 @@ def figures(times: Times) -> list[Measured]:
         Measured.time("save and next, p50", alone.ms(50), bare.ms(50), unit="ms", detail=one),
         Measured.time("save and next, p95", alone.ms(95), bare.ms(95), unit="ms"),
         Measured.rate(
-            "eight at once",
+            "save and next, eight users",
             crowd.per_second,
             bare_crowd.per_second,
             unit="marks/s",
             detail=eight,
         ),
-        Measured.time("eight at once, p95", crowd.ms(95), bare_crowd.ms(95), unit="ms"),
+        Measured.time(
+            "save and next, eight users, p95", crowd.ms(95), bare_crowd.ms(95), unit="ms"
+        ),
     ]
 
 
