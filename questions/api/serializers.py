@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from questions.models import Question, QuestionRevision, ScoringPoint
@@ -74,6 +75,7 @@ class QuestionDetailSerializer(QuestionSerializer):
     class Meta(QuestionSerializer.Meta):
         fields = [*QuestionSerializer.Meta.fields, "revision", "rubric"]
 
+    @extend_schema_field(ScoringPointSerializer(many=True))
     def get_rubric(self, question: Question) -> list[dict[str, object]]:
         """The scoring points of the newest accepted version."""
         accepted = [rubric for rubric in question.rubrics.all() if rubric.accepted]
