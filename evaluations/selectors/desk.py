@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
-from evaluations.models import Draft, Mark, MarkingRound, Slot
+from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
@@ -125,7 +126,7 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
         marked=counts["done"],
         total=counts["done"] + counts["left"],
         per_hour=round(3600 / pace) if pace else None,
-        minutes_left=round(pace * counts["left"] / 60) if pace else None,
+        minutes_left=ceil(pace * counts["left"] / 60) if pace else None,
         saved_at=rows[0][1] if rows else None,
     )
 
@@ -145,7 +146,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     revision = slot.answer.revision
     mark = Mark.objects.filter(slot=slot, teacher=teacher, stale=False).order_by("-version").first()
     draft = None if mark else Draft.objects.filter(slot=slot, teacher=teacher).first()
-    item = blind_item(slot)
+    item = blind_item(slot.answer)
     return DeskItem(
         item=item,
         images=image_addresses(slot.answer.round.dataset, revision.images),
@@ -157,9 +158,8 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     )
 
 
-def blind_item(slot: Slot) -> BlindItem:
+def blind_item(answer: BlindAnswer) -> BlindItem:
     """The allow-list of what a marker may know of a response."""
-    answer = slot.answer
     question, revision = answer.question, answer.revision
     lines = answer.rubric.points.all() if answer.rubric else ()
     return BlindItem(

@@ -11,6 +11,7 @@ from evaluations.models import vocabulary
 from evaluations.rules.marking import arbitration, scheme
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import shown
+from evaluations.selectors.rounds import AnswerState
 from questions.rules.vocabulary import Language, Named
 
 register = template.Library()
@@ -21,6 +22,7 @@ LISTS: dict[str, type[Named]] = {
     "SlotKind": vocabulary.SlotKind,
     "Rule": arbitration.Rule,
     "Scheme": scheme.Scheme,
+    "AnswerState": AnswerState,
 }
 
 
@@ -53,8 +55,21 @@ def html_lang(language: str) -> str:
 
 @register.filter
 def duration(minutes: int) -> str:
-    """130 as "2 h 10 min"; a little is "1 min"."""
-    hours, rest = divmod(max(minutes, 1), 60)
+    """130 as "2 h 10 min"."""
+    hours, rest = divmod(minutes, 60)
     if not hours:
         return gettext("%(minutes)s min") % {"minutes": rest}
     return gettext("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": rest}
+
+
+@register.filter
+def marker(kind: str) -> str:
+    """A marker by the place of the mark, never by name."""
+    words = {"first": gettext("First"), "second": gettext("Second"), "third": gettext("Third")}
+    return words.get(kind, gettext("Lead"))
+
+
+@register.filter
+def percent(share: Decimal) -> str:
+    """0.1 as "10 %"."""
+    return f"{shown(share * 100)} %"

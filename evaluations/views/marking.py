@@ -80,7 +80,7 @@ def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
 def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Save the mark; the next response is shown only once that is confirmed."""
     slot = _slot(request, answer_id, in_open_round=False)
-    form = MarkForm(blind_item(slot), request.POST)
+    form = MarkForm(blind_item(slot.answer), request.POST)
     try:
         if not form.is_valid():
             raise BadInput(form.first_error())
@@ -111,7 +111,7 @@ def skip(request: MemberRequest, answer_id: UUID) -> HttpResponse:
 def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Keep what has been typed so far; the answer is the time, for the page to show."""
     slot, now = _slot(request, answer_id), timezone.now()
-    given = typed(blind_item(slot), request.POST)
+    given = typed(blind_item(slot.answer), request.POST)
     try:
         sequence = int(request.POST.get("sequence", ""))
     except ValueError:
@@ -175,7 +175,7 @@ def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
 
 def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict) -> HttpResponse:
     """The same response with everything that was sent still in the form, and what is wrong."""
-    given = typed(blind_item(slot), request.POST)
+    given = typed(blind_item(slot.answer), request.POST)
     context = _desk_context(request, slot, given) | {"refusal": refusal, "fragment": request.htmx}
     name = "_desk.html" if request.htmx else "desk.html"
     return render(request, f"evaluations/marking/{name}", context, status=refusal.status)

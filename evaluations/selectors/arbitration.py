@@ -1,0 +1,188 @@
+"""One response with all its marks, for the lead, and the queue of those that wait for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, Max, OuterRef, QuerySet
+
+from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import SlotKind
+from evaluations.rules.marking.blinding import BlindItem
+from evaluations.rules.marking.plain_number import plain
+from evaluations.selectors.desk import blind_item
+from gradeapp.accounts.models import User
+from questions.selectors.bank import image_addresses
+
+
+@dataclass(frozen=True, slots=True)
+class GivenMark:
+    """The counting mark of one marker, who is called by the slot's kind and never by name."""
+
+    pk: int
+    kind: str
+    total: Decimal
+    points: tuple[Decimal, ...]
+    comment: str
+    flags: tuple[str, ...]
+    reason: str
+    versions: int
+
+    @property
+    def joined(self) -> str:
+        """Its points in one string, for the page's script."""
+        return ",".join(plain(value) for value in self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class PointRow:
+    """One scoring point with what each marker and at last the lead gave; *values* as the marks."""
+
+    number: int
+    text: str
+    full: Decimal
+    values: tuple[Decimal, ...]
+    decided: Decimal | None
+
+    @property
+    def name(self) -> str:
+        """Its field in the form."""
+        return f"point-{self.number}"
+
+    @property
+    def differs(self) -> bool:
+        """Whether the markers do not agree on this point."""
+        return len(set(self.values)) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class DisputedCase:
+    """A response as the lead sees it: marks side by side, and whether it can be decided."""
+
+    public_id: UUID
+    item: BlindItem
+    images: dict[str, str]
+    language: str
+    marks: tuple[GivenMark, ...]
+    points: tuple[PointRow, ...]
+    decision: GivenMark | None
+    waits: bool
+    own: bool
+    final: Decimal | None
+    rule: str
+
+    @property
+    def difference(self) -> Decimal | None:
+        """Between the first two marks."""
+        if len(self.marks) < 2:
+            return None
+        return abs(self.marks[0].total - self.marks[1].total)
+
+    @property
+    def can_be_decided(self) -> bool:
+        """It waits for a lead, and this lead has not marked it."""
+        return self.waits and not self.own
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What waits for this lead in a round: how much, since when, and the neighbours of one."""
+
+    waiting: int
+    oldest: datetime | None
+    previous: UUID | None
+    following: UUID | None
+
+
+def waiting_for(lead: User, marking_round: MarkingRound) -> QuerySet[Any]:
+    """Responses that wait for a decision of *lead*, the longest waiting first."""
+    own = Slot.objects.filter(answer=OuterRef("pk"), holder=lead)
+    waits = Slot.objects.filter(answer=OuterRef("pk"), kind=SlotKind.ARBITRATION, marked=False)
+    answers = marking_round.answers.filter(Exists(waits), ~Exists(own), finals=None)
+    return answers.annotate(since=Max("slots__marks__created_at")).order_by("since", "id")
+
+
+def queue_around(lead: User, marking_round: MarkingRound, current: UUID | None) -> Queue:
+    """The queue, and what stands before and after *current* in it."""
+    rows = list(waiting_for(lead, marking_round).values_list("public_id", "since"))
+    ids = [public_id for public_id, _ in rows]
+    place = ids.index(current) if current in ids else -1
+    return Queue(
+        waiting=len(ids),
+        oldest=rows[0][1] if rows else None,
+        previous=ids[place - 1] if place > 0 else None,
+        following=ids[place + 1] if place + 1 < len(ids) else None,
+    )
+
+
+def case_of(answer: BlindAnswer, lead: User) -> DisputedCase:
+    """Everything of one response, in a fixed number of queries."""
+    slots = list(answer.slots.all())
+    marks = _newest_marks(slots)
+    teachers = tuple(marks[kind] for kind in _TEACHERS if kind in marks)
+    decision = marks.get(SlotKind.ARBITRATION.value)
+    final = FinalMark.objects.filter(answer=answer).order_by("-number").first()
+    item = blind_item(answer)
+    return DisputedCase(
+        public_id=answer.public_id,
+        item=item,
+        images=image_addresses(answer.round.dataset, answer.revision.images),
+        language=answer.revision.language,
+        marks=teachers,
+        points=_point_rows(item, teachers, decision),
+        decision=decision,
+        waits=any(slot.kind == SlotKind.ARBITRATION and not slot.marked for slot in slots),
+        own=any(slot.holder_id == lead.pk for slot in slots if slot.kind in _TEACHERS),
+        final=final.value if final else None,
+        rule=final.rule if final else "",
+    )
+
+
+def answer_called(marking_round: MarkingRound, public_id: UUID) -> BlindAnswer | None:
+    """A response of this round with what its page needs."""
+    rows = marking_round.answers.select_related(
+        "round__dataset", "question", "revision", "rubric", "response"
+    )
+    return rows.filter(public_id=public_id).first()
+
+
+_TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
+
+
+def _newest_marks(slots: Sequence[Slot]) -> dict[str, GivenMark]:
+    kinds = {slot.pk: slot.kind for slot in slots}
+    rows = Mark.objects.filter(slot__in=list(kinds), stale=False).prefetch_related("points")
+    newest: dict[str, GivenMark] = {}
+    for mark in rows.order_by("version"):
+        newest[kinds[mark.slot_id]] = GivenMark(
+            pk=mark.pk,
+            kind=kinds[mark.slot_id],
+            total=mark.total,
+            points=tuple(point.points for point in mark.points.all()),
+            comment=mark.comment,
+            flags=tuple(mark.flags),
+            reason=mark.reason,
+            versions=mark.version,
+        )
+    return newest
+
+
+def _point_rows(
+    item: BlindItem, marks: Sequence[GivenMark], decision: GivenMark | None
+) -> tuple[PointRow, ...]:
+    decided = decision.points if decision else ()
+    return tuple(
+        PointRow(
+            number=place + 1,
+            text=line.text,
+            full=line.points,
+            values=tuple(mark.points[place] for mark in marks),
+            decided=decided[place] if decided else None,
+        )
+        for place, line in enumerate(item.scoring_points)
+    )

@@ -1,0 +1,222 @@
+"""What leads see of rounds: lists, progress, teachers, and every response with its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import CharField as Text
+
+from evaluations.models import FinalMark, LanguageModel, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import SlotKind
+from evaluations.rules.marking.tolerance import within
+from evaluations.selectors.desk import IDLE_SECONDS
+from gradeapp.accounts.models import User
+from questions.rules.vocabulary import Named
+
+TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
+RECENT_MARKS = 50
+
+
+class AnswerState(Named):
+    """Where a response of a round stands."""
+
+    OPEN = "open", "Not marked yet", "未评"
+    MARKED = "marked", "Waits for another mark", "待另一评"
+    THIRD = "third", "Waits for a third mark", "待三评"
+    ARBITRATION = "arbitration", "Waits for the lead", "待仲裁"
+    FINAL = "final", "Final", "已定分"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundProgress:
+    """Counts of a round; ``minutes_left`` is None until the teachers' pace is known."""
+
+    responses: int
+    final: int
+    waiting: int
+    marks: int
+    marks_due: int
+    minutes_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherLoad:
+    """One teacher of the pool: planned first and second marks, and marks given."""
+
+    name: str
+    planned: int
+    marked: int
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """One response of a round for the lead: all marks, what they led to, no names."""
+
+    public_id: UUID
+    alias: str
+    subject: str
+    question: str
+    full: Decimal
+    tolerance: Decimal
+    first: Decimal | None
+    second: Decimal | None
+    third: Decimal | None
+    arbitration: Decimal | None
+    state: str
+    final: Decimal | None
+    rule: str
+    flags: tuple[str, ...]
+
+    @property
+    def difference(self) -> Decimal | None:
+        """Between the first two marks."""
+        if self.first is None or self.second is None:
+            return None
+        return abs(self.first - self.second)
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the first two marks differ by more than the tolerance."""
+        if self.first is None or self.second is None:
+            return False
+        return not within(self.first, self.second, self.tolerance)
+
+
+def round_list() -> QuerySet[Any]:
+    """All rounds, newest first, with counts of responses, final ones and those for the lead."""
+    waiting = Q(answers__slots__kind=SlotKind.ARBITRATION, answers__slots__marked=False)
+    return (
+        MarkingRound.objects.select_related("dataset")
+        .annotate(
+            responses=Count("answers", distinct=True),
+            final=Count("answers", filter=Q(answers__finals__isnull=False), distinct=True),
+            waiting=Count("answers", filter=waiting, distinct=True),
+        )
+        .order_by("-id")
+    )
+
+
+def round_called(public_id: UUID) -> MarkingRound | None:
+    """The round with this public id."""
+    return MarkingRound.objects.select_related("dataset").filter(public_id=public_id).first()
+
+
+def marks_in(marking_round: MarkingRound, person: User) -> bool:
+    """Whether *person* is a marker of the round, to whom its marks stay hidden while it is open."""
+    return marking_round.pool.filter(teacher=person).exists()
+
+
+def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
+    """The responses of a round by alias, each with its ``state``."""
+    slots = Slot.objects.filter(answer=OuterRef("pk"))
+    unmarked = slots.filter(marked=False)
+    state = Case(
+        When(Exists(FinalMark.objects.filter(answer=OuterRef("pk"))), then=Value("final")),
+        When(Exists(unmarked.filter(kind=SlotKind.ARBITRATION)), then=Value("arbitration")),
+        When(Exists(unmarked.filter(kind=SlotKind.THIRD)), then=Value("third")),
+        When(Exists(slots.filter(marked=True)), then=Value("marked")),
+        default=Value("open"),
+        output_field=Text(),
+    )
+    rows = marking_round.answers.select_related("question")
+    return rows.annotate(state=state).order_by("alias")
+
+
+def state_counts(marking_round: MarkingRound) -> dict[str, int]:
+    """How many responses stand in each state."""
+    rows = answers_by_state(marking_round).order_by().values_list("state")
+    counts = dict(rows.annotate(number=Count("pk")))
+    return {state.value: counts.get(state.value, 0) for state in AnswerState}
+
+
+def answer_rows(answers: Sequence[Any]) -> list[AnswerRow]:
+    """The rows of one page of ``answers_by_state``, in three queries."""
+    marks: dict[tuple[int, str], Mark] = {}
+    counting = Mark.objects.filter(slot__answer__in=[a.pk for a in answers], stale=False)
+    for mark in counting.select_related("slot").order_by("version"):
+        marks[mark.slot.answer_id, mark.slot.kind] = mark
+    finals = FinalMark.objects.filter(answer__in=[a.pk for a in answers]).order_by("number")
+    final = {mark.answer_id: mark for mark in finals}
+    return [_row(answer, marks, final.get(answer.pk)) for answer in answers]
+
+
+def _row(answer: Any, marks: dict[tuple[int, str], Mark], final: FinalMark | None) -> AnswerRow:
+    own = {kind: marks.get((answer.pk, kind.value)) for kind in SlotKind}
+    totals = {kind: mark.total if mark else None for kind, mark in own.items()}
+    flags = {flag for mark in own.values() if mark for flag in mark.flags}
+    return AnswerRow(
+        public_id=answer.public_id,
+        alias=answer.alias,
+        subject=answer.question.subject,
+        question=answer.question.external_id,
+        full=answer.full_marks,
+        tolerance=answer.tolerance,
+        first=totals[SlotKind.FIRST],
+        second=totals[SlotKind.SECOND],
+        third=totals[SlotKind.THIRD],
+        arbitration=totals[SlotKind.ARBITRATION],
+        state=answer.state,
+        final=final.value if final else None,
+        rule=final.rule if final else "",
+        flags=tuple(sorted(flags)),
+    )
+
+
+def round_progress(marking_round: MarkingRound) -> RoundProgress:
+    """How far the whole round is, and when it may be done at the pace of the newest marks."""
+    states = state_counts(marking_round)
+    slots = Slot.objects.filter(answer__round=marking_round, kind__in=TEACHERS)
+    done = slots.filter(marked=True).count()
+    due = slots.filter(marked=False, answer__finals=None).count()
+    return RoundProgress(
+        responses=sum(states.values()),
+        final=states["final"],
+        waiting=states["arbitration"],
+        marks=done,
+        marks_due=done + due,
+        minutes_left=_minutes_left(marking_round, due),
+    )
+
+
+def _minutes_left(marking_round: MarkingRound, due: int) -> int | None:
+    """Work that is left, shared by the teachers who marked lately."""
+    recent = Mark.objects.filter(
+        slot__answer__round=marking_round, slot__kind__in=TEACHERS, seconds__isnull=False
+    ).order_by("-id")[:RECENT_MARKS]
+    rows = list(recent.values_list("teacher", "seconds"))
+    seconds = sum(min(spent or 0, IDLE_SECONDS) for _, spent in rows)
+    if not seconds:
+        return None
+    teachers = len({teacher for teacher, _ in rows})
+    return ceil(due * seconds / len(rows) / teachers / 60)
+
+
+def teacher_loads(marking_round: MarkingRound) -> list[TeacherLoad]:
+    """Everybody who marks in the round, with planned and given marks."""
+    slots = Slot.objects.filter(answer__round=marking_round, kind__in=TEACHERS).order_by()
+    planned = dict(slots.values_list("planned").annotate(number=Count("pk")))
+    marked = dict(slots.filter(marked=True).values_list("holder").annotate(number=Count("pk")))
+    pool = dict(marking_round.pool.values_list("teacher", "paused"))
+    people = User.objects.filter(pk__in={*pool, *marked}).order_by("display_name", "username")
+    return [
+        TeacherLoad(
+            name=str(person),
+            planned=planned.get(person.pk, 0),
+            marked=marked.get(person.pk, 0),
+            paused=pool.get(person.pk, False),
+        )
+        for person in people
+    ]
+
+
+def models_in(marking_round: MarkingRound) -> list[str]:
+    """The models whose responses are marked; for the lead alone."""
+    models = LanguageModel.objects.filter(runs__responses__blind_answers__round=marking_round)
+    return list(models.distinct().order_by("name").values_list("name", flat=True))

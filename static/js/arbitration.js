@@ -1,0 +1,54 @@
+// The lead's page: accepting a mark fills the own column, typing in it makes the decision an own one.
+const form = () => document.getElementById("decision");
+const own = () => [...form().querySelectorAll("[data-own]")];
+
+function plain(number) {
+  return String(Math.round(number * 100) / 100);
+}
+
+function showTotal() {
+  const total = document.getElementById("own-total");
+  const values = own().map((input) => input.value.trim());
+  const complete = values.every((value) => value !== "" && Number.isFinite(Number(value)));
+  if (total) total.textContent = complete ? plain(values.reduce((sum, value) => sum + Number(value), 0)) : "–";
+}
+
+function fill({ points, total }) {
+  const values = points ? points.split(",") : [total];
+  own().forEach((input, place) => (input.value = values[place] ?? ""));
+  showTotal();
+}
+
+document.addEventListener("change", (event) => {
+  if (event.target.name !== "decision") return;
+  if (event.target.value === "own") own()[0]?.focus();
+  else fill(event.target.dataset);
+});
+
+document.addEventListener("input", (event) => {
+  if (!event.target.matches("[data-own]")) return;
+  form().querySelector("[name=decision][value=own]").checked = true;
+  showTotal();
+});
+
+document.addEventListener("focusin", (event) => {
+  if (event.target.matches("[data-own]")) event.target.select();
+});
+
+document.addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (key === "Escape" && target.matches?.("[data-own], #comment")) target.blur();
+  // A chosen decision or reason keeps the focus; Enter settles from there as from anywhere else.
+  if (key === "Enter" && target.matches?.("#decision input[type=radio]")) {
+    event.preventDefault();
+    form().requestSubmit();
+  }
+});
+
+document.addEventListener("htmx:afterSettle", (event) => {
+  const { elt } = event.detail;
+  if (elt.id !== "case") return;
+  elt.dispatchEvent(new Event("math:render", { bubbles: true }));
+  document.getElementById("said").textContent = elt.querySelector("h2").textContent;
+  scrollTo(0, 0);
+});

@@ -1,0 +1,199 @@
+"""The lead's page: marks side by side, decided by keyboard or mouse, once."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound
+from evaluations.models.vocabulary import SlotKind
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    planned_pair,
+    small_round,
+    subjective_question,
+)
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def made(teacher: User, other_teacher: User) -> MarkingRound:
+    """Three responses; the teachers differ on all of them."""
+    opened = small_round([teacher, other_teacher], 3)
+    for answer in answers_of(opened):
+        first, second = planned_pair(answer)
+        give(answer, first, ["3", "3", "6"], comment="all there")
+        give(answer, second, ["3", "0", "2.5"], comment="hardly anything")
+    return opened
+
+
+def address(answer: BlindAnswer) -> str:
+    return reverse("rounds:response", args=[answer.round.public_id, answer.public_id])
+
+
+def hidden(page: str) -> dict[str, str]:
+    form = page[page.index('id="decision"') :]
+    return {
+        name: re.search(rf'name="{name}" value="([^"]*)"', form).group(1)  # type: ignore[union-attr]
+        for name in ("answer", "key", "seen")
+    }
+
+
+def decided(page: str, decision: str, **fields: Any) -> dict[str, Any]:
+    return hidden(page) | {"decision": decision, "reason": "slip", "comment": ""} | fields
+
+
+def test_marks_stand_side_by_side_and_nobody_is_named(made: MarkingRound, lead: User) -> None:
+    answer = answers_of(made)[0]
+    page = logged_in(lead).get(address(answer)).text
+    assert "difference 6.5 &gt; tolerance 1 (≤ 1 passes)" in page
+    assert page.count('<tr class="amber">') == 2, "the two points on which the marks differ"
+    for text in ("all there", "hardly anything", "names the law", "Accept First 12", "3 wait"):
+        assert text in page
+    for secret in ("tao", "wei", "canary-gpt"):
+        assert secret not in page
+
+
+def test_the_queue_leads_to_the_one_that_waits_longest(made: MarkingRound, lead: User) -> None:
+    first, second, _ = answers_of(made)
+    client = logged_in(lead)
+    response = client.get(reverse("rounds:arbitration", args=[made.public_id]))
+    assert response["Location"] == address(first)
+    page = client.get(address(first)).text
+    assert f'data-key="j" href="{address(second)}"' in page
+    assert 'data-key="k"' not in page
+
+
+@pytest.mark.parametrize(("decision", "value"), [("first", "12"), ("second", "5.5")])
+def test_a_given_mark_is_accepted(
+    decision: str, value: str, made: MarkingRound, lead: User
+) -> None:
+    answer, following, _ = answers_of(made)
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    response = client.post(address(answer), decided(page, decision))
+    assert response["Location"] == address(following)
+    final = answer.finals.get()
+    assert (final.value.normalize(), final.rule) == (final.value.__class__(value), "arbitration")
+    mark = Mark.objects.get(slot__kind=SlotKind.ARBITRATION)
+    assert (mark.teacher, mark.reason, mark.points.count()) == (lead, "slip", 3)
+
+
+def test_own_marks_are_settled_by_htmx_and_the_next_comes(made: MarkingRound, lead: User) -> None:
+    answer, following, _ = answers_of(made)
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    own = {"point-1": "3", "point-2": "1.5", "point-3": "4"}
+    sent = decided(page, "own", comment="half for the equation", **own)
+    response = client.post(address(answer), sent, headers=HTMX)
+    assert response.status_code == 200
+    assert response["HX-Push-Url"] == address(following)
+    assert 'id="case"' in response.text
+    assert "<html" not in response.text
+    assert answer.finals.get().value == 8.5
+    again = client.get(address(answer)).text
+    assert "half for the equation" in again
+    assert 'name="decision"' not in again
+
+
+def test_a_double_click_settles_once(made: MarkingRound, lead: User) -> None:
+    answer = answers_of(made)[0]
+    client = logged_in(lead)
+    sent = decided(client.get(address(answer)).text, "first")
+    for _ in range(2):
+        assert client.post(address(answer), sent, headers=HTMX).status_code == 200
+    assert FinalMark.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"reason": ""}, "Choose a reason."),
+        ({"decision": ""}, "Choose a mark or give your own."),
+        ({"decision": "third"}, "third is not one of the available choices"),
+        ({"decision": "own", "point-1": "3"}, "Give every scoring point a mark."),
+        (
+            {"decision": "own", "point-1": "4", "point-2": "0", "point-3": "0"},
+            "Scoring point 1: 4 is above its 3 points.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_a_decision_that_does_not_fit_loses_nothing(
+    fields: dict[str, str], said: str, headers: dict[str, str], made: MarkingRound, lead: User
+) -> None:
+    answer = answers_of(made)[0]
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    sent = decided(page, "first", comment="a long comment") | fields
+    response = client.post(address(answer), sent, headers=headers)
+    assert response.status_code == 400
+    assert said in response.text
+    if not headers:
+        assert "a long comment" in response.text
+        assert fields.get("point-1", "") in response.text
+    assert FinalMark.objects.count() == 0
+
+
+def test_marks_that_were_revised_meanwhile_are_shown_before_a_decision(
+    made: MarkingRound, lead: User
+) -> None:
+    answer = answers_of(made)[0]
+    client = logged_in(lead)
+    sent = decided(client.get(address(answer)).text, "second")
+    give(answer, planned_pair(answer)[1], ["3", "0", "0"], based_on_version=1)
+    response = client.post(address(answer), sent, headers=HTMX)
+    assert (response.status_code, "revised a mark" in response.text) == (409, True)
+    assert "version 2" in client.get(address(answer)).text
+
+
+def test_a_second_lead_comes_too_late(made: MarkingRound, lead: User, admin: User) -> None:
+    answer = answers_of(made)[0]
+    clients = [logged_in(person) for person in (lead, admin)]
+    sent = [decided(client.get(address(answer)).text, "first") for client in clients]
+    assert clients[0].post(address(answer), sent[0], headers=HTMX).status_code == 200
+    late = clients[1].post(address(answer), sent[1], headers=HTMX)
+    assert (late.status_code, "settled meanwhile" in late.text) == (409, True)
+
+
+def test_without_a_rubric_the_lead_gives_one_total(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = small_round([teacher, other_teacher], question=subjective_question(rubric=()))
+    (answer,) = answers_of(made)
+    give(answer, teacher, "12")
+    give(answer, other_teacher, "3")
+    client = logged_in(lead)
+    sent = decided(client.get(address(answer)).text, "own", total="7.5")
+    assert client.post(address(answer), sent).status_code == 302
+    assert answer.finals.get().value == 7.5
+
+
+def test_the_end_of_the_queue_says_so(made: MarkingRound, lead: User) -> None:
+    client = logged_in(lead)
+    for answer in answers_of(made):
+        sent = decided(client.get(address(answer)).text, "first")
+        response = client.post(address(answer), sent, headers=HTMX)
+    assert response["HX-Push-Url"] == reverse("rounds:arbitration", args=[made.public_id])
+    assert "Nothing waits for you" in response.text
+    page = client.get(reverse("rounds:arbitration", args=[made.public_id]))
+    assert "Nothing waits for you" in page.text
+
+
+def test_a_response_that_nobody_marked_is_shown_without_a_decision(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    assert "Nobody has marked this response yet." in page
+    assert 'name="decision"' not in page
+    assert client.post(address(answer), {}, headers=HTMX).status_code == 400

@@ -1,0 +1,227 @@
+"""Rounds for leads: who gets in, opening one with its load, its page, closing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluations.models import MarkingRound
+from evaluations.models.vocabulary import Flag, RoundStatus
+from evaluations.rules.marking.scheme import Scheme
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user
+from gradeapp.audit.models import AuditEntry
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    planned_pair,
+    responses_to,
+    small_round,
+    subjective_question,
+)
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def made(teacher: User, other_teacher: User) -> MarkingRound:
+    return small_round([teacher, other_teacher], 3, house_rulings="Half marks.")
+
+
+def addresses(made: MarkingRound) -> list[tuple[str, str]]:
+    answer = answers_of(made)[0]
+    key = made.public_id
+    return [
+        ("get", reverse("rounds:list")),
+        ("get", reverse("rounds:new")),
+        ("post", reverse("rounds:new")),
+        ("get", reverse("rounds:round", args=[key])),
+        ("post", reverse("rounds:close", args=[key])),
+        ("get", reverse("rounds:arbitration", args=[key])),
+        ("get", reverse("rounds:response", args=[key, answer.public_id])),
+        ("post", reverse("rounds:response", args=[key, answer.public_id])),
+    ]
+
+
+@pytest.mark.parametrize("who", ["teacher", "third_teacher", "curator", "outsider"])
+def test_only_leads_see_rounds(
+    who: str, made: MarkingRound, request: pytest.FixtureRequest
+) -> None:
+    client = logged_in(request.getfixturevalue(who))
+    for method, where in addresses(made):
+        assert getattr(client, method)(where).status_code == 403, where
+    made.refresh_from_db()
+    assert made.status == RoundStatus.OPEN
+
+
+def test_who_is_not_logged_in_is_sent_to_the_login(client: Client, made: MarkingRound) -> None:
+    for method, where in addresses(made):
+        response = getattr(client, method)(where)
+        assert (response.status_code, response["Location"][:7]) == (302, "/login/")
+
+
+@pytest.mark.parametrize("who", ["lead", "admin"])
+def test_leads_and_admins_see_rounds(
+    who: str, made: MarkingRound, request: pytest.FixtureRequest
+) -> None:
+    client = logged_in(request.getfixturevalue(who))
+    for method, where in addresses(made):
+        if method == "get":
+            assert client.get(where).status_code == 200, where
+    assert "Round 4" in client.get(reverse("rounds:list")).text
+
+
+def test_a_lead_who_marks_in_an_open_round_does_not_see_its_marks(
+    made: MarkingRound, teacher: User
+) -> None:
+    ensure_user(teacher.username, roles=[Role.TEACHER, Role.LEAD])
+    client = logged_in(User.objects.get(pk=teacher.pk))
+    for method, where in addresses(made)[3:]:
+        assert getattr(client, method)(where).status_code == 403, where
+    MarkingRound.objects.update(status=RoundStatus.CLOSED)
+    assert client.get(addresses(made)[3][1]).status_code == 200
+
+
+def test_what_does_not_exist_is_not_found(made: MarkingRound, lead: User) -> None:
+    import uuid
+
+    client = logged_in(lead)
+    nothing = uuid.uuid4()
+    assert client.get(reverse("rounds:round", args=[nothing])).status_code == 404
+    response = reverse("rounds:response", args=[made.public_id, nothing])
+    assert client.get(response).status_code == 404
+
+
+def test_without_rounds_the_list_says_what_to_do(lead: User) -> None:
+    page = logged_in(lead).get(reverse("rounds:list")).text
+    assert "No rounds yet" in page
+    assert reverse("rounds:new") in page
+
+
+def form_for(people: list[User], /, **fields: Any) -> dict[str, Any]:
+    runs = {response.run_id for response in responses_to(subjective_question(), 3)}
+    return {
+        "name": "Physics, first batch",
+        "runs": sorted(runs),
+        "teachers": [teacher.pk for teacher in people],
+        "scheme": "2+1",
+        "tolerance_points": "1",
+        "tolerance_percent": "10",
+        "mark_step": "0.5",
+        "lease_minutes": "30",
+        "house_rulings": "Half marks.",
+        "random_seed": "7",
+    } | fields
+
+
+def test_the_load_is_said_before_the_round_is_opened(
+    lead: User, teacher: User, other_teacher: User
+) -> None:
+    client = logged_in(lead)
+    sent = form_for([teacher, other_teacher]) | {"preview": "yes"}
+    fragment = client.post(reverse("rounds:new"), sent, headers=HTMX).text
+    assert "<strong>3</strong> responses to 1 questions" in fragment
+    assert "<strong>6</strong> marks: <strong>3</strong> for each teacher" in fragment
+    assert "<form" not in fragment
+    page = client.post(reverse("rounds:new"), sent)
+    assert page.status_code == 200
+    assert "<strong>3</strong> for each teacher" in page.text
+    assert 'value="Physics, first batch"' in page.text
+    assert MarkingRound.objects.count() == 0
+
+
+@pytest.mark.parametrize("missing", ["runs", "teachers", "random_seed", "per_task", "scheme"])
+def test_the_load_of_a_half_filled_form_is_no_error(
+    missing: str, lead: User, teacher: User, other_teacher: User
+) -> None:
+    sent = form_for([teacher, other_teacher]) | {"preview": "yes", missing: "x"}
+    response = logged_in(lead).post(reverse("rounds:new"), sent, headers=HTMX)
+    assert response.status_code == 200
+    assert 'id="load"' in response.text
+
+
+def test_a_round_is_opened_from_its_form(lead: User, teacher: User, other_teacher: User) -> None:
+    client = logged_in(lead)
+    response = client.post(reverse("rounds:new"), form_for([teacher, other_teacher]), follow=True)
+    made = MarkingRound.objects.get()
+    assert (made.scheme, made.created_by, made.answers.count()) == ("2+1", lead, 3)
+    assert str(made.tolerance_share) == "0.100"
+    assert "The round is open" in response.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"runs": []}, "Choose at least one run."),
+        ({"teachers": []}, "Choose at least one teacher."),
+        ({"scheme": "2+1+1"}, "needs 3 teachers; 2 chosen"),
+        ({"subjects": ["History"]}, "No subjective response fits"),
+        ({"tolerance_percent": "101"}, "less than or equal to 100"),
+    ],
+)
+def test_a_round_that_could_not_work_keeps_the_form(
+    fields: dict[str, Any], said: str, lead: User, teacher: User, other_teacher: User
+) -> None:
+    sent = form_for([teacher, other_teacher], **fields)
+    response = logged_in(lead).post(reverse("rounds:new"), sent)
+    assert response.status_code == 400
+    assert said in response.text
+    assert "Half marks." in response.text
+    assert MarkingRound.objects.count() == 0
+
+
+def test_the_round_shows_every_response_with_its_marks(made: MarkingRound, lead: User) -> None:
+    final, disputed, untouched = answers_of(made)
+    for answer, points in ((final, ["3", "3", "5.5"]), (disputed, ["0", "0", "0"])):
+        first, second = planned_pair(answer)
+        give(answer, first, ["3", "3", "6"], flags=(Flag.CUT_OFF,), seconds=60)
+        give(answer, second, points)
+    page = logged_in(lead).get(reverse("rounds:round", args=[made.public_id])).text
+    for text in (final.alias, disputed.alias, untouched.alias, "11.75", "Mean of two", "Cut off"):
+        assert text in page
+    assert "Waits for the lead" in page
+    assert "canary-gpt-7f3a" in page, "the lead sees the model"
+    assert "tao" in page
+    only = logged_in(lead).get(
+        reverse("rounds:round", args=[made.public_id]), {"state": "arbitration"}
+    )
+    assert disputed.alias in only.text
+    assert f">{final.alias}<" not in only.text
+
+
+def test_looking_is_recorded(made: MarkingRound, lead: User) -> None:
+    client = logged_in(lead)
+    client.get(reverse("rounds:round", args=[made.public_id]))
+    answer = answers_of(made)[0]
+    client.get(reverse("rounds:response", args=[made.public_id, answer.public_id]))
+    looked = AuditEntry.objects.filter(tag="round.looked_at", actor=lead)
+    assert [entry.detail["page"] for entry in looked.order_by("id")] == ["round", answer.alias]
+
+
+def test_the_page_of_a_round_takes_the_same_queries_for_more_responses(
+    lead: User, teacher: User, other_teacher: User, django_assert_max_num_queries: Any
+) -> None:
+    made = small_round([teacher, other_teacher], 12, scheme=Scheme.MEAN)
+    for answer in answers_of(made):
+        give(answer, teacher, ["1", "1", "1"])
+        give(answer, other_teacher, ["1", "1", "1"])
+    client = logged_in(lead)
+    with django_assert_max_num_queries(30):
+        client.get(reverse("rounds:round", args=[made.public_id]))
+
+
+def test_a_round_is_closed_by_a_post_once(made: MarkingRound, lead: User) -> None:
+    client = logged_in(lead)
+    where = reverse("rounds:close", args=[made.public_id])
+    assert client.get(where).status_code == 405
+    assert "The round is closed" in client.post(where, follow=True).text
+    assert client.post(where).status_code == 409
+    made.refresh_from_db()
+    assert made.status == RoundStatus.CLOSED
