@@ -1,0 +1,140 @@
+"""One table of who may go where: a route that is not in it fails, and each row is tried.
+
+Every route is asked by everybody, by GET and by POST, with ids that do not
+exist: who has no business there is refused before anything is looked up.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from gradeapp.accounts.roles import Capability as C
+from tests.conftest import logged_in
+
+EVERYBODY = "everybody"  # also without a login
+KNOWN = "known"  # any login
+NOBODY = "nobody"  # the method does not exist
+Needed = C | str
+# Route name (with its namespace) -> who may use it; a pair is for GET and for POST.
+TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
+    "home": KNOWN,
+    "login": EVERYBODY,
+    "logout": KNOWN,
+    "password_change": KNOWN,
+    "password_change_done": KNOWN,
+    "set_language": EVERYBODY,
+    "schema": KNOWN,
+    "questions:list": C.SEE_QUESTIONS,
+    "questions:question": C.SEE_QUESTIONS,
+    "api-questions": C.SEE_QUESTIONS,
+    "api-question": C.SEE_QUESTIONS,
+    "runs:list": C.SEE_RUNS,
+    "runs:run": C.SEE_RUNS,
+    "runs:progress": C.SEE_RUNS,
+    "runs:responses": C.SEE_RUNS,
+    "runs:response": C.SEE_RUNS,
+    "runs:new": C.START_RUNS,
+    "runs:stop": C.START_RUNS,
+    "runs:resume": C.START_RUNS,
+    "runs:retry": C.START_RUNS,
+    "runs:judge": C.START_RUNS,
+    "runs:endpoints": C.OPERATE,
+    "runs:endpoint": C.OPERATE,
+    "runs:endpoint-new": C.OPERATE,
+    "runs:endpoint-check": C.OPERATE,
+    "api-runs": (C.SEE_RUNS, C.START_RUNS),
+    "api-run": (C.SEE_RUNS, NOBODY),
+    "api-run-stop": C.START_RUNS,
+    "api-run-resume": C.START_RUNS,
+    "api-run-retry": C.START_RUNS,
+    "api-run-responses": C.SEE_RUNS,
+    "marking:home": C.MARK,
+    "marking:round": C.MARK,
+    "marking:next": C.MARK,
+    "marking:undo": C.MARK,
+    "marking:desk": C.MARK,
+    "marking:save": C.MARK,
+    "marking:skip": C.MARK,
+    "marking:draft": C.MARK,
+    "rounds:list": C.LEAD_ROUNDS,
+    "rounds:new": C.LEAD_ROUNDS,
+    "rounds:round": C.LEAD_ROUNDS,
+    "rounds:close": C.LEAD_ROUNDS,
+    "rounds:arbitration": C.LEAD_ROUNDS,
+    "rounds:response": C.LEAD_ROUNDS,
+    "judging:list": C.SEE_JUDGEMENTS,
+    "judging:judge": C.SEE_JUDGEMENTS,
+    "judging:judgement": C.SEE_JUDGEMENTS,
+    "judging:start": C.START_RUNS,
+    "api-judgements": C.SEE_JUDGEMENTS,
+    "reports:overview": C.SEE_REPORTS,
+    "reports:rows": C.SEE_REPORTS,
+    "reports:pairs": C.SEE_REPORTS,
+    "reports:export": C.EXPORT,
+    "api-report": C.SEE_REPORTS,
+}
+# Open to two capabilities; tried where the feature is tested.
+ELSEWHERE = {"questions:image"}
+CAST = ["admin", "curator", "lead", "teacher", "outsider"]
+
+
+def routes(patterns: list[URLPattern | URLResolver], space: str = "") -> Iterator[tuple[str, dict]]:
+    """Name and sample arguments of every route but the Django admin's."""
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            if pattern.namespace != "admin":
+                inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
+                yield from routes(pattern.url_patterns, inner)
+        else:
+            converters = pattern.pattern.converters
+            yield (
+                f"{space}{pattern.name}",
+                {name: sample(kind) for name, kind in converters.items()},
+            )
+
+
+def sample(converter: object) -> object:
+    """An argument that fits the route and names nothing."""
+    kind = type(converter).__name__
+    return {"UUIDConverter": uuid.uuid4(), "IntConverter": 999_999}.get(kind, "nothing")
+
+
+ROUTES = dict(routes(get_resolver().url_patterns))
+
+
+def test_every_route_has_its_row() -> None:
+    assert set(ROUTES) - ELSEWHERE == set(TABLE), "a route without a decision, or a row too many"
+
+
+@pytest.mark.parametrize("name", sorted(set(ROUTES) - ELSEWHERE))
+def test_who_is_let_in(name: str, request: pytest.FixtureRequest) -> None:
+    row = TABLE[name]
+    by_method = dict(
+        zip(("get", "post"), row if isinstance(row, tuple) else (row, row), strict=True)
+    )
+    address = reverse(name, kwargs=ROUTES[name])
+    for who in CAST:
+        user = request.getfixturevalue(who)
+        for method, needed in by_method.items():
+            allowed = user.may(needed) if isinstance(needed, C) else needed != NOBODY
+            status = getattr(logged_in(user), method)(address).status_code
+            if allowed:
+                assert status != 403, f"{who} {method} {address}"
+            else:
+                assert status in (403, 405), f"{who} {method} {address}: {status}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", sorted(set(ROUTES)))
+def test_nothing_without_a_login(name: str) -> None:
+    address = reverse(name, kwargs=ROUTES[name])
+    for method in ("get", "post", "put", "patch", "delete"):
+        response = getattr(Client(), method)(address)
+        if TABLE.get(name) != EVERYBODY:
+            to_login = response.status_code == 302 and "/login/" in response["Location"]
+            assert to_login or response.status_code in (401, 403, 405), f"{method} {address}"
