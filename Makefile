@@ -42,7 +42,7 @@ bench: $(VENV)/test.done ## performance as ratios to a floor measured in the sam
 	@$(BIN)/python -m bench
 
 translations: $(VENV)/test.done ## collect new strings into locale/ (needs gettext)
-	$(MANAGE) makemessages -l zh_Hans --ignore .venv --ignore var --no-obsolete --no-wrap
+	$(MANAGE) makemessages -l zh_Hans --ignore .venv --ignore var --no-obsolete --no-wrap --add-location file
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

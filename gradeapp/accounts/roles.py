@@ -19,7 +19,7 @@ class Role(Named):
     ADMIN = "admin", "Admin", "管理员"
     CURATOR = "curator", "Curator", "题库员"
     LEAD = "lead", "Lead", "题组长"
-    TEACHER = "teacher", "Teacher", "阅卷教师"
+    TEACHER = "teacher", "Teacher", "评卷教师"
 
 
 class Capability(StrEnum):

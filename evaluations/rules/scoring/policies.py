@@ -10,5 +10,5 @@ SCORER_VERSION = "objective-1"
 class Policy(Named):
     """``published`` keeps a benchmark's own rules; ``strict`` is a careful examiner's."""
 
-    PUBLISHED = "published", "As published", "按原基准"
+    PUBLISHED = "published", "As published", "原基准"
     STRICT = "strict", "Strict", "严格"
