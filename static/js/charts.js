@@ -94,6 +94,9 @@ function legend(t, series, place) {
 
 const colour = (t, one, index) => t.series(one.colour ?? index);
 
+// How bars share their row; intervals are laid out by the same numbers, or they miss their bars.
+const BARS = { barGap: "12%", barCategoryGap: "28%", barMaxWidth: 30 };
+
 // An interval is a line with two ends over the middle of its bar.
 function whiskers(one, index, t, total) {
   return {
@@ -106,7 +109,7 @@ function whiskers(one, index, t, total) {
     encode: { x: [1, 2], y: 0 },
     renderItem: (params, api) => {
       const row = api.value(0);
-      const layout = api.barLayout({ count: total, barGap: "12%", barCategoryGap: "28%" })[index];
+      const layout = api.barLayout({ count: total, ...BARS })[index];
       const [low, y] = api.coord([api.value(1), row]);
       const [high] = api.coord([api.value(2), row]);
       const middle = y + layout.offsetCenter;
@@ -132,9 +135,7 @@ function bar(data, t, width) {
       data.colours ? { value, itemStyle: { color: t.series(data.colours[row]) } } : value,
     ),
     tooltip: { valueFormatter: (value) => format(value, data) },
-    barGap: "12%",
-    barCategoryGap: "28%",
-    barMaxWidth: 30,
+    ...BARS,
     itemStyle: { color: colour(t, one, index), borderRadius: 3 },
     label: {
       show: true,
