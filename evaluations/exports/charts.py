@@ -31,10 +31,11 @@ STREAM_COLOURS = ("accent", "chart-soft")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Kind and data of one chart, and the models that it cannot show."""
+    """Kind and data of one chart, whether it shows anything, and the models that it cannot show."""
 
     kind: str
     data: dict[str, object]
+    empty: bool
     left_out: tuple[str, ...] = ()
 
 
@@ -66,7 +67,7 @@ def totals_bar(report: Report, models: Sequence[str], streams: Names, *, digits:
             }
         )
     data = {"categories": list(models), "series": series, "max": FULL_TOTAL, "digits": digits}
-    return Chart("bar", data)
+    return Chart("bar", data, empty=all(figure.value is None for figure in totals.values()))
 
 
 def _interval(figure: Figure | None) -> list[float] | None:
@@ -100,8 +101,9 @@ def rates_chart(report: Report, part: str, colours: Mapping[str, int], subjects:
     left_out = tuple(model for model in colours if model not in drawn)
     style = {"series": series, "digits": 1, "unit": " %"}
     if as_radar:
-        return Chart("radar", style | {"axes": [{"name": n, "max": 100} for n in names]}, left_out)
-    return Chart("bar", style | {"categories": names, "max": 100}, left_out)
+        radar = style | {"axes": [{"name": name, "max": 100} for name in names]}
+        return Chart("radar", radar, not drawn, left_out)
+    return Chart("bar", style | {"categories": names, "max": 100}, not axes, left_out)
 
 
 def pairs_scatter(pairs: Iterable[MarkPair], x_label: str, y_label: str) -> Chart:
@@ -115,7 +117,7 @@ def pairs_scatter(pairs: Iterable[MarkPair], x_label: str, y_label: str) -> Char
         "points": points,
         "diagonal": True,
     }
-    return Chart("scatter", data)
+    return Chart("scatter", data, empty=not points)
 
 
 def _percent(mark: float, pair: MarkPair) -> float:
@@ -162,4 +164,4 @@ def spreads_box(found: Sequence[Spread], subjects: Names, label: str) -> Chart:
         "axis": {"label": label, "min": -reach, "max": reach},
         "zero": True,
     }
-    return Chart("box", data)
+    return Chart("box", data, empty=not ends)

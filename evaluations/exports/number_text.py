@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from evaluations.rules.statistics.figure import Figure
 
 MINUS = "\u2212"
+EVEN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,9 @@ def interval_text(figure: Figure, kind: str) -> str:
     if figure.value is None or figure.low is None or figure.high is None:
         return ""
     style = STYLES[kind]
-    below, above = (
-        f"{abs(end - figure.value) * style.scale:,.{style.decimals}f}"
-        for end in (figure.low, figure.high)
-    )
-    if below == above:
-        return f"±{below}"
+    below, above = figure.value - figure.low, figure.high - figure.value
+    # A released total is rounded and its interval is not; one that was cut at 0 differs by far.
+    if abs(below - above) <= EVEN * max(below, above):
+        return f"±{(below + above) / 2 * style.scale:,.{style.decimals}f}"
     ends = (number_text(end, kind).removesuffix(style.unit) for end in (figure.low, figure.high))
     return "\u2013".join(ends)

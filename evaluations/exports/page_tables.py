@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evaluations.rules.statistics.figure import Figure, Report, ReportRow
@@ -45,6 +46,15 @@ class Group:
 
     model: str
     rows: tuple[ReportRow, ...]
+
+
+def ranked(converted: Report, models: Iterable[str]) -> list[str]:
+    """*models* by their points over both streams, most first; then those without, by name."""
+    sums: dict[str, float] = defaultdict(float)
+    for row in converted.rows:
+        if _is_total(row):
+            sums[row.key["model"]] += row.figures["total"].value or 0
+    return sorted(models, key=lambda model: (-sums[model], model))
 
 
 def model_lines(converted: Report, rates: Report, models: Sequence[str]) -> list[ModelLine]:
@@ -97,18 +107,21 @@ def _known_totals(line: ModelLine) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def rate_lines(rates: Report) -> list[RateLine]:
-    """Report ``rates`` with objective and subjective side by side, in the report's order."""
-    cells = {(r.key["model"], r.key["subject"], r.key["part"]): r.figures for r in rates.rows}
-    return [
-        RateLine(
-            model,
-            subject,
-            cells.get((model, subject, Part.OBJECTIVE.value)),
-            cells.get((model, subject, Part.SUBJECTIVE.value)),
-        )
-        for model, subject in dict.fromkeys((model, subject) for model, subject, _ in cells)
-    ]
+def rate_lines(rates: Report, models: Sequence[str]) -> list[RateLine]:
+    """Report ``rates`` with both parts side by side, in the order of *models*."""
+    lines = []
+    for group in by_model(rates, models):
+        cells = {(row.key["subject"], row.key["part"]): row.figures for row in group.rows}
+        lines += [
+            RateLine(
+                group.model,
+                subject,
+                cells.get((subject, Part.OBJECTIVE.value)),
+                cells.get((subject, Part.SUBJECTIVE.value)),
+            )
+            for subject in dict.fromkeys(subject for subject, _ in cells)
+        ]
+    return lines
 
 
 def by_model(report: Report, models: Sequence[str]) -> list[Group]:

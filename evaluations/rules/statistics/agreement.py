@@ -68,9 +68,14 @@ class MarkPair:
     response: int = field(default=0, compare=False)
 
     @property
+    def difference(self) -> float:
+        """y - x in points."""
+        return self.y - self.x
+
+    @property
     def share_difference(self) -> float:
         """(y - x) as a share of full marks, -1 to 1: comparable across items."""
-        return (self.y - self.x) / self.full
+        return self.difference / self.full
 
 
 def agreement_report(pairs: Iterable[MarkPair], *, params: Params | None = None) -> Report:

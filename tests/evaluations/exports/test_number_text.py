@@ -42,6 +42,8 @@ def test_points_have_no_needless_zeros(value: float, text: str) -> None:
         (Figure(447, 9, 438, 456), "points", "±9.0"),
         (Figure(0.5, 9, 0.25, 0.75), "rate", "±25.0"),
         (Figure(0.01, 9, 0, 0.06), "rate", "0.0–6.0"),
+        # released 466.1, computed 465.998: the half widths 16.606 and 16.402 are one interval
+        (Figure(466.1, 9, 449.494, 482.502), "points", "±16.5"),
         (Figure(0.5, 9), "rate", ""),
         (missing("no_data"), "rate", ""),
     ],

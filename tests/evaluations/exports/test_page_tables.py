@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluations.exports.page_tables import by_model, model_lines, rate_lines
+from evaluations.exports.page_tables import by_model, model_lines, ranked, rate_lines
 from evaluations.rules.statistics.accuracy import converted_report, rates
 from evaluations.rules.statistics.rows import ScoredAnswer
 from questions.rules.vocabulary import Subject
@@ -40,6 +40,11 @@ def test_the_best_of_several_has_the_most_points() -> None:
     assert [(line.model, line.best) for line in lines] == [("a", False), ("b", True), ("c", False)]
 
 
+def test_models_are_ranked_by_points_and_those_without_come_last() -> None:
+    rows = paper("a", 3.0) + paper("b", 4.0) + [answered(model="0"), answered(model="z")]
+    assert ranked(converted_report(rows), ["z", "a", "b", "0"]) == ["b", "a", "0", "z"]
+
+
 def test_a_missing_total_has_its_reason() -> None:
     rows = [row for row in paper("a", 3.0) if (row.subject, row.part) != ("Physics", "subjective")]
     (line,) = model_lines(converted_report(rows), rates(rows), ["a"])
@@ -55,7 +60,7 @@ def test_published_has_both_precisions() -> None:
 
 def test_both_parts_of_a_subject_stand_side_by_side() -> None:
     rows = [answered(points=3.0), marked(points=None), marked(subject="History")]
-    lines = rate_lines(rates(rows))
+    lines = rate_lines(rates(rows), ["m"])
     assert [(line.subject) for line in lines] == ["Biology", "History", "ALL"]
     biology, history, overall = lines
     assert biology.objective is not None
