@@ -1,6 +1,13 @@
 """Addresses of the reports pages."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from evaluations.views import reports
 
 app_name = "reports"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", reports.report_overview, name="overview"),
+    path("rows/", reports.report_rows, name="rows"),
+    path("pairs/", reports.report_pairs, name="pairs"),
+    path("export/<slug:name>.csv", reports.report_export, name="export"),
+]

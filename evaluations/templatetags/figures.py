@@ -1,0 +1,275 @@
+"""Figures on pages, and every code of a report in words: the one place that translates them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+from django.utils.http import urlencode
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from evaluations.exports.number_text import interval_text, number_text, plain_points
+from evaluations.rules.marking.arbitration import Rule
+from evaluations.rules.scoring.outcomes import LedgerOutcome
+from evaluations.rules.scoring.policies import Policy
+from evaluations.rules.statistics.figure import Figure
+from evaluations.rules.statistics.ledger import outcome_of
+from evaluations.rules.statistics.rows import ScoredAnswer
+from evaluations.rules.statistics.tally import ALL
+from evaluations.selectors.report_params import ReportParams
+from questions.models import Question
+from questions.rules.vocabulary import Named, Part, Subject
+
+register = template.Library()
+MOST_NAMED = 3
+SUBJECTS_OF_A_STREAM = 6
+COLOURS = 8
+
+REASONS = {
+    "no_data": gettext_lazy("nothing scored yet"),
+    "too_few_pairs": gettext_lazy("too few pairs"),
+    "no_variance": gettext_lazy("the marks do not vary"),
+    "too_few_repeats": gettext_lazy("answered only once"),
+    "no_answers": gettext_lazy("what was answered is not known"),
+    "scored": gettext_lazy("total read"),
+    "over_full_marks": gettext_lazy("the total is above the full marks"),
+    "below_zero": gettext_lazy("the total is below 0"),
+    "several_totals": gettext_lazy("several totals in one reply"),
+    "unclear_total": gettext_lazy("the total cannot be read"),
+    "wrong_denominator": gettext_lazy("the total is out of other full marks"),
+    "no_total": gettext_lazy("the reply gives no total"),
+    "empty": gettext_lazy("the reply is empty"),
+    "refused": gettext_lazy("the judge refused"),
+    "truncated": gettext_lazy("the reply was cut off"),
+    "steps_do_not_add_up": gettext_lazy("its steps do not add up to its total"),
+    "total_repeated": gettext_lazy("the total is given twice"),
+    "read_from_wording": gettext_lazy("the total was read from its wording"),
+    "unmarked": gettext_lazy("no teacher has marked it"),
+    "not_judged": gettext_lazy("the judge has not marked it"),
+    "quarantined": gettext_lazy("the question is under review"),
+}
+
+
+def label(names: type[Named], value: str) -> str:
+    """The name of *value* in a closed list, in the reader's language; the value where unknown."""
+    try:
+        return names(value).label(get_language() or "en")
+    except ValueError:
+        return value
+
+
+@register.filter
+def reason_words(code: str) -> str:
+    """A reason in words. A code that nobody has named yet is shown as it is, never hidden."""
+    if code.startswith("missing:"):
+        return _missing_words(code.removeprefix("missing:"))
+    words = REASONS.get(code)
+    return code.replace("_", " ") if words is None else str(words)
+
+
+def _missing_words(places: str) -> str:
+    """``Physics/subjective,Biology/subjective`` as *no subjective marks in Physics, Biology*."""
+    pairs = sorted((place.rpartition("/")[::2] for place in places.split(",")), key=_part)
+    return "; ".join(
+        _nothing_in(part, [subject for subject, _part_of in group])
+        for part, group in groupby(pairs, key=_part)
+    )
+
+
+def _nothing_in(part: str, subjects: list[str]) -> str:
+    """What one part lacks; a stream that lacks it in every subject lacks it altogether."""
+    objective = part == Part.OBJECTIVE
+    if len(subjects) == SUBJECTS_OF_A_STREAM:
+        return _("no objective scores") if objective else _("no subjective marks")
+    names = [label(Subject, subject) for subject in subjects]
+    listed = ", ".join(names[:MOST_NAMED])
+    if len(names) > MOST_NAMED:
+        more = {"some": listed, "more": len(names) - MOST_NAMED}
+        listed = _("%(some)s and %(more)s more") % more
+    sentence = (
+        _("no objective scores in %(subjects)s")
+        if objective
+        else _("no subjective marks in %(subjects)s")
+    )
+    return sentence % {"subjects": listed}
+
+
+def _part(pair: tuple[str, ...]) -> str:
+    return pair[-1]
+
+
+@register.filter
+def subject_name(subject: str) -> str:
+    """A subject's name; ``ALL`` and items without a subject have words of their own."""
+    if subject == ALL:
+        return _("All subjects")
+    return label(Subject, subject) if subject else _("No subject")
+
+
+@register.filter
+def part_name(part: str) -> str:
+    """Objective or subjective."""
+    return label(Part, part)
+
+
+@register.filter
+def policy_name(policy: str) -> str:
+    """The policy's name."""
+    return label(Policy, policy)
+
+
+@register.filter
+def outcome_name(outcome: str) -> str:
+    """An outcome of the ledger."""
+    return label(LedgerOutcome, outcome)
+
+
+@register.filter
+def rule_name(rule: str) -> str:
+    """The rule that made a final mark."""
+    return label(Rule, rule)
+
+
+@register.filter
+def outcome_words(row: ScoredAnswer) -> str:
+    """What became of an answer, and why where it has no points."""
+    outcome = outcome_name(outcome_of(row))
+    if not row.reason or row.reason == outcome_of(row):
+        return outcome
+    return f"{outcome}: {reason_words(row.reason)}"
+
+
+@register.simple_tag
+def evidence_link(question: Question, response: UUID | None) -> str:
+    """The page of the response, or of the question where the call failed."""
+    if response is not None:
+        with suppress(NoReverseMatch):
+            return reverse("runs:response", args=[response])
+    return reverse("questions:question", args=[question.public_id])
+
+
+@register.filter
+def marker_name(marker: str | None) -> str:
+    """Who gave the points: the answer key, teachers, or a judge by its name."""
+    if marker == "key":
+        return _("answer key")
+    if marker == "teachers":
+        return _("teachers")
+    if marker and marker.startswith("judge:"):
+        return _("judge %(name)s") % {"name": marker.removeprefix("judge:")}
+    return _("nobody yet")
+
+
+@register.filter
+def pair_name(pair: str) -> str:
+    """Who was compared with whom."""
+    if pair == "teacher-teacher":
+        return _("two teachers")
+    return _("teachers and judge %(name)s") % {"name": pair.removeprefix("teachers-judge:")}
+
+
+SHORT = {
+    Subject.SCIENCES_MATHEMATICS: gettext_lazy("Sci. Math"),
+    Subject.HUMANITIES_MATHEMATICS: gettext_lazy("Hum. Math"),
+}
+
+
+@register.filter
+def short_subject(subject: str) -> str:
+    """A subject at the head of a narrow column."""
+    short = SHORT.get(subject)  # type: ignore[call-overload]
+    return subject_name(subject) if short is None else str(short)
+
+
+@register.filter
+def swatch(model: str, colours: Mapping[str, int]) -> int:
+    """Which of the eight colours of charts a model has."""
+    return colours.get(model, 0) % COLOURS
+
+
+@register.filter
+def number(value: float, kind: str) -> str:
+    """A bare number in the style of its kind."""
+    return number_text(value, kind)
+
+
+@register.filter
+def points_text(value: float | Decimal) -> str:
+    """Points of answers: 7,000 or 2.25."""
+    return plain_points(float(value))
+
+
+@register.inclusion_tag("evaluations/reports/_figure.html")
+def figure(
+    value: Figure | None, kind: str, link: str = "", interval: bool = True
+) -> dict[str, Any]:
+    """A figure with its interval and a link to its rows; without a value, its reason."""
+    if value is None:
+        return {"reason": _("no answers")}
+    if value.value is None:
+        return {"reason": reason_words(value.reason or ""), "link": link if value.n else ""}
+    return {
+        "text": number_text(value.value, kind),
+        "interval": interval_text(value, kind) if interval else "",
+        "n": value.n,
+        "link": link,
+    }
+
+
+@register.inclusion_tag("evaluations/reports/_short_figure.html")
+def short_figure(value: Figure, kind: str, link: str = "") -> dict[str, Any]:
+    """A figure in a narrow cell: a dash whose reason is read aloud and shown on pointing."""
+    if value.value is None:
+        return {"reason": reason_words(value.reason or "")}
+    return {"text": number_text(value.value, kind), "link": link}
+
+
+@register.simple_tag
+def rows_link(params: ReportParams, model: str, **cell: str) -> str:
+    """Where the answers behind a figure of *model* stand."""
+    return _address("reports:rows", params, models=[model], **cell)
+
+
+@register.simple_tag
+def pairs_link(params: ReportParams, model: str, pair: str, subject: str) -> str:
+    """Where the pairs behind a figure of agreement stand."""
+    of_all = replace(params, marker="")
+    return _address("reports:pairs", of_all, models=[model], pair=pair, subject=subject)
+
+
+@register.simple_tag
+def report_link(params: ReportParams) -> str:
+    """The report page of the same dataset, marker, policy and year, with all its models."""
+    return _address("reports:overview", params, models=[])
+
+
+@register.simple_tag
+def export_link(params: ReportParams, name: str) -> str:
+    """Where the report called *name* is a file; agreement is that of every pair."""
+    address = reverse("reports:export", args=[name])
+    marker = "" if name == "agreement" else params.marker
+    return f"{address}?{_query(params, list(params.models), marker)}"
+
+
+def _address(view: str, params: ReportParams, *, models: list[str], **others: str) -> str:
+    return f"{reverse(view)}?{_query(params, models, params.marker, **others)}"
+
+
+def _query(params: ReportParams, models: list[str], marker: str, **others: str) -> str:
+    query = {
+        "dataset": params.dataset,
+        "model": models,
+        "marker": marker,
+        "policy": params.policy,
+        "year": params.year or "",
+        **others,
+    }
+    return urlencode({name: value for name, value in query.items() if value}, doseq=True)

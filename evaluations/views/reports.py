@@ -1,0 +1,178 @@
+"""The report page, the answers behind its figures, and its tables as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from evaluations.exports.columns import report_table
+from evaluations.exports.csv_file import manifest, sha256
+from evaluations.exports.csv_file import render as render_csv
+from evaluations.exports.page_tables import by_model, model_lines, ranked, rate_lines
+from evaluations.forms.reports import CELL, PAIR, ReportFilter, read_cell, read_params
+from evaluations.rules.statistics.accuracy import converted_report
+from evaluations.rules.statistics.agreement import agreement
+from evaluations.rules.statistics.figure import Figure
+from evaluations.rules.statistics.ledger import OUTCOMES
+from evaluations.rules.statistics.rows import ScoredAnswer
+from evaluations.rules.statistics.tally import ALL, tally
+from evaluations.selectors.mark_pairs import TEACHER_PAIR
+from evaluations.selectors.report_choices import choices
+from evaluations.selectors.report_pages import (
+    Cell,
+    Overview,
+    overview,
+    pair_facts,
+    pairs_behind,
+    row_facts,
+    rows_behind,
+)
+from evaluations.selectors.report_params import TEACHERS, ReportParams, checked
+from evaluations.selectors.reports import build_report
+from evaluations.services.exports import note_export
+from evaluations.views.blind import not_while_marking
+from evaluations.views.report_charts import (
+    judge_chart,
+    subjects_chart,
+    teachers_chart,
+    totals_chart,
+)
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from questions.rules.vocabulary import Part
+
+PAGE = 50
+
+
+@require_safe
+@requires(Capability.SEE_REPORTS)
+@not_while_marking
+def report_overview(request: MemberRequest) -> HttpResponse:
+    """Every report of one dataset; the filters stand in the address."""
+    found = choices(request.GET.get("dataset", ""))
+    if not found.dataset:
+        context = {"may_see_runs": request.user.may(Capability.SEE_RUNS)}
+        return render(request, "evaluations/reports/empty.html", context)
+    form = ReportFilter(request.GET, found)
+    params = form.params()
+    colours = {one.name: one.colour for one in found.models}
+    if params.models:
+        colours = {name: colours[name] for name in params.models}
+    made = overview(params)
+    colours = {name: colours[name] for name in ranked(made.converted, colours)}
+    context: dict[str, Any] = {
+        "form": form,
+        "choices": found,
+        "params": params,
+        "colours": colours,
+        "may_export": request.user.may(Capability.EXPORT),
+        "part": wanted_part(request.GET.get("part", ""), made),
+        **tables(made, list(colours)),
+    }
+    context |= charts(made, params, colours, context["part"])
+    return render(request, "evaluations/reports/overview.html", context)
+
+
+def wanted_part(asked: str, made: Overview) -> str:
+    """The part whose rates are drawn: as asked, else the subjective one where it has any."""
+    if asked in list(Part):
+        return asked
+    parts = {row.key["part"] for row in made.rates.rows if row.figures["rate"].value is not None}
+    return Part.OBJECTIVE.value if parts == {Part.OBJECTIVE.value} else Part.SUBJECTIVE.value
+
+
+def tables(made: Overview, models: list[str]) -> dict[str, Any]:
+    """The tables of the page, each from one report."""
+    return {
+        "reports": made,
+        "model_lines": model_lines(made.converted, made.rates, models),
+        "rate_lines": rate_lines(made.rates, models),
+        "converted_groups": by_model(made.converted, models),
+        "agreement_rows": made.agreement.rows,
+        "repeated": [row for row in made.repeats.rows if row.figures["average"].value is not None],
+        "ledger_groups": by_model(made.ledger, models),
+        "outcomes": OUTCOMES,
+    }
+
+
+def charts(
+    made: Overview, params: ReportParams, colours: dict[str, int], part: str
+) -> dict[str, Any]:
+    """The four charts; the judge's with the pair that it shows."""
+    pair, spreads, boxes = judge_chart(made, params.marker)
+    return {
+        "totals": totals_chart(made, list(colours), params),
+        "subjects": subjects_chart(made, part, colours),
+        "teachers": teachers_chart(made),
+        "teacher_pairs": len(made.teacher_pairs),
+        "judge_pair": pair,
+        "spreads": spreads,
+        "boxes": boxes,
+    }
+
+
+@require_safe
+@requires(Capability.SEE_REPORTS)
+@not_while_marking
+def report_rows(request: MemberRequest) -> HttpResponse:
+    """The answers behind one figure, and what they add up to."""
+    params = checked(read_params(request.GET, others=CELL | {"page"}))
+    cell = read_cell(request.GET)
+    rows = rows_behind(params, cell)
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    by_part = {
+        part: tally(row for row in rows if row.part == part).figures()
+        for part in Part
+        if any(row.part == part for row in rows)
+    }
+    context = {"params": params, "cell": cell, "page": page, "by_part": by_part}
+    context["facts"] = row_facts(page.object_list)
+    context["converted"] = converted_subject(params, cell, rows)
+    return render(request, "evaluations/reports/rows.html", context)
+
+
+def converted_subject(
+    params: ReportParams, cell: Cell, rows: Sequence[ScoredAnswer]
+) -> dict[str, Figure]:
+    """What the answers to one subject of one model are worth in the examination."""
+    if len(params.models) != 1 or Cell(subject=cell.subject, part=cell.part) != cell:
+        return {}
+    marker = params.marker or TEACHERS
+    found = converted_report(rows, marker=marker).rows
+    return next((row.figures for row in found if row.key["subject"] == cell.subject != ALL), {})
+
+
+@require_safe
+@requires(Capability.SEE_REPORTS)
+@not_while_marking
+def report_pairs(request: MemberRequest) -> HttpResponse:
+    """The pairs of marks behind a figure of agreement, the farthest apart first."""
+    params = checked(read_params(request.GET, others=PAIR | {"page"}))
+    kind, subject = request.GET.get("pair", TEACHER_PAIR), request.GET.get("subject", "")
+    pairs = pairs_behind(params, kind, subject)
+    page = Paginator(pairs, PAGE).get_page(request.GET.get("page"))
+    context = {"params": params, "kind": kind, "subject": subject, "page": page}
+    context |= {"figures": agreement(pairs), "facts": pair_facts(page.object_list)}
+    return render(request, "evaluations/reports/pairs.html", context)
+
+
+@require_safe
+@requires(Capability.EXPORT)
+@not_while_marking
+def report_export(request: MemberRequest, name: str) -> HttpResponse:
+    """One report as CSV; who took what is kept."""
+    params = read_params(request.GET)
+    report = build_report(name, params)
+    table = report_table(report)
+    content = render_csv(table)
+    made = manifest(len(table.rows), sha256(content), report.params)
+    note_export(report.name, params, made, acting_user=request.user)
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    filename = f"{params.dataset}-{report.name}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response
