@@ -1,0 +1,110 @@
+"""The API of reports: the JSON of the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+
+from evaluations.models import MarkingRound, RoundTeacher, Run
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+from tests.evaluations.report_world import ALPHA, BETA, JUDGE, chosen, judged, mark, run_of, written
+
+NAMES = ["rates", "converted", "agreement", "repeats", "ledger"]
+
+
+@pytest.fixture
+def answers(db: None) -> None:
+    run = run_of(ALPHA)
+    chosen(run, "A", "B")
+    response = written(run)
+    mark(response, "4", "7")
+    judged(response, "8")
+    chosen(run_of(BETA), "A")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        ({}, []),
+        (
+            {"model": [ALPHA, BETA], "marker": f"judge:{JUDGE}", "policy": "published"},
+            ["--model", ALPHA, BETA, "--marker", f"judge:{JUDGE}", "--policy", "published"],
+        ),
+        ({"year": 2020}, ["--year", "2020"]),
+    ],
+)
+def test_the_json_is_that_of_the_command(
+    name: str, query: dict[str, object], options: list[str], curator: User, answers: None
+) -> None:
+    response = logged_in(curator).get(f"/api/v1/reports/{name}/", {"dataset": "exam", **query})
+    assert response.status_code == 200
+    printed = io.StringIO()
+    command = ["report", name, "--dataset", "exam", *options, "--format", "json"]
+    call_command(*command, stdout=printed)
+    assert response.json() == json.loads(printed.getvalue())
+
+
+def test_a_figure_has_its_n_its_interval_or_its_reason(curator: User, answers: None) -> None:
+    body = logged_in(curator).get("/api/v1/reports/converted/", {"dataset": "exam"}).json()
+    assert body["report"] == "converted"
+    row = next(row for row in body["rows"] if row["key"]["subject"] == "Physics")
+    assert row["key"]["policy"] == "strict"
+    # one of two right: 22 of the 44 points of physics
+    objective = row["figures"]["objective"]
+    assert (objective["value"], objective["n"], objective["reason"]) == (22.0, 2, None)
+    missing = next(row for row in body["rows"] if row["key"]["subject"] == "History")
+    assert missing["figures"]["total"]["value"] is None
+    assert missing["figures"]["total"]["reason"] == "missing:History/objective,History/subjective"
+
+
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [("admin", 200), ("curator", 200), ("lead", 200), ("teacher", 403), ("outsider", 403)],
+)
+def test_who_may_ask(who: str, status: int, answers: None, request: pytest.FixtureRequest) -> None:
+    client = logged_in(request.getfixturevalue(who))
+    response = client.get("/api/v1/reports/rates/", {"dataset": "exam"})
+    assert response.status_code == status
+    assert (ALPHA in response.text) == (status == 200)
+
+
+def test_a_lead_who_marks_is_told_to_wait(lead: User, answers: None) -> None:
+    marking = MarkingRound.objects.create(
+        name="now", dataset=Run.objects.earliest("pk").dataset, scheme="1", random_seed=1
+    )
+    RoundTeacher.objects.create(round=marking, teacher=lead)
+    response = logged_in(lead).get("/api/v1/reports/rates/", {"dataset": "exam"})
+    assert response.status_code == 403
+    assert "open for you when it is closed" in response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "status", "sentence"),
+    [
+        ("rates", {}, 400, "Name the dataset, as in ?dataset=gaokao-bench."),
+        ("rates", {"dataset": "exam", "models": "x"}, 400, "There is no parameter called models."),
+        ("rates", {"dataset": "exam", "by": "year"}, 400, "There is no parameter called by."),
+        ("rates", {"dataset": "exam", "year": "x"}, 400, "“x” is not a year."),
+        ("rates", {"dataset": "x"}, 404, "There is no dataset “x”; there are: exam."),
+        ("guess", {"dataset": "exam"}, 400, "There is no report “guess”"),
+        ("cuts", {"dataset": "exam"}, 400, "The report “cuts” cannot be made yet."),
+    ],
+)
+def test_what_cannot_be_answered_gets_a_sentence(
+    name: str, query: dict[str, str], status: int, sentence: str, curator: User, answers: None
+) -> None:
+    response = logged_in(curator).get(f"/api/v1/reports/{name}/", query)
+    assert response.status_code == status
+    assert sentence in response.json()["detail"]
+
+
+def test_nothing_can_be_written(admin: User, answers: None) -> None:
+    for method in ("post", "put", "patch", "delete"):
+        address = "/api/v1/reports/rates/?dataset=exam"
+        response = getattr(logged_in(admin), method)(address, content_type="application/json")
+        assert response.status_code in (403, 405)
