@@ -9,8 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.rules.judging.judge_reply import JudgeStatus
 
-P = PauseReason
+P, J = PauseReason, JudgeStatus
 PAUSES: Mapping[str, Promise | str] = {
     P.AUTH: _("The endpoint refuses the key. Set the right one, then resume."),
     P.QUOTA: _("The account behind the key has nothing left. Top it up, then resume."),
@@ -40,6 +41,18 @@ ERRORS: Mapping[str, Promise | str] = {
     "cancelled": _("given up"),
     "worker_lost": _("worker lost while waiting"),
 }
+JUDGED: Mapping[str, Promise | str] = {
+    J.SCORED: _("scored"),
+    J.OVER_FULL_MARKS: _("more than full marks"),
+    J.BELOW_ZERO: _("below zero"),
+    J.SEVERAL_TOTALS: _("several totals"),
+    J.UNCLEAR_TOTAL: _("unclear total"),
+    J.WRONG_DENOMINATOR: _("other full marks"),
+    J.NO_TOTAL: _("no total"),
+    J.EMPTY: _("empty reply"),
+    J.REFUSED: _("refused"),
+    J.TRUNCATED: _("cut off"),
+}
 COLOURS = {
     RunStatus.RUNNING: "green",
     RunStatus.FINISHED: "",
@@ -58,6 +71,11 @@ def pause_sentence(run: Run) -> Promise | str:
 def error_words(kind: str) -> Promise | str:
     """An error's kind in a few words; an unknown kind as it is."""
     return ERRORS.get(kind, kind)
+
+
+def judge_words(status: str) -> Promise | str:
+    """What became of a judge's reply."""
+    return JUDGED.get(status, status)
 
 
 def colour(status: str) -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from statistics import median
+from typing import Any
 
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+from evaluations.models import Attempt, Extraction, Job, Judgement, Response, Run
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose, RunStatus
+from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
+from evaluations.rules.extraction.outcome import Outcome
+from evaluations.rules.judging.judge_reply import JudgeStatus
+from evaluations.rules.scoring.policies import Policy
 
 # What is called "now" in "calls per second now".
 RECENT = timedelta(seconds=30)
@@ -47,6 +54,7 @@ class Progress:
     per_second_now: float | None
     per_second: float | None
     seconds_left: float | None
+    ends_at: datetime | None
     seconds: float | None
     live: bool
 
@@ -58,7 +66,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far a run is with one task."""
+    """How far a run is with one task.
+
+    ``read`` of ``readable`` answers (or judges' replies) were read by rule;
+    ``median`` is the usual time of an answered call in seconds.
+    """
 
     slug: str
     part: str
@@ -66,6 +78,9 @@ class TaskProgress:
     done: int
     failed: int
     in_flight: int
+    read: int
+    readable: int
+    median: float | None
 
 
 @dataclass(frozen=True)
@@ -75,19 +90,28 @@ class ErrorRow:
     kind: str
     attempts: int
     jobs: int
+    still_failed: int
     possibly_billed: int
     possible: Decimal
     last_text: str
 
 
 def runs() -> QuerySet[Run]:
-    """All runs, newest first, with what a list shows of them."""
-    done = Count("jobs", filter=Q(jobs__status=JobStatus.DONE))
-    failed = Count("jobs", filter=Q(jobs__status=JobStatus.FAILED))
+    """All runs, newest first, with what a list shows of them: counts of jobs and responses."""
+    jobs = Job.objects.filter(run=OuterRef("pk"))
     related = ("language_model", "endpoint", "dataset", "created_by", "judge", "judged_run")
     return Run.objects.select_related(*related).annotate(
-        planned=Count("jobs"), done=done, failed=failed
+        planned=_counted(jobs),
+        done=_counted(jobs.filter(status=JobStatus.DONE)),
+        failed=_counted(jobs.filter(status=JobStatus.FAILED)),
+        response_count=_counted(Response.objects.filter(run=OuterRef("pk"))),
     )
+
+
+def _counted(rows: QuerySet[Any]) -> Coalesce:
+    """A count as a subquery: only the rows of one page are counted, not the whole table."""
+    counted = rows.order_by().values("run").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted), 0)
 
 
 def money(run: Run) -> Money:
@@ -129,6 +153,7 @@ def progress(run: Run, now: datetime) -> Progress:
         per_second_now=recent,
         per_second=overall,
         seconds_left=left,
+        ends_at=None if left is None else now + timedelta(seconds=left),
         seconds=seconds,
         live=live,
     )
@@ -147,7 +172,7 @@ def _seconds(first: datetime | None, last: datetime | None) -> float | None:
 
 def by_task(run: Run) -> list[TaskProgress]:
     """Progress of *run* per task, by the task's name."""
-    rows = (
+    rows: Iterable[tuple[Any, ...]] = (
         Job.objects.filter(run=run)
         .order_by("question__task__slug")
         .values_list("question__task__slug", "question__task__part")
@@ -158,7 +183,41 @@ def by_task(run: Run) -> list[TaskProgress]:
             in_flight=Count("pk", filter=Q(status=JobStatus.LEASED)),
         )
     )
-    return [TaskProgress(*row) for row in rows]
+    read, medians = _read(run), _medians(run)
+    return [
+        TaskProgress(
+            slug, part, planned, done, failed, flying, *read.get(slug, (0, 0)), medians.get(slug)
+        )
+        for slug, part, planned, done, failed, flying in rows
+    ]
+
+
+def _read(run: Run) -> dict[str, tuple[int, int]]:
+    """Per task: how many answers were read by rule (strictly), of how many."""
+    if run.purpose == RunPurpose.JUDGE:
+        found: QuerySet[Any] = Judgement.objects.filter(run=run)
+        good = Q(status=JudgeStatus.SCORED)
+    else:
+        found = Extraction.objects.filter(
+            response__run=run, policy=Policy.STRICT, version=EXTRACTOR_VERSION
+        )
+        good = Q(outcome=Outcome.READ)
+    n = Count("response", distinct=True)
+    rows = (
+        found.order_by()
+        .values_list("response__question__task__slug")
+        .annotate(read=Count("response", filter=good, distinct=True), n=n)
+    )
+    return {slug: (read, of) for slug, read, of in rows}
+
+
+def _medians(run: Run) -> dict[str, float]:
+    """Per task: the median seconds of the answered calls."""
+    answered = Attempt.objects.filter(job__run=run, status=AttemptStatus.ANSWERED)
+    seconds: dict[str, list[float]] = {}
+    for slug, one in answered.order_by().values_list("job__question__task__slug", "seconds"):
+        seconds.setdefault(slug, []).append(one or 0.0)
+    return {slug: median(values) for slug, values in seconds.items()}
 
 
 def errors(run: Run) -> list[ErrorRow]:
@@ -171,6 +230,7 @@ def errors(run: Run) -> list[ErrorRow]:
         .annotate(
             attempts=Count("pk"),
             jobs=Count("job", distinct=True),
+            still_failed=Count("job", filter=Q(job__status=JobStatus.FAILED), distinct=True),
             billed=Count("pk", filter=unknown),
             possible=Coalesce(Sum("reserved", filter=unknown), NOTHING),
             last=Max("pk"),
@@ -184,6 +244,7 @@ def errors(run: Run) -> list[ErrorRow]:
             kind=row["error"],
             attempts=row["attempts"],
             jobs=row["jobs"],
+            still_failed=row["still_failed"],
             possibly_billed=row["billed"],
             possible=row["possible"],
             last_text=texts.get(row["last"], ""),

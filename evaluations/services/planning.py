@@ -42,7 +42,7 @@ def items_of(dataset: Dataset, limit: int | None) -> list[Question]:
         raise BadInput(_("The limit is a whole number above zero, or left out for all items."))
     active = Question.objects.filter(
         task__dataset=dataset, status=ItemStatus.ACTIVE, current__isnull=False
-    ).select_related("task")
+    ).select_related("task", "current")
     groups: dict[str, list[Question]] = {}
     for question in active.order_by("task__slug", "position", "pk"):
         groups.setdefault(question.task.slug, []).append(question)

@@ -1,0 +1,131 @@
+"""The admin site for operators: what is evidence can be looked at, never changed or removed."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db import models
+from django.forms import ModelForm
+from django.http import HttpRequest
+
+from evaluations.models import (
+    Attempt,
+    BlindAnswer,
+    Draft,
+    Endpoint,
+    Extraction,
+    FinalMark,
+    Job,
+    Judge,
+    Judgement,
+    LanguageModel,
+    Mark,
+    MarkingRound,
+    ObjectiveScore,
+    PointMark,
+    Response,
+    RoundTeacher,
+    Run,
+    Slot,
+)
+from evaluations.services.endpoints import save_endpoint
+
+
+class ReadOnly(admin.ModelAdmin):
+    """Rows to be looked at. Counting a large table on every page is left out."""
+
+    list_select_related = True
+    show_full_result_count = False
+    list_per_page = 50
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(admin.ModelAdmin):
+    """Prices and limits. Address, model and key go together and have their own page."""
+
+    list_display = ("name", "base_url", "model", "key_variable", "max_in_flight")
+    readonly_fields = ("base_url", "model", "key_variable", "language_model")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def save_model(
+        self, request: HttpRequest, obj: Endpoint, form: ModelForm, change: bool
+    ) -> None:
+        """Save by the service, as every other door does."""
+        save_endpoint(
+            endpoint=obj,
+            base_url=obj.base_url,
+            model=obj.model,
+            language_model=obj.language_model.name,
+            key_variable=None,
+            acting_user=request.user,
+            **form.cleaned_data,
+        )
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnly):
+    list_display = ("pk", "purpose", "language_model", "dataset", "status", "created_at")
+    list_filter = ("purpose", "status", "dataset")
+
+
+@admin.register(Job)
+class JobAdmin(ReadOnly):
+    list_display = ("pk", "run", "question", "repeat", "status", "attempts_made", "error")
+    list_filter = ("status",)
+
+
+@admin.register(Attempt)
+class AttemptAdmin(ReadOnly):
+    list_display = ("pk", "job", "number", "status", "error", "http_status", "cost", "sent_at")
+    list_filter = ("status", "error")
+
+
+@admin.register(Response)
+class ResponseAdmin(ReadOnly):
+    list_display = ("pk", "run", "question", "repeat", "finish_reason", "created_at")
+
+
+@admin.register(Extraction)
+class ExtractionAdmin(ReadOnly):
+    list_display = ("pk", "response", "policy", "version", "outcome", "method")
+    list_filter = ("policy", "outcome")
+
+
+@admin.register(ObjectiveScore)
+class ObjectiveScoreAdmin(ReadOnly):
+    list_display = ("pk", "response", "policy", "version", "points", "full", "outcome")
+    list_filter = ("policy", "outcome")
+
+
+@admin.register(Judgement)
+class JudgementAdmin(ReadOnly):
+    list_display = ("pk", "response", "judge", "number", "status", "total", "full")
+    list_filter = ("judge", "status")
+
+
+@admin.register(Mark)
+class MarkAdmin(ReadOnly):
+    list_display = ("pk", "slot", "version", "teacher", "total", "full", "stale", "created_at")
+
+
+@admin.register(FinalMark)
+class FinalMarkAdmin(ReadOnly):
+    list_display = ("pk", "answer", "number", "value", "full", "rule", "created_at")
+
+
+OTHERS = (LanguageModel, Judge, MarkingRound, RoundTeacher, BlindAnswer, Slot, PointMark, Draft)
+for _model in OTHERS:
+    admin.site.register(_model, ReadOnly)

@@ -1,0 +1,101 @@
+"""Figures and states of runs as people read them: ``{{ 5142|counted }}``, ``{{ 420|lasting }}``."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext
+
+from evaluations.models import vocabulary
+from evaluations.rules.judging.judge_reply import JudgeStatus
+from evaluations.rules.prompting.run_settings import Setting
+from evaluations.selectors import run_words
+from questions.rules.vocabulary import Named
+
+register = template.Library()
+SIGNS = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£"}
+LISTS: dict[str, type[Named]] = {
+    "RunStatus": vocabulary.RunStatus,
+    "AttemptStatus": vocabulary.AttemptStatus,
+    "PauseReason": vocabulary.PauseReason,
+    "Setting": Setting,
+}
+
+register.filter("run_colour", run_words.colour)
+register.filter("error_words", run_words.error_words)
+register.filter("judge_words", run_words.judge_words)
+
+
+@register.filter
+def state(value: str, name: str) -> str:
+    """The name of *value* in the closed list called *name*; the value itself where unknown."""
+    try:
+        return LISTS[name](value).label(get_language() or "en")
+    except ValueError:
+        return value
+
+
+@register.filter
+def counted(value: int) -> str:
+    """5142 as 5,142."""
+    return f"{value:,}"
+
+
+@register.filter
+def money(amount: Decimal | None, currency: str) -> str:
+    """An amount with its sign; four decimals below one, so that a single call is not 0."""
+    if amount is None:
+        return "–"
+    digits = 2 if amount >= 1 or amount == 0 else 4
+    return f"{SIGNS.get(currency, currency)} {amount:,.{digits}f}".strip()
+
+
+@register.filter
+def lasting(seconds: float | None) -> str:
+    """A length of time: 12 s, 7 min, 2 h 10 min."""
+    if seconds is None:
+        return "–"
+    minutes, hours = round(seconds / 60), int(seconds // 3600)
+    if seconds < 59.5:
+        return gettext("%(n)d s") % {"n": round(seconds)}
+    if minutes < 60:
+        return gettext("%(n)d min") % {"n": minutes}
+    rest = round((seconds - hours * 3600) / 60)
+    hours, rest = (hours + 1, 0) if rest == 60 else (hours, rest)
+    return gettext("%(h)d h %(n)d min") % {"h": hours, "n": rest}
+
+
+@register.filter
+def speed(per_second: float | None) -> str:
+    """Answers a second, or a minute where that says more."""
+    if per_second is None:
+        return "–"
+    if per_second and per_second < 0.95:
+        return gettext("%(n).1f /min") % {"n": per_second * 60}
+    return gettext("%(n).1f /s") % {"n": per_second}
+
+
+@register.filter
+def share(part: int, whole: int) -> str:
+    """A share in percent, rounded down, so that 100 % means all; a dash of nothing."""
+    return f"{100 * part // whole} %" if whole else "–"
+
+
+@register.filter
+def seconds(value: float | None) -> str:
+    """The seconds of one call."""
+    return "–" if value is None else gettext("%(n).1f s") % {"n": value}
+
+
+@register.filter
+def scored(status: str) -> bool:
+    """Whether a judgement has a total."""
+    return status == JudgeStatus.SCORED
+
+
+@register.filter
+def kind_of(status: str) -> str | Promise:
+    """The pill's colour of an attempt."""
+    return {"answered": "green", "error": "red", "unknown": "amber"}.get(status, "")

@@ -1,0 +1,182 @@
+"""Runs: the list, one run while it goes, a new one, and what people do to it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from evaluations.forms.runs import BudgetForm, JudgeForm, NewRunForm
+from evaluations.models import Run
+from evaluations.models.vocabulary import PauseReason
+from evaluations.selectors import runs as reading
+from evaluations.selectors.run_words import pause_sentence
+from evaluations.services import runs as services
+from evaluations.services.judging import ensure_judge, judge_runs_of
+from evaluations.services.run_estimates import Estimate, estimate
+from evaluations.tasks import ask_for_work
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import BadInput, NotFound, Refusal
+
+PAGE = 25
+
+
+def found(pk: int) -> Run:
+    """The run *pk*; refuses where there is none."""
+    run = reading.runs().filter(pk=pk).first()
+    if run is None:
+        raise NotFound(_("There is no such run."))
+    return run
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_list(request: MemberRequest) -> HttpResponse:
+    """All runs, the newest first."""
+    page = Paginator(reading.runs(), PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "may_start": request.user.may(Capability.START_RUNS)}
+    return render(request, "evaluations/runs/list.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_page(request: MemberRequest, pk: int) -> HttpResponse:
+    """One run: its progress, its tasks, its errors, its settings."""
+    run = found(pk)
+    context = {
+        **progress_context(run),
+        "pause": pause_sentence(run),
+        "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
+        "judge_runs": judge_runs_of(run),
+        "judge_form": JudgeForm(),
+        "may_start": request.user.may(Capability.START_RUNS),
+    }
+    return render(request, "evaluations/runs/run.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
+    """The moving part of the page; the whole page anew once the status is another one."""
+    run = found(pk)
+    if request.GET.get("status") != run.status:
+        return HttpResponseClientRefresh()
+    return render(request, "evaluations/runs/_progress.html", progress_context(run))
+
+
+def progress_context(run: Run) -> dict[str, Any]:
+    """What page and fragment show alike."""
+    return {
+        "run": run,
+        "progress": reading.progress(run, timezone.now()),
+        "tasks": reading.by_task(run),
+        "errors": reading.errors(run),
+        "currency": run.run_settings.get("currency", ""),
+    }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.START_RUNS)
+def new_run(request: MemberRequest) -> HttpResponse:
+    """The form of a new run; it says what the run will ask and cost before it starts."""
+    if request.method == "POST":
+        form = NewRunForm(request.POST)
+        if form.is_valid():
+            try:
+                run = start(form, request)
+            except Refusal as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                return redirect("runs:run", run.pk)
+    else:
+        form = NewRunForm(request.GET) if request.GET else NewRunForm()
+    context = {"form": form, **estimate_context(form)}
+    status = 400 if request.method == "POST" else 200
+    return render(request, "evaluations/runs/new.html", context, status=status)
+
+
+def start(form: NewRunForm, request: MemberRequest) -> Run:
+    """Start what the form says, and tell the workers after the commit."""
+    said = form.cleaned_data
+    with transaction.atomic():
+        run = services.start_run(
+            endpoint=said["endpoint"],
+            dataset=said["dataset"],
+            repeats=said["repeats"],
+            limit=said["limit"],
+            budget=said["budget"],
+            judge=ensure_judge(said["judge"]) if said["judge"] else None,
+            acting_user=request.user,
+            idempotency_key=str(said["key"]) if said["key"] else None,
+        )
+        transaction.on_commit(partial(ask_for_work, run.pk))
+    return run
+
+
+def estimate_context(form: NewRunForm) -> dict[str, Estimate | str]:
+    """The estimate of a form that can be read, or the sentence why there is none."""
+    if not form.is_bound or not form.is_valid():
+        return {}
+    said = form.cleaned_data
+    names = ("endpoint", "dataset", "repeats", "limit", "judge")
+    try:
+        return {"estimate": estimate(**{name: said[name] for name in names})}
+    except Refusal as refusal:
+        return {"estimate_refused": str(refusal)}
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def stop(request: MemberRequest, pk: int) -> HttpResponse:
+    """Send nothing more."""
+    services.stop_run(found(pk), acting_user=request.user)
+    messages.success(request, _("Nothing more is sent; what is in flight still comes in."))
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def resume(request: MemberRequest, pk: int) -> HttpResponse:
+    """Go on, with a higher budget where one was typed."""
+    form = BudgetForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(_("The budget is an amount such as 12.50."))
+    services.resume_run(found(pk), acting_user=request.user, budget=form.cleaned_data["budget"])
+    transaction.on_commit(partial(ask_for_work, pk))
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def retry(request: MemberRequest, pk: int) -> HttpResponse:
+    """Try the failed calls again."""
+    n = services.retry_failed(found(pk), acting_user=request.user)
+    transaction.on_commit(partial(ask_for_work, pk))
+    tried = ngettext("%(n)d call is tried again.", "%(n)d calls are tried again.", n)
+    messages.success(request, tried % {"n": n})
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def judge(request: MemberRequest, pk: int) -> HttpResponse:
+    """Let a judge mark the subjective answers of a run."""
+    form = JudgeForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(_("Choose the endpoint that judges."))
+    with transaction.atomic():
+        judge = ensure_judge(form.cleaned_data["judge"])
+        judge_run = services.start_judge_run(found(pk), judge, acting_user=request.user)
+        transaction.on_commit(partial(ask_for_work, judge_run.pk))
+    return redirect("runs:run", judge_run.pk)
