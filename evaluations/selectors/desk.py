@@ -131,6 +131,18 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     )
 
 
+def own_marks(
+    teacher: User, round: UUID | None = None, response: UUID | None = None
+) -> QuerySet[Mark]:
+    """Every version of every mark of *teacher*, newest first; of one round or response if named."""
+    marks = Mark.objects.filter(teacher=teacher).select_related("slot__answer__round")
+    if round is not None:
+        marks = marks.filter(slot__answer__round__public_id=round)
+    if response is not None:
+        marks = marks.filter(slot__answer__public_id=response)
+    return marks.prefetch_related("points").order_by("-id")
+
+
 def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot | None:
     """The slot of the newest own mark; of the one before it while *before* is being revised."""
     marks = Mark.objects.filter(teacher=teacher, slot__answer__round=marking_round)

@@ -54,7 +54,7 @@ def write_draft(slot: Slot, teacher: User, sequence: int, content: Mapping[str, 
 
 
 def clean(content: Mapping[str, object]) -> dict[str, object]:
-    """The parts of a draft that the desk knows, as text of bounded length.
+    """The parts of a draft that the desk knows, as text of bounded length without NUL.
 
     A draft may hold what is not a mark yet ("1."), so nothing is read here.
     """
@@ -64,10 +64,15 @@ def clean(content: Mapping[str, object]) -> dict[str, object]:
         if isinstance(points, list)
         else [],
         "total": _short(content.get("total")),
-        "comment": str(content.get("comment") or "")[:LONGEST_COMMENT],
+        "comment": _text(content.get("comment"), LONGEST_COMMENT),
         "flags": [_short(flag) for flag in flags[:MOST_POINTS]] if isinstance(flags, list) else [],
     }
 
 
 def _short(value: object) -> str:
-    return "" if value is None else str(value)[:LONGEST_NUMBER]
+    return _text(value, LONGEST_NUMBER)
+
+
+def _text(value: object, longest: int) -> str:
+    # PostgreSQL stores no NUL, and a draft must not fail for one.
+    return "" if value is None else str(value).replace("\x00", "")[:longest]

@@ -61,6 +61,7 @@ def test_a_draft_for_what_somebody_else_holds_is_refused(
     [
         {},
         {"points": "no list", "flags": 3, "total": None, "comment": None, "role": "admin"},
+        {"points": ["\x00"], "total": "1\x00", "comment": "a\x00b", "flags": ["\x00"]},
         {"points": ["1", None, 2.5, "x" * 999], "flags": ["cut_off"] * 999, "comment": "y" * 99999},
     ],
 )
@@ -68,3 +69,4 @@ def test_a_draft_keeps_the_known_parts_at_bounded_length(content: dict[str, obje
     kept = clean(content)
     assert set(kept) == {"points", "total", "comment", "flags"}
     assert len(str(kept)) < 15_000
+    assert "\\x00" not in repr(kept)
