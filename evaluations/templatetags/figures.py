@@ -78,7 +78,7 @@ def reason_words(code: str) -> str:
 def _missing_words(places: str) -> str:
     """``Physics/subjective,Biology/subjective`` as *no subjective marks in Physics, Biology*."""
     pairs = sorted((place.rpartition("/")[::2] for place in places.split(",")), key=_part)
-    return "; ".join(
+    return _("; ").join(
         _nothing_in(part, [subject for subject, _part_of in group])
         for part, group in groupby(pairs, key=_part)
     )
@@ -90,7 +90,7 @@ def _nothing_in(part: str, subjects: list[str]) -> str:
     if len(subjects) == SUBJECTS_OF_A_STREAM:
         return _("no objective scores") if objective else _("no subjective marks")
     names = [label(Subject, subject) for subject in subjects]
-    listed = ", ".join(names[:MOST_NAMED])
+    listed = _(", ").join(names[:MOST_NAMED])
     if len(names) > MOST_NAMED:
         more = {"some": listed, "more": len(names) - MOST_NAMED}
         listed = _("%(some)s and %(more)s more") % more
@@ -144,7 +144,7 @@ def outcome_words(row: ScoredAnswer) -> str:
     outcome = outcome_name(outcome_of(row))
     if not row.reason or row.reason == outcome_of(row):
         return outcome
-    return f"{outcome}: {reason_words(row.reason)}"
+    return _("%(outcome)s: %(why)s") % {"outcome": outcome, "why": reason_words(row.reason)}
 
 
 @register.simple_tag
