@@ -61,6 +61,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "marking:save": C.MARK,
     "marking:skip": C.MARK,
     "marking:draft": C.MARK,
+    "api-marks": C.MARK,
     "rounds:list": C.LEAD_ROUNDS,
     "rounds:new": C.LEAD_ROUNDS,
     "rounds:round": C.LEAD_ROUNDS,

@@ -25,7 +25,9 @@ def test_an_older_draft_that_comes_late_is_ignored(teacher: User, other_teacher:
     assert Draft.objects.get().content["comment"] == "4"
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(order=st.permutations(range(1, 26)))
 def test_the_highest_sequence_wins_in_any_order(
     order: list[int], teacher: User, other_teacher: User
