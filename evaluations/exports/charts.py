@@ -49,15 +49,20 @@ class Spread:
 
 
 def totals_bar(report: Report, models: Sequence[str], streams: Names, *, digits: int = 0) -> Chart:
-    """Report ``converted`` as bars of 750 points with intervals, one bar a stream and model."""
+    """Report ``converted`` as bars of 750 points with intervals, one bar a stream and model.
+
+    A model with one total has a gap for the other; one without any is left out.
+    """
     totals = {
         (row.key["model"], row.key["stream"]): row.figures["total"]
         for row in report.rows
         if row.key["subject"] == ALL
     }
+    known = {model for (model, _), figure in totals.items() if figure.value is not None}
+    drawn = [model for model in models if model in known]
     series = []
     for (stream, name), colour in zip(streams.items(), STREAM_COLOURS, strict=True):
-        figures = [totals.get((model, stream)) for model in models]
+        figures = [totals.get((model, stream)) for model in drawn]
         series.append(
             {
                 "name": name,
@@ -66,8 +71,9 @@ def totals_bar(report: Report, models: Sequence[str], streams: Names, *, digits:
                 "colour": colour,
             }
         )
-    data = {"categories": list(models), "series": series, "max": FULL_TOTAL, "digits": digits}
-    return Chart("bar", data, empty=all(figure.value is None for figure in totals.values()))
+    data = {"categories": drawn, "series": series, "max": FULL_TOTAL, "digits": digits}
+    left_out = tuple(model for model in models if model not in known)
+    return Chart("bar", data, not drawn, left_out)
 
 
 def _interval(figure: Figure | None) -> list[float] | None:

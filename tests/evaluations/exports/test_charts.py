@@ -37,6 +37,8 @@ def test_bars_are_the_totals_with_their_intervals() -> None:
             total("a", "sciences", Figure(447.0, 90, 438.0, 456.0)),
             total("a", "sciences", Figure(60.0, 9), subject="Physics"),
             total("a", "humanities", missing("missing:History/subjective", 9)),
+            total("b", "sciences", Figure(300.0, 90)),
+            total("b", "humanities", Figure(368.0, 90, 360.0, 376.0)),
         ],
     )
     chart = totals_bar(report, ["a", "b"], STREAMS)
@@ -44,14 +46,16 @@ def test_bars_are_the_totals_with_their_intervals() -> None:
     assert chart.data["categories"] == ["a", "b"]
     sciences, humanities = chart.data["series"]  # type: ignore[misc]
     assert sciences["name"] == "理科"
-    assert sciences["values"] == [447.0, None]
+    assert sciences["values"] == [447.0, 300.0]
     assert sciences["intervals"] == [[438.0, 456.0], None]
-    assert humanities["values"] == [None, None]
+    assert humanities["values"] == [None, 368.0]
 
 
-def test_a_total_that_lacks_a_part_has_no_bar() -> None:
-    chart = totals_bar(converted_report([answered()]), ["m"], STREAMS)
-    assert [series["values"] for series in chart.data["series"]] == [[None], [None]]  # type: ignore[attr-defined]
+def test_who_has_no_total_has_no_bar_and_is_named() -> None:
+    chart = totals_bar(converted_report([answered()]), ["m", "n"], STREAMS)
+    assert chart.data["categories"] == []
+    assert chart.empty
+    assert chart.left_out == ("m", "n")
 
 
 def rows(model: str, *subjects: str) -> list[object]:
