@@ -57,8 +57,8 @@ class RunChoice(forms.ModelChoiceField):
     """A run by its model, dataset and day."""
 
     def label_from_instance(self, run: Run) -> str:
-        day = f"{run.created_at:%Y-%m-%d}"
-        return f"{run.language_model.name} · {run.dataset.name} · {run} ({day})"
+        day, number = f"{run.created_at:%Y-%m-%d}", _("run %(number)s") % {"number": run.pk}
+        return f"{run.language_model.name} · {run.dataset.name} · {number} ({day})"
 
 
 class JudgeRunForm(forms.Form):

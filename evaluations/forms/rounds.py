@@ -37,7 +37,8 @@ class RunsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     """Runs to tick, each with what tells it from the others."""
 
     def label_from_instance(self, run: Run) -> str:
-        return f"{run.language_model} · {run.dataset} · {run} · {run.created_at:%Y-%m-%d}"
+        number = _("run %(number)s") % {"number": run.pk}
+        return f"{run.language_model} · {run.dataset} · {number} · {run.created_at:%Y-%m-%d}"
 
 
 class RoundForm(forms.Form):

@@ -78,7 +78,7 @@ class Flag(Named):
     """One-key flags of the marking desk."""
 
     CUT_OFF = "cut_off", "Cut off", "答案被截断"
-    REPEATS = "repeats", "Repeats itself", "重复"
+    REPEATS = "repeats", "Repeats itself", "内容重复"
     REFUSES = "refuses", "Refuses", "拒答"
     OFF_TOPIC = "off_topic", "Off topic", "答非所问"
     OTHER_LANGUAGE = "other_language", "Other language", "语言不符"
