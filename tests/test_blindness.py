@@ -1,0 +1,308 @@
+"""Blindness as non-interference: worlds that differ only in hidden facts look the same.
+
+Every address that a GET can reach is taken from the URLconf, so that a page
+made later is tried as well. In between two looks only what a marker may not
+know is changed: the other teacher's mark, comment, flags and times, whether it
+led to a final mark or to the lead, what the judge said, the model and its run.
+The answers must be equal byte for byte, and hold no word of what is hidden.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from itertools import product
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from evaluations.models import (
+    BlindAnswer,
+    FinalMark,
+    Judge,
+    Judgement,
+    LanguageModel,
+    Mark,
+    MarkingRound,
+    Response,
+    Slot,
+)
+from evaluations.models.vocabulary import Flag, SlotKind
+from evaluations.rules.marking.scheme import Scheme
+from evaluations.services.slots import claim_next
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import NOW, RUBRIC, answers_of, give, held_slot, small_round
+
+pytestmark = pytest.mark.django_db
+CANARY = re.compile(rb"canary", re.IGNORECASE)
+TOKEN = re.compile(rb'(csrfmiddlewaretoken" value="|x-csrftoken": "|csrfToken":\s*")[^"]+')
+HTMX = {"HX-Request": "true"}
+CHANGING = {"Date", "Expires", "Set-Cookie"}
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Facts that a marker may not learn while the response is not final."""
+
+    points: tuple[str, ...]
+    comment: str
+    flag: Flag
+    judge: str
+    model: str
+    days: int
+
+
+AGREES = Hidden(("3", "3", "6"), "canary-agrees", Flag.CUT_OFF, "12", "canary-gpt-7f3a", 0)
+DIFFERS = Hidden(("0", "0", "0"), "canary-differs", Flag.REFUSES, "2", "canary-qwen-91bc", 40)
+NEARLY = Hidden(("3", "2.5", "6"), "", Flag.OFF_TOPIC, "0", "canary-glm-55aa", 3)
+WORLDS = [AGREES, DIFFERS, NEARLY]
+
+
+@dataclass
+class World:
+    """A round in which *teacher* has marked one response, holds one, and has one to come."""
+
+    made: MarkingRound
+    teacher: User
+    other: User
+    marked: BlindAnswer
+    held: BlindAnswer
+    coming: BlindAnswer
+
+    def set(self, hidden: Hidden) -> None:
+        """Change what the other teacher, the judge and the model did, and nothing else."""
+        for answer in (self.marked, self.held):
+            self._forget(answer)
+            give(
+                answer,
+                self.other,
+                hidden.points,
+                comment=hidden.comment,
+                flags=(hidden.flag,),
+                seconds=hidden.days + 1,
+            )
+            self._judge(answer.response, hidden)
+        theirs = Mark.objects.filter(teacher=self.other)
+        theirs.update(created_at=NOW + timedelta(days=hidden.days))
+        for model in LanguageModel.objects.filter(runs__responses__blind_answers__round=self.made):
+            model.name = f"{hidden.model}-{model.pk}"
+            model.save()
+
+    def _forget(self, answer: BlindAnswer) -> None:
+        FinalMark.objects.filter(answer=answer).delete()
+        for mark in Mark.objects.filter(slot__answer=answer, teacher=self.other):
+            mark.points.all().delete()
+            mark.delete()
+        answer.slots.filter(kind__in=[SlotKind.THIRD, SlotKind.ARBITRATION]).delete()
+        answer.slots.filter(holder=self.other).update(marked=False, holder=None)
+
+    def _judge(self, response: Response, hidden: Hidden) -> None:
+        judge = Judge.objects.get_or_create(name="canary-judge")[0]
+        Judgement.objects.update_or_create(
+            response=response,
+            judge=judge,
+            defaults={
+                "total": Decimal(hidden.judge),
+                "full": Decimal(12),
+                "status": "scored",
+                "reply": f"canary-judge-says {hidden.judge}",
+                "flags": [],
+            },
+        )
+
+
+@pytest.fixture(params=[Scheme.MEAN, Scheme.TWO_AND_LEAD, Scheme.THREE_AND_LEAD])
+def world(
+    request: pytest.FixtureRequest, teacher: User, other_teacher: User, third_teacher: User
+) -> World:
+    """Two teachers share every response; the third is only there for third marks."""
+    made = small_round(
+        [teacher, other_teacher, third_teacher], 3, scheme=request.param, house_rulings="Half."
+    )
+    pair = [teacher, other_teacher]
+    for answer in answers_of(made):
+        for person, slot in zip(pair, answer.slots.order_by("kind"), strict=True):
+            Slot.objects.filter(pk=slot.pk).update(planned=person)
+    Response.objects.update(text="$t = 1$ seconds.")
+    marked, held, coming = answers_of(made)
+    give(marked, teacher, ["3", "3", "6"], comment="my own", seconds=30)
+    held_slot(held, teacher)
+    return World(made, teacher, other_teacher, marked, held, coming)
+
+
+def arguments(world: World) -> dict[str, list[object]]:
+    """Values for each kind of argument in an address: own, others' and none at all."""
+    answer = world.marked
+    uuids = [world.made, world.marked, world.held, world.coming, answer.response, answer.question]
+    rows = [answer, answer.response, answer.response.run, Judgement.objects.first()]
+    return {
+        "UUIDConverter": [*[thing.public_id for thing in uuids], uuid.UUID(int=7)],
+        "IntConverter": [*{row.pk for row in rows if row}, 999_999],
+        "StringConverter": ["rates", "agreement", "canary"],
+        "SlugConverter": ["rates", "agreement", "exam"],
+        "PathConverter": ["rates"],
+    }
+
+
+def routes(
+    patterns: list[URLPattern | URLResolver], prefix: str = "/", kinds: tuple[str, ...] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every route but the Django admin's, with the kinds of its arguments."""
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        here = (*kinds, *(type(kind).__name__ for kind in pattern.pattern.converters.values()))
+        if isinstance(pattern, URLPattern):
+            assert "(?P" not in route, f"{route}: this test does not know how to fill a regex"
+            yield route, here
+        elif pattern.namespace != "admin":
+            yield from routes(pattern.url_patterns, route, here)
+
+
+def addresses(world: World, client: Client) -> list[str]:
+    """Every address that a route can make of the world's ids.
+
+    A route that refuses two different ids alike with 403 or 405 asks for a
+    capability or the method first (test_authorization): these two stand for all.
+    """
+    known = arguments(world)
+    found: list[str] = []
+    for route, kinds in routes(get_resolver().url_patterns):
+        filled = [fill(route, values) for values in product(*(known[kind] for kind in kinds))]
+        ends = [filled[0], filled[-1]]
+        closed = all(client.get(address).status_code in (403, 405) for address in ends)
+        found += ends if closed else filled
+    return sorted(set(found))
+
+
+def fill(route: str, values: tuple[object, ...]) -> str:
+    """The route with its arguments in place."""
+    for value in values:
+        route = re.sub(r"<[^>]+>", str(value), route, count=1)
+    return route
+
+
+def look(client: Client, address: str, headers: dict[str, str]) -> tuple[int, bytes, bytes]:
+    """Status, headers and body, without the clock and the token that is new each time."""
+    response = client.get(address, headers=headers)
+    kept = {k: v for k, v in response.headers.items() if k not in CHANGING}
+    return response.status_code, repr(sorted(kept.items())).encode(), masked(response.content)
+
+
+def masked(body: bytes) -> bytes:
+    return TOKEN.sub(rb"\1", body)
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "fragment"])
+def test_worlds_that_differ_in_hidden_facts_look_the_same(
+    world: World, headers: dict[str, str]
+) -> None:
+    client = logged_in(world.teacher)
+    world.set(WORLDS[0])
+    tried = addresses(world, client)
+    assert sum("/marking/" in address for address in tried) > 10
+    seen = {address: look(client, address, headers) for address in tried}
+    assert {status for status, _, _ in seen.values()} >= {200, 403, 404}
+    for hidden in WORLDS[1:]:
+        world.set(hidden)
+        for address in tried:
+            again = look(client, address, headers)
+            assert again == seen[address], address
+            assert not CANARY.search(again[1] + again[2].replace(address.encode(), b"")), address
+
+
+def test_the_desk_asks_the_database_the_same_questions(world: World) -> None:
+    """Time would tell as well: the same number of queries, whatever the others did."""
+    client = logged_in(world.teacher)
+    counts = []
+    for hidden in WORLDS:
+        world.set(hidden)
+        for address in (f"/marking/responses/{world.marked.public_id}/", "/marking/"):
+            with CaptureQueriesContext(
+                connection,
+            ) as queries:
+                client.get(address)
+            counts.append((address, len(queries)))
+    assert len(set(counts)) == 2
+
+
+def test_what_is_not_mine_does_not_exist_and_was_withdrawn_read_the_same(world: World) -> None:
+    client = logged_in(world.teacher)
+    places = [f"/marking/responses/{key}/" for key in (world.coming.public_id, uuid.uuid4())]
+    withdrawn = f"/marking/responses/{world.held.public_id}/"
+    world.held.slots.update(holder=None)
+    answers = [look(client, place, HTMX) for place in [*places, withdrawn]]
+    assert answers[0][0] == 404
+    assert answers.count(answers[0]) == 3
+
+
+def test_the_order_of_the_queue_does_not_follow_the_others(world: World) -> None:
+    def order() -> list[int]:
+        got = []
+        with transaction.atomic():
+            while slot := claim_next(world.teacher, round=world.made, now=NOW):
+                got.append(slot.answer_id)
+                Slot.objects.filter(pk=slot.pk).update(marked=True)
+            transaction.set_rollback(True)
+        return got
+
+    orders = []
+    for hidden in WORLDS:
+        world.set(hidden)
+        orders.append(order())
+    assert orders[0] == orders[1] == orders[2]
+
+
+def test_own_counts_do_not_move_when_others_save(world: World) -> None:
+    client = logged_in(world.teacher)
+    places = ["/marking/", f"/marking/responses/{world.held.public_id}/", "/api/v1/marks/"]
+    before = [look(client, place, {}) for place in places]
+    world.set(DIFFERS)
+    give(world.coming, world.other, ["1", "1", "1"])
+    assert [look(client, place, {}) for place in places] == before
+
+
+def test_a_third_marker_cannot_tell_it_from_a_first_one(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    people = [teacher, other_teacher, third_teacher]
+    pages = []
+    for is_third in (True, False):
+        made = small_round(people, 1, scheme=Scheme.THREE_AND_LEAD, name="Round")
+        (answer,) = answers_of(made)
+        first, second = answer.slots.order_by("kind")
+        Slot.objects.filter(pk=first.pk).update(planned=teacher)
+        Slot.objects.filter(pk=second.pk).update(planned=other_teacher)
+        if is_third:
+            give(answer, teacher, ["3", "3", "6"])
+            give(answer, other_teacher, ["0", "0", "0"])
+        slot = claim_next(third_teacher, round=made, now=NOW)
+        assert slot is not None
+        assert (slot.kind == SlotKind.THIRD) is is_third
+        page = logged_in(third_teacher).get(f"/marking/responses/{answer.public_id}/").content
+        for own in (str(answer.public_id), str(made.public_id)):
+            page = page.replace(own.encode(), b"id")
+        page = re.sub(rb'name="key" value="[^"]+"', b"", page)
+        page = re.sub(rb"20\d\d (?=<)|Physics_\w+", b"", page)
+        pages.append(masked(page))
+    assert pages[0] == pages[1]
+
+
+def test_the_world_of_these_tests_is_not_empty(world: World) -> None:
+    """The hidden facts are there to be leaked: final mark or arbitration, judge, points."""
+    world.set(DIFFERS)
+    scheme = Scheme(world.made.scheme)
+    kinds = set(world.marked.slots.values_list("kind", flat=True))
+    assert world.marked.finals.exists() is (scheme is Scheme.MEAN)
+    assert (SlotKind.ARBITRATION in kinds) is (scheme is Scheme.TWO_AND_LEAD)
+    assert (SlotKind.THIRD in kinds) is (scheme is Scheme.THREE_AND_LEAD)
+    assert Mark.objects.get(teacher=world.other, slot__answer=world.marked).points.count() == len(
+        RUBRIC
+    )
