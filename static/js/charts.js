@@ -294,7 +294,8 @@ const redraw = () => drawCharts(document);
 
 // Chinese and Latin labels are measured in the page's font, so wait for it.
 document.fonts.ready.then(redraw);
-document.addEventListener("htmx:afterSettle", (event) => drawCharts(event.detail.target));
+// The target of the event is what came; the target of the request may be what went.
+document.addEventListener("htmx:afterSettle", (event) => drawCharts(event.target));
 document.addEventListener("themechange", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 matchMedia("print").addEventListener("change", redraw);

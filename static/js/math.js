@@ -74,5 +74,5 @@ export function renderMath(root) {
 }
 
 renderMath(document);
-document.addEventListener("htmx:afterSwap", (event) => renderMath(event.detail.target || document));
+document.addEventListener("htmx:afterSwap", (event) => renderMath(event.target));
 document.addEventListener("math:render", (event) => renderMath(event.target));

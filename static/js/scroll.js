@@ -13,4 +13,4 @@ function watch(root) {
 }
 
 watch(document);
-document.addEventListener("htmx:afterSettle", (event) => watch(event.detail.target || document));
+document.addEventListener("htmx:afterSettle", (event) => watch(event.target));

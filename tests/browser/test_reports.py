@@ -1,0 +1,83 @@
+"""The report and the judging pages in a real browser: charts, filters, nothing blocked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from gradeapp.accounts.models import User
+from tests.browser.conftest import Site
+from tests.evaluations.report_world import ALPHA, BETA, JUDGE, judged, run_of, whole_paper, written
+
+AXE = Callable[[Page], list[str]]
+
+
+@pytest.fixture
+def paper(db: None) -> None:
+    """A model with a whole paper, another with one answer, and a judge."""
+    whole_paper(run_of(ALPHA))
+    for total in ("2", "4", "6", "8", "9"):
+        judged(written(run_of(BETA)), total)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_report(site: Site, axe: AXE, lead: User, paper: None, scheme: str, width: int) -> None:
+    page = site.open(lead, color_scheme=scheme, viewport={"width": width, "height": 900})
+    page.goto("/reports/")
+    for title in ("Converted total score", "Scoring rate by subject", "Agreement between teachers"):
+        chart = page.locator("section", has=page.get_by_role("heading", name=title))
+        expect(chart.locator(".chart-plot svg")).to_be_visible()
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_filters_stay_in_the_address_and_charts_follow(site: Site, lead: User, paper: None) -> None:
+    page = site.open(lead)
+    page.goto("/reports/")
+    page.get_by_label("Policy").select_option("published")
+    models = page.locator("section", has=page.get_by_role("heading", name="Models"))
+    expect(models.get_by_text("375.000").first).to_be_visible()
+    assert "policy=published" in page.url
+    page.get_by_text("Models: 2").click()
+    page.get_by_role("checkbox", name=BETA).uncheck()
+    page.locator(".menu[open]").get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("Models: 1")).to_be_visible()
+    assert "policy=published" in page.url
+    expect(page.locator(".chart-plot svg").first).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Models: 1")).to_be_visible()
+
+
+def test_a_figure_leads_to_its_answers(site: Site, axe: AXE, lead: User, paper: None) -> None:
+    page = site.open(lead)
+    page.goto("/reports/")
+    line = page.get_by_role("row", name=ALPHA).filter(has_text="375.0")
+    line.get_by_role("link", name="55.0", exact=True).click()
+    expect(page.get_by_role("heading", name=f"{ALPHA} · Physics")).to_be_visible()
+    total = page.get_by_role("row", name="Converted points of the subject")
+    expect(total).to_contain_text("55.000")
+    assert axe(page) == []
+
+
+def test_the_file_comes_down(site: Site, lead: User, paper: None) -> None:
+    page = site.open(lead)
+    page.goto("/reports/")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Rates by subject: Export CSV").click()
+    assert download.value.suggested_filename == "exam-rates.csv"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_judging(site: Site, axe: AXE, admin: User, paper: None, scheme: str) -> None:
+    page = site.open(admin, color_scheme=scheme)
+    page.goto("/judging/")
+    assert axe(page) == []
+    page.get_by_role("link", name=JUDGE).click()
+    expect(page.get_by_text("5 judged responses")).to_be_visible()
+    assert axe(page) == []
+    page.locator("a.row-link").first.click()
+    expect(page.locator(".katex").first).to_be_visible()
+    assert axe(page) == []
