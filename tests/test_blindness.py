@@ -61,7 +61,7 @@ class Hidden:
 
 
 AGREES = Hidden(("3", "3", "6"), "canary-agrees", Flag.CUT_OFF, "12", "canary-gpt-7f3a", 0)
-DIFFERS = Hidden(("0", "0", "0"), "canary-differs", Flag.REFUSES, "2", "canary-qwen-91bc", 40)
+DIFFERS = Hidden(("0", "0", "0"), "canary-differs", Flag.REFUSES, "2", "canary-qwen-91bc", 4000)
 NEARLY = Hidden(("3", "2.5", "6"), "", Flag.OFF_TOPIC, "0", "canary-glm-55aa", 3)
 WORLDS = [AGREES, DIFFERS, NEARLY]
 
