@@ -45,7 +45,9 @@ class NewRunForm(forms.Form):
         decimal_places=4,
         required=False,
         label=_("Budget"),
-        help_text=_("The run pauses before it could cost more. Empty: no limit."),
+        help_text=_(
+            "The run pauses before it could cost more; a judge gets as much again. Empty: no limit."
+        ),
     )
     judge = forms.ModelChoiceField(
         Endpoint.objects.all(),
@@ -73,6 +75,9 @@ class JudgeForm(forms.Form):
     """The endpoint that marks a run's subjective answers."""
 
     judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
+    budget = forms.DecimalField(
+        min_value=0, max_digits=12, decimal_places=4, required=False, label=_("Budget")
+    )
 
 
 class EndpointForm(forms.Form):

@@ -20,25 +20,32 @@ ENOUGH = 20
 # The rule of thumb: bytes of text a token, and the tokens of an answer.
 BYTES_A_TOKEN = 3.5
 USUAL_ANSWER = 600
-# What a judge reads beside the question: key, analysis, rubric, response.
-JUDGE_READS = 1500
+# Bytes that a judge reads: question, key, analysis, rubric and response, some of each.
+JUDGE_READS = 8000
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """Calls and money of a plan, each call answered once.
+class Cost:
+    """Money for some calls, each answered once, in the currency of their endpoint.
 
     ``earlier_calls`` is what ``expected`` is based on; 0 is a rule of thumb.
     ``at_most`` is the cost if every answer were as long as it may be.
     """
 
-    items: int
     calls: int
-    judge_calls: int
     expected: Decimal
     at_most: Decimal
     earlier_calls: int
     currency: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a plan asks and costs; without a judge ``judging`` is None."""
+
+    items: int
+    answering: Cost
+    judging: Cost | None
 
 
 def estimate(
@@ -51,41 +58,32 @@ def estimate(
 ) -> Estimate:
     """The plan of ``start_run`` with the same arguments; refuses an empty dataset."""
     items = items_of(dataset, limit)
-    sizes = [most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current]
-    subjective = sum(question.part == Part.SUBJECTIVE for question in items) if judge else 0
-    answers, earlier = _expected(
-        endpoint, RunPurpose.ANSWER, sum(sizes) / BYTES_A_TOKEN, len(items)
-    )
-    most = _price(endpoint).cost(sum(sizes), endpoint.max_tokens * len(items))
-    if judge is not None:
-        read = (JUDGE_READS + USUAL_ANSWER) * subjective
-        judged, _earlier = _expected(judge, RunPurpose.JUDGE, read, subjective)
-        answers += judged
-        most += _price(judge).cost(read * 4, judge.max_tokens * subjective)
+    size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
+    calls = len(items) * repeats
+    answering = _cost(endpoint, RunPurpose.ANSWER, calls, size * repeats)
+    if judge is None:
+        return Estimate(len(items), answering, None)
+    judged = repeats * sum(question.part == Part.SUBJECTIVE for question in items)
     return Estimate(
-        items=len(items),
-        calls=len(items) * repeats,
-        judge_calls=subjective * repeats,
-        expected=answers * repeats,
-        at_most=most * repeats,
-        earlier_calls=earlier,
-        currency=endpoint.currency,
+        len(items), answering, _cost(judge, RunPurpose.JUDGE, judged, judged * JUDGE_READS)
     )
 
 
-def _price(endpoint: Endpoint) -> Price:
-    return Price(endpoint.price_input, endpoint.price_output)
-
-
-def _expected(
-    endpoint: Endpoint, purpose: RunPurpose, prompt_tokens: float, calls: int
-) -> tuple[Decimal, int]:
-    """The expected cost of *calls*, and how many earlier calls say so."""
+def _cost(endpoint: Endpoint, purpose: RunPurpose, calls: int, prompt_bytes: int) -> Cost:
+    price = Price(endpoint.price_input, endpoint.price_output)
     earlier = Attempt.objects.filter(
         job__run__endpoint=endpoint, job__run__purpose=purpose, status=AttemptStatus.ANSWERED
     ).aggregate(n=Count("pk"), read=Avg("prompt_tokens"), written=Avg("completion_tokens"))
-    if earlier["n"] >= ENOUGH and earlier["read"] is not None:
+    known = earlier["n"] >= ENOUGH and earlier["read"] is not None
+    if known:
         read, written = earlier["read"] * calls, (earlier["written"] or 0) * calls
-        return _price(endpoint).cost(round(read), round(written)), earlier["n"]
-    written = min(endpoint.max_tokens, USUAL_ANSWER) * calls
-    return _price(endpoint).cost(round(prompt_tokens), written), 0
+    else:
+        read = prompt_bytes / BYTES_A_TOKEN
+        written = min(endpoint.max_tokens, USUAL_ANSWER) * calls
+    return Cost(
+        calls=calls,
+        expected=price.cost(round(read), round(written)),
+        at_most=price.cost(prompt_bytes, endpoint.max_tokens * calls),
+        earlier_calls=earlier["n"] if known else 0,
+        currency=endpoint.currency,
+    )

@@ -45,9 +45,9 @@ def start_run(
     """Plan a run over the active items of *dataset*, *repeats* times each; a worker does the rest.
 
     ``limit`` asks only so many items, spread evenly over the tasks. ``budget``
-    is in the endpoint's currency. With *judge*, its run is planned as well and
-    gets a job for each subjective answer as it comes. The same idempotency key
-    gives the same run, whatever else is asked.
+    is in the endpoint's currency. With *judge*, its run is planned as well, with
+    the same budget of its own, and gets a job for each subjective answer as it
+    comes. The same idempotency key gives the same run, whatever else is asked.
     """
     key = hashed(idempotency_key) if idempotency_key else None
     if setting != ZERO_SHOT:
@@ -91,7 +91,7 @@ def _planned(run: Run, endpoint: Endpoint, limit: int | None, judge: Judge | Non
     budget = _text(run.budget)
     record(Tag.RUN_STARTED, run, actor=run.created_by, planned=planned, budget=budget)
     if judge is not None:
-        start_judge_run(run, judge, acting_user=run.created_by)
+        start_judge_run(run, judge, acting_user=run.created_by, budget=run.budget)
     return run
 
 

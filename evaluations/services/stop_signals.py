@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 from types import FrameType, TracebackType
 from typing import Self
 
 NUMBERS = (signal.SIGTERM, signal.SIGINT)
+ECHO_SECONDS = 1.0
 
 
 class StopSignals:
@@ -18,6 +21,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.asked = False
+        self._asked_at = 0.0
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Self:
@@ -34,8 +38,13 @@ class StopSignals:
         self._restore()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        self._restore()
+        """Some senders signal a process and then its group: an echo is not a second wish."""
+        now = time.monotonic()
+        if not self.asked:
+            self.asked, self._asked_at = True, now
+        elif now - self._asked_at > ECHO_SECONDS:
+            self._restore()
+            os.kill(os.getpid(), number)
 
     def _restore(self) -> None:
         for number, handler in self._before.items():

@@ -174,9 +174,12 @@ def judge(request: MemberRequest, pk: int) -> HttpResponse:
     """Let a judge mark the subjective answers of a run."""
     form = JudgeForm(request.POST)
     if not form.is_valid():
-        raise BadInput(_("Choose the endpoint that judges."))
+        raise BadInput(_("Choose the endpoint that judges, and an amount or none as budget."))
+    said = form.cleaned_data
     with transaction.atomic():
-        judge = ensure_judge(form.cleaned_data["judge"])
-        judge_run = services.start_judge_run(found(pk), judge, acting_user=request.user)
+        judge = ensure_judge(said["judge"])
+        judge_run = services.start_judge_run(
+            found(pk), judge, budget=said["budget"], acting_user=request.user
+        )
         transaction.on_commit(partial(ask_for_work, judge_run.pk))
     return redirect("runs:run", judge_run.pk)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -51,7 +53,7 @@ class Command(GradeappCommand):
         if options["wait"]:
             self.wait(run)
         else:
-            ask_for_work(run.pk)
+            transaction.on_commit(partial(ask_for_work, run.pk))
         now = progress(run, timezone.now())
         return {
             "run": run.pk,

@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
+from evaluations import tasks
 from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.selectors.runs import money
-from evaluations.services import outcomes, shift
+from evaluations.services import outcomes, queue, shift
 from evaluations.services.endpoints import save_endpoint
 from evaluations.services.generation import look_for_work, work_on_run
 from evaluations.services.runs import resume_run, retry_failed, start_run, stop_run
@@ -311,3 +313,40 @@ def test_a_missing_key_pauses_the_run(
     resume_run(run, acting_user=None)
     assert worked(run).status == "finished"
     assert server.requests[-1].headers["authorization"] == "Bearer sk-sentinel"
+
+
+def test_runs_share_their_endpoint(server: ScriptedServer, endpoint: Endpoint) -> None:
+    server.endpoint.latency = 0.05
+    Endpoint.objects.update(max_in_flight=8)
+    run = planned(endpoint, 40)
+    other = start_run(endpoint=endpoint, dataset=run.dataset, acting_user=None)
+    assert queue.hold_run(other, "another worker", timezone.now())
+    worked(run)
+    assert run.status == "finished"
+    assert server.endpoint.most_in_flight <= 4, "half of eight: another run is being worked on"
+
+
+def test_a_broker_that_is_down_stops_nothing(
+    server: ScriptedServer, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_args: object, **_kwargs: object) -> None:
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr(tasks.work_on_run, "apply_async", down)
+    run = planned(endpoint, 1)
+    tasks.ask_for_work(run.pk)
+    tasks.look_for_work()
+    assert look_for_work() == [run.pk], "the clock finds it once the broker is back"
+
+
+def test_tasks_pass_work_on(
+    server: ScriptedServer, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = planned(endpoint, 3)
+    asked: list[int] = []
+    monkeypatch.setattr(tasks, "ask_for_work", asked.append)
+    tasks.look_for_work()
+    assert asked == [run.pk]
+    tasks.work_on_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == "finished"

@@ -161,8 +161,9 @@ def test_an_estimate_learns_from_earlier_calls(
     made = run_estimates.estimate(endpoint=run.endpoint, dataset=run.dataset, repeats=2)
     read, written = (sum(column) for column in zip(*calls, strict=True))
     expected = Decimal(4 * read + 12 * written) * 2 / 1_000_000
-    assert made.earlier_calls == 3
-    assert abs(made.expected - expected) < Decimal("0.0001")
+    assert made.answering.earlier_calls == 3
+    assert abs(made.answering.expected - expected) < Decimal("0.0001")
+    assert made.judging is None
 
 
 def test_starting_and_a_double_click(admin: User, run: Run) -> None:
