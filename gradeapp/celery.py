@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import warnings
 
+from billiard.process import active_children
 from celery import Celery
+from celery.signals import worker_shutting_down
 
 # Messages are JSON only, which is what makes this warning right for pickles beside the point.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser")
@@ -13,3 +16,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gradeapp.settings")
 app = Celery("gradeapp")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["evaluations"])
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+def let_runs_stop(**_: object) -> None:
+    """Tell the processes of the pool: one that works on a run takes no further calls.
+
+    Celery's own polite stop waits for a task to end by itself, which a run does
+    after minutes. Idle processes ignore this signal.
+    """
+    for child in active_children():
+        os.kill(child.pid, signal.SIGINT)

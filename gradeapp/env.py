@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -61,6 +63,27 @@ class Environment:
         value = self.text(name, default)
         if value not in allowed:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(allowed)}.")
+        return value
+
+    def networks(self, name: str, default: list[str]) -> list[str]:
+        """Networks in CIDR form, separated by commas."""
+        words = self.words(name, default)
+        for word in words:
+            try:
+                ip_network(word)
+            except ValueError as error:
+                raise ImproperlyConfigured(f"{name}: {error}.") from None
+        return words
+
+    def time_zone(self, name: str, default: str) -> str:
+        """A time zone of the system's database, such as Asia/Shanghai."""
+        value = self.text(name, default)
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}; it must be a time zone such as Asia/Shanghai."
+            ) from None
         return value
 
     def database(self, name: str, default_file: Path) -> dict[str, object]:

@@ -16,7 +16,7 @@ from gradeapp.env import Environment
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("GRADEAPP_VAR", str(BASE_DIR / "var")))
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 DEBUG = env.flag("DEBUG", default=False)
 DEMO = env.flag("GRADEAPP_DEMO", default=False)
@@ -113,7 +113,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {
-        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "NAME": "gradeapp.accounts.passwords.MinimumLength",
         "OPTIONS": {"min_length": 10},
     },
 ]
@@ -157,7 +157,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("zh-hans", "中文"), ("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
-TIME_ZONE = env.text("TIME_ZONE", "Asia/Shanghai")
+TIME_ZONE = env.time_zone("TIME_ZONE", "Asia/Shanghai")
 USE_I18N = USE_TZ = True
 
 # Files
@@ -186,7 +186,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "gradeapp",
     "DESCRIPTION": "Examinations for language models: questions, runs, responses, marks, reports.",
-    "VERSION": "1.0.0",
+    "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
@@ -223,13 +223,14 @@ CELERY_BEAT_SCHEDULE = {
 RUN_LEASE_SECONDS = env.number("RUN_LEASE_SECONDS", 120, low=5, high=3600)
 RUN_MAX_IN_FLIGHT = env.number("RUN_MAX_IN_FLIGHT", 64, low=1, high=1024)
 # Private addresses that endpoints may have; loopback is open in the demo for its local model.
-ENDPOINT_ALLOW_CIDRS = env.words("ENDPOINT_ALLOW_CIDRS", ["127.0.0.0/8", "::1/128"])
+ENDPOINT_ALLOW_CIDRS = env.networks("ENDPOINT_ALLOW_CIDRS", ["127.0.0.0/8", "::1/128"])
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", "WARNING", LOG_LEVELS)},
 }
 SITE_NAME = _("Gradeapp")

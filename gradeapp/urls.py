@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
+from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView
 
 from gradeapp.pages import home
@@ -11,7 +13,7 @@ from gradeapp.pages import home
 urlpatterns = [
     path("", home, name="home"),
     path("", include("gradeapp.accounts.urls")),
-    path("i18n/", include("django.conf.urls.i18n")),
+    path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("questions/", include("questions.urls")),
     path("", include("evaluations.urls")),
     path("api/v1/", include("questions.api.urls")),

@@ -36,6 +36,20 @@ def test_sync_roles_is_safe_to_repeat() -> None:
     assert set(Group.objects.values_list("name", flat=True)) == {role.value for role in Role}
 
 
+def test_an_admin_makes_accounts_in_the_admin_and_changes_no_evidence(admin: User) -> None:
+    client = logged_in(admin)
+    assert client.get("/admin/accounts/user/add/").status_code == 200
+    assert client.get("/admin/evaluations/mark/").status_code == 200
+    assert client.get("/admin/evaluations/mark/add/").status_code == 403
+    assert client.get("/admin/questions/question/").status_code in (200, 404)
+
+
+def test_a_superuser_is_an_admin_and_no_marker(db: None) -> None:
+    root = User.objects.create_superuser("root", password=PASSWORD)
+    assert root.may(Capability.OPERATE)
+    assert not root.may(Capability.MARK)
+
+
 def test_login_and_logout(client: Client, teacher: User) -> None:
     login = reverse("login")
     wrong = client.post(login, {"username": "tao", "password": "wrong"})

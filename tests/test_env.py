@@ -62,6 +62,9 @@ def test_databases() -> None:
         ("SECRET_KEY", "short"),
         ("RUN_LEASE_SECONDS", "0"),
         ("DEBUG", "perhaps"),
+        ("LOG_LEVEL", "LOUD"),
+        ("TIME_ZONE", "Mars/Olympus"),
+        ("ENDPOINT_ALLOW_CIDRS", "10.0.0.0/99"),
     ],
 )
 def test_the_start_stops_on_nonsense(name: str, value: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, MarkingRound, Run
 from evaluations.rules.marking.scheme import Scheme
@@ -18,22 +19,31 @@ from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
+from gradeapp.refusals import NotAllowed
 from questions.services.imports import import_questions
 
 SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
 DATASET = "sample-exam"
 STUDENTS = ("sample-student-a", "sample-student-b")
+LOOPBACK = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 ROUND = "Sample round"
 RULING = "A point named without a reason earns half, unless the key asks for the name alone."
 LOCAL = "Small local model"
+# At chance level nothing is gained by a long answer, and two cores write it slowly.
+LOCAL_TOKENS = 48
 SCRIPTED = "Scripted demo (not a real model)"
 
 
 def load_sample() -> dict[str, object]:
     """Load the sample exam, its people, two students' answers and a round to mark.
 
-    Safe to repeat: what is there stays as it is, marks included.
+    Safe to repeat: what is there stays as it is, marks included. Raises NotAllowed
+    where other machines can reach the site: everybody knows the passwords of its people.
     """
+    if not settings.DEMO and set(settings.ALLOWED_HOSTS) - LOOPBACK:
+        raise NotAllowed(
+            _("Everybody knows the passwords of the sample's people: it is for your own machine.")
+        )
     sync_roles()
     people = [
         ensure_user(
@@ -83,6 +93,7 @@ def save_demo_endpoints(*, scripted_port: int, local_port: int | None) -> None:
             acting_user=None,
             endpoint=Endpoint.objects.filter(name=name).first(),
             max_in_flight=2 if name == LOCAL else 8,
+            max_tokens=LOCAL_TOKENS if name == LOCAL else 1024,
             note=note,
         )
         ensure_judge(endpoint)

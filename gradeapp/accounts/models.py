@@ -35,7 +35,7 @@ class User(AbstractUser):
         """What this person may do; an inactive person may do nothing."""
         if not self.is_active:
             return frozenset()
-        return frozenset(Capability) if self.is_superuser else capabilities(self.roles)
+        return capabilities([Role.ADMIN, *self.roles] if self.is_superuser else self.roles)
 
     def may(self, capability: Capability) -> bool:
         """Whether this person may do *capability*."""

@@ -53,3 +53,17 @@ ROLE_CAPABILITIES: dict[Role, frozenset[Capability]] = {
 def capabilities(roles: Iterable[Role]) -> frozenset[Capability]:
     """Everything that the holder of *roles* may do."""
     return frozenset().union(*(ROLE_CAPABILITIES[role] for role in roles))
+
+
+# What each role may do in the Django admin, for operators: app.model -> actions.
+# Evidence is never changed there; evaluations/admin.py keeps it read-only besides.
+SITE_RIGHTS: dict[Role, dict[str, tuple[str, ...]]] = {
+    Role.ADMIN: {
+        "accounts.user": ("add", "change", "view"),
+        "auth.group": ("view",),
+        "audit.auditentry": ("view",),
+        "questions.*": ("view",),
+        "evaluations.*": ("view",),
+        "evaluations.endpoint": ("add", "change", "view"),
+    }
+}

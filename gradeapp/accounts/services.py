@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.db import transaction
+from django.db.models import Q
 
 from gradeapp.accounts.models import User
-from gradeapp.accounts.roles import Role
+from gradeapp.accounts.roles import SITE_RIGHTS, Role
 
 
 @transaction.atomic
 def sync_roles() -> int:
-    """Make the group of each role that has none yet; the number made."""
-    return sum(Group.objects.get_or_create(name=role.value)[1] for role in Role)
+    """Make the group of each role, with its rights in the Django admin; how many are new."""
+    made = 0
+    for role in Role:
+        group, new = Group.objects.get_or_create(name=role.value)
+        group.permissions.set(site_permissions(SITE_RIGHTS.get(role, {})))
+        made += new
+    return made
+
+
+def site_permissions(rights: Mapping[str, tuple[str, ...]]) -> list[Permission]:
+    """The rows of Django's permissions that *rights* names; ``app.*`` is every model of an app."""
+    wanted = Q(pk=None)
+    for name, actions in rights.items():
+        app, model = name.split(".")
+        of_model = Q() if model == "*" else Q(content_type__model=model)
+        named = Q()
+        for action in actions:
+            named |= Q(codename__startswith=f"{action}_")
+        wanted |= Q(content_type__app_label=app) & of_model & named
+    return list(Permission.objects.filter(wanted))
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""Two teachers mark ten responses by keyboard, the lead settles one difference, the report counts."""
+"""Two teachers mark ten by keyboard, the lead settles one difference, the report counts it."""
 
 from __future__ import annotations
 
