@@ -23,7 +23,17 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 APPS = ("gradeapp", "questions", "evaluations")
-READERS = {"text", "flag", "number", "words", "choice", "database", "broker"}
+READERS = {
+    "text",
+    "flag",
+    "number",
+    "words",
+    "choice",
+    "database",
+    "broker",
+    "networks",
+    "time_zone",
+}
 
 
 def text_of(page: Path) -> str:
