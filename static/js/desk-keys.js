@@ -23,7 +23,8 @@ function plain(number) {
 // ---- what the panel shows ----
 function showChips(point) {
   const value = Number(valueOf(point));
-  const half = valueOf(point) !== "" && value % 1 === 0.5;
+  // In a row of chips a half is shown as the whole mark and the ½ beside it.
+  const half = !entryOf(point) && valueOf(point) !== "" && value % 1 === 0.5;
   for (const chip of point.querySelectorAll(".chip:not(.chip-half)")) {
     const own = chip.querySelector("input")?.value ?? chip.dataset.value;
     chip.classList.toggle("chip-on", valueOf(point) !== "" && Number(own) === (half ? value - 0.5 : value));
@@ -54,6 +55,13 @@ function refuse(point, value) {
   notify(sentence.replace("%mark%", plain(value)).replace("%full%", plain(fullOf(point))).replace("%step%", step));
 }
 
+function choose(point, text) {
+  for (const radio of radiosOf(point)) {
+    radio.checked = text !== "" && Number(radio.value) === Number(text);
+    if (radio.checked && point.contains(document.activeElement)) radio.focus({ preventScroll: true });
+  }
+}
+
 // "" takes the points away. False when the value does not fit: nothing is changed then.
 function give(point, value) {
   if (value !== "" && !fits(point, value)) {
@@ -63,7 +71,7 @@ function give(point, value) {
   const text = value === "" ? "" : plain(value);
   const entry = entryOf(point);
   if (entry) entry.value = text;
-  else for (const radio of radiosOf(point)) radio.checked = text !== "" && Number(radio.value) === Number(text);
+  else choose(point, text);
   point.dispatchEvent(new Event("input", { bubbles: true }));
   return true;
 }

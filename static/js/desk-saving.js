@@ -24,6 +24,8 @@ function fresh() {
   };
 }
 
+const LEAVING = ["undo", "skip", "next"];
+
 const marks = () => document.getElementById("marks");
 const region = () => document.getElementById("notices").dataset;
 
@@ -108,26 +110,36 @@ document.addEventListener(
       event.preventDefault();
       event.stopImmediatePropagation();
     };
-    if (form.id === "marks") {
-      if (!complete()) return stop();
-      live();
-      form.elements.seconds.value = Math.round(state.seconds);
-    } else if (["undo", "skip", "next"].includes(form.id) && marks() && state.dirty) {
+    if (!marks() || (form.id !== "marks" && !LEAVING.includes(form.id))) return;
+    // One request at a time: the answer to another one would swap the page under this one.
+    if (marks().dataset.busy) return stop();
+    if (form.id !== "marks") {
+      if (!state.dirty) return;
       stop();
       leave(form);
+    } else if (complete()) {
+      live();
+      form.elements.seconds.value = Math.round(state.seconds);
+    } else {
+      stop();
     }
   },
   { capture: true },
 );
 
 const isSave = (event) => event.detail.elt?.id === "marks";
+const isLeaving = (event) => LEAVING.includes(event.detail.elt?.id);
 
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (!isSave(event)) return;
+  if (!marks() || !(isSave(event) || isLeaving(event))) return;
   clearTimeout(state.draftTimer);
   clearTimeout(state.retryTimer);
   marks().dataset.busy = "yes";
-  show("saving", marks().dataset.saving);
+  if (isSave(event)) show("saving", marks().dataset.saving);
+});
+
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (isLeaving(event) && !event.detail.successful) delete marks()?.dataset.busy;
 });
 
 // A mark that is refused because the page was old comes back as a desk that shows both.
