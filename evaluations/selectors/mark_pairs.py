@@ -12,7 +12,7 @@ from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
 from evaluations.models.vocabulary import SlotKind
 from evaluations.rules.statistics.agreement import MarkPair
 from evaluations.selectors.report_params import JUDGE_PREFIX, TEACHERS, ReportParams
-from evaluations.selectors.scored_answers import judge_points
+from evaluations.selectors.scored_answers import json_text, judge_points, real
 from questions.rules.vocabulary import ItemStatus
 
 TEACHER_PAIR = "teacher-teacher"
@@ -79,9 +79,9 @@ def _answers(params: ReportParams) -> dict[int, Answer]:
     columns = ("pk", "response_id", "response__run__language_model__name", "question__subject")
     rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
     return {
-        pk: Answer(response, model, subject, float(full), float(tolerance))
+        pk: Answer(response, model, subject, full, tolerance)
         for pk, response, model, subject, full, tolerance in rows.values_list(
-            *columns, "full_marks", "tolerance"
+            *columns, real("full_marks"), real("tolerance")
         )
     }
 
@@ -93,9 +93,9 @@ def _teacher_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Itera
         _wanted(params, "slot__answer__"), stale=False, slot__kind__in=kinds
     )
     totals: dict[int, dict[str, float]] = defaultdict(dict)
-    columns = ("slot__answer_id", "slot__kind", "total")
+    columns = ("slot__answer_id", "slot__kind", real("total"))
     for answer, kind, total in marks.order_by("version", "pk").values_list(*columns):
-        totals[answer][kind] = float(total)
+        totals[answer][kind] = total
     for answer, given in totals.items():
         if len(given) == len(kinds):
             x, y = (given[kind] for kind in kinds)
@@ -106,8 +106,8 @@ def _judge_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterato
     """The newest final mark of each response with the newest judgement of each judge."""
     newest = FinalMark.objects.filter(_wanted(params, "answer__")).order_by("pk")
     finals = {
-        answers[answer].response: (answers[answer], float(value))
-        for answer, value in newest.values_list("answer_id", "value")
+        answers[answer].response: (answers[answer], value)
+        for answer, value in newest.values_list("answer_id", real("value"))
     }
     for (judge, response), points in _judgements(params).items():
         if points is not None and response in finals:
@@ -122,6 +122,6 @@ def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
     return {
         (judge, response): judge_points(total, status, released, params.policy).points
         for judge, response, total, status, released in judgements.order_by("pk").values_list(
-            "judge__name", "response", "total", "status", "released"
+            "judge__name", "response", real("total"), "status", json_text("released")
         )
     }
