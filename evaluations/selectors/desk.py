@@ -24,6 +24,11 @@ from questions.selectors.bank import image_addresses
 IDLE_SECONDS = 300
 RECENT_MARKS = 20
 ENOUGH_MARKS = 3
+# What the desk shows of a slot's response, in one query.
+WHOLE = (
+    *("answer__round__dataset", "answer__question", "answer__revision"),
+    *("answer__rubric", "answer__response"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot
     )
     if in_open_round:
         held = held.filter(answer__round__status=RoundStatus.OPEN)
-    return held.select_related("answer__round").first()
+    return held.select_related(*WHOLE).first()
 
 
 def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
@@ -149,7 +154,7 @@ def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | Non
     marks = marks.filter(stale=False, version=1, slot__holder=teacher).order_by("-id")
     if before is not None and before.marked:
         marks = marks.filter(pk__lt=marks.get(slot=before).pk)
-    newest = marks.select_related("slot__answer__round").first()
+    newest = marks.select_related(*(f"slot__{part}" for part in WHOLE)).first()
     return newest.slot if newest else None
 
 

@@ -47,7 +47,7 @@ def lock(answer_id: int) -> BlindAnswer:
     PostgreSQL locks the row; SQLite lets only one transaction write at a time.
     """
     rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
-    return rows.get(pk=answer_id)
+    return rows.prefetch_related("rubric__points").get(pk=answer_id)
 
 
 def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:

@@ -12,6 +12,7 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, 
 
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
+from evaluations.selectors.desk import WHOLE
 from evaluations.selectors.queue import free_for, slots_open_to
 from evaluations.services.settling import lock, settle
 from gradeapp.accounts.models import User
@@ -32,7 +33,7 @@ def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetim
     """
     for slot, lease_minutes in _candidates(teacher, round, now):
         if take(slot, teacher, until=now + timedelta(minutes=lease_minutes), now=now):
-            return Slot.objects.select_related("answer__round").get(pk=slot)
+            return Slot.objects.select_related(*WHOLE).get(pk=slot)
     return None
 
 
