@@ -13,16 +13,23 @@ import re
 from random import Random
 
 _CHOICE = re.compile(
-    r"选择题|阅读理解|完形填空|七选五|五个选项|选出|单项选择|多项选择"
-    r"|(?i:\bmultiple[- ]choice\b|\bchoose\b|\bAmong A through\b|\bwhich option\b)"
+    r"选择题|阅读理解|完形填空|七选五|五个选项|选出|各选一项|单项选择|多项选择"
+    r"|(?i:\bmultiple[- ]choice\b|\bchoose\b|\bexactly one of\b|\bfill the \d+ gaps\b"
+    r"|\bAmong A through\b|\bwhich option\b)"
 )
 _OPEN = re.compile(
     r"解答题|(?<!完形)填空题|填词题|短文改错|文言文阅读|可能含有|(?i:open-ended|fill in the blank)"
 )
 _OPTION = re.compile(r"(?<![A-Za-z\\])([A-G])\s*[.．、:：)）]")
+_FIVE_OUT_OF_SEVEN = re.compile(r"五个选项|七选五|不得重复|none is used twice")
+_SEVERAL_LETTERS = re.compile(r"所有符合|所有正确选项|多项选择|(?i:\bchoose all of\b)")
 _FULL_MARKS = re.compile(r"(?:【分值】|满分|(?i:full marks))\D{0,12}?([0-9]+(?:\.[0-9]+)?)")
 _SUB_QUESTION = re.compile(r"[（(]([1-9])[)）]")
 _TOTAL = "【总分】"
+_ENDS_OF_INSTRUCTIONS = (
+    *("题目如下", "严格按照上述格式作答", "严格按照这个格式作答"),
+    "Keep strictly to this form",
+)
 
 
 def answer(prompt: str) -> str:
@@ -53,9 +60,10 @@ def _grading(prompt: str, draw: Random) -> str:
 
 def _choice(prompt: str, draw: Random) -> str:
     letters = _letters(prompt)
-    if "五个选项" in prompt or "七选五" in prompt:
+    told, _ = _parts(prompt)
+    if _FIVE_OUT_OF_SEVEN.search(told):
         return f"【答案】 {' '.join(draw.sample('ABCDEFG', 5))} <eoa>"
-    if "所有符合" in prompt or "多项选择" in prompt:
+    if _SEVERAL_LETTERS.search(told):
         picked = sorted(draw.sample(letters, draw.randint(1, min(3, len(letters)))))
         return f"【解析】逐项判断各选项。<eoe>\n【答案】 {''.join(picked)} <eoa>"
     parts = max(1, "".join(_OPTION.findall(_question(prompt))).count("ABC"))
@@ -83,7 +91,7 @@ def _question(prompt: str) -> str:
 
 def _parts(prompt: str) -> tuple[str, str]:
     """The instructions, which show example answers of their own, and the question after them."""
-    for end in ("题目如下", "严格按照上述格式作答"):
+    for end in _ENDS_OF_INSTRUCTIONS:
         told, found, question = prompt.partition(end)
         if found:
             return told, question
