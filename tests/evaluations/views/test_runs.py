@@ -437,11 +437,8 @@ def test_the_test_button_says_what_happened(admin: User, endpoint: Endpoint) -> 
 
 def test_operators_look_at_evidence_and_change_nothing(admin: User, run: Run) -> None:
     work_on_run(run.pk)
-    stop = [Run, Job, Attempt, Response]
     client = logged_in(admin)
-    admin.is_superuser = True
-    admin.save()
-    for model in stop:
+    for model in (Run, Job, Attempt, Response):
         name = model._meta.model_name
         row = model.objects.first()
         listed = client.get(reverse(f"admin:evaluations_{name}_changelist"))
@@ -455,8 +452,6 @@ def test_operators_look_at_evidence_and_change_nothing(admin: User, run: Run) ->
 
 
 def test_an_operator_edits_prices_and_no_address(admin: User, endpoint: Endpoint) -> None:
-    admin.is_superuser = True
-    admin.save()
     address = reverse("admin:evaluations_endpoint_change", args=[endpoint.pk])
     form = {**FORM, "name": "scripted", "note": "cheaper", "price_output": "1"}
     assert logged_in(admin).post(address, form).status_code == 302
