@@ -1,0 +1,172 @@
+"""A small exam with something on every page, whose own names and texts are Chinese."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from django.urls import reverse
+
+from evaluations.models import Attempt, BlindAnswer, Endpoint, Judge, MarkingRound, Response, Run
+from evaluations.models.vocabulary import AttemptStatus, Flag, JobStatus, PauseReason, RunStatus
+from evaluations.services.endpoints import save_endpoint
+from evaluations.services.runs import start_run
+from gradeapp.accounts.models import User
+from questions.models import Dataset, Question, Task
+from questions.rules.vocabulary import ItemStatus
+from tests.evaluations.marking_world import (
+    answers_of,
+    claimed,
+    give,
+    planned_pair,
+    responses_to,
+    round_over,
+    subjective_question,
+)
+from tests.evaluations.report_world import ALPHA, BETA, judged, run_of, whole_paper
+
+RUBRIC = (("写出定律", "3"), ("列出方程", "3"), ("解出结果", "6"))
+NOW = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
+
+
+@dataclass
+class World:
+    """What the addresses of the pages are made of."""
+
+    endpoint: Endpoint
+    live: Run
+    paused: Run
+    chosen: Response
+    written: Response
+    judge: Judge
+    round: MarkingRound
+    held: BlindAnswer
+    disputed: BlindAnswer
+    settled: BlindAnswer
+
+
+def build(teachers: list[User]) -> World:
+    """Published answers with marks and judgements, a run that goes, one that waits, a round."""
+    for model in (ALPHA, BETA):
+        whole_paper(run_of(model, repeats=1))
+    chosen, written = (
+        Response.objects.filter(question__part=part).earliest("pk")
+        for part in ("objective", "subjective")
+    )
+    endpoint, live, paused = _runs()
+    marking, held, disputed, settled = _round(teachers)
+    judge = judged(written, "5").judge
+    judged(disputed.response, None, "no_total")
+    _name_in_chinese(marking, settled.question)
+    return World(endpoint, live, paused, chosen, written, judge, marking, held, disputed, settled)
+
+
+def _name_in_chinese(marking: MarkingRound, question: Question) -> None:
+    """The helpers of other tests give English names."""
+    Question.objects.filter(pk=question.pk).update(status=ItemStatus.QUARANTINED, paper="全国甲卷")
+    Dataset.objects.update(name="模拟考试", slug="exam-1")
+    MarkingRound.objects.exclude(pk=marking.pk).update(name="已发布的评分")
+    for task in Task.objects.all():
+        Task.objects.filter(pk=task.pk).update(slug=f"卷{task.pk}")
+
+
+def _runs() -> tuple[Endpoint, Run, Run]:
+    endpoint = save_endpoint(
+        name="接口一",
+        base_url="http://127.0.0.1:8099/v1",
+        model="m-1",
+        acting_user=None,
+        key_variable="",
+        price_input=Decimal(4),
+        price_output=Decimal(12),
+    )
+    dataset = Dataset.objects.get()
+    live = start_run(endpoint=endpoint, dataset=dataset, acting_user=None, limit=3)
+    paused = start_run(endpoint=endpoint, dataset=dataset, acting_user=None, limit=2)
+    job = live.jobs.earliest("pk")
+    Attempt.objects.create(
+        job=job, number=1, fence=1, status=AttemptStatus.UNKNOWN, error="timeout",
+        sent_at=NOW, finished_at=NOW, reserved=Decimal("0.5"), seconds=2.0,
+    )  # fmt: skip
+    live.jobs.filter(pk=job.pk).update(status=JobStatus.FAILED, attempts_made=1, error="timeout")
+    Run.objects.filter(pk=live.pk).update(status=RunStatus.RUNNING)
+    Run.objects.filter(pk=paused.pk).update(
+        status=RunStatus.PAUSED, pause_reason=PauseReason.BUDGET, budget=Decimal(1)
+    )
+    return endpoint, live, paused
+
+
+def _round(teachers: list[User]) -> tuple[MarkingRound, BlindAnswer, BlindAnswer, BlindAnswer]:
+    """Three responses: one settled, one whose two marks differ, one that a teacher holds."""
+    question = subjective_question(RUBRIC, stem="小球从 $h$ 高处落下。\n\n（1）求时间。")
+    marking = round_over(
+        responses_to(question, 3, "canary-m3"),
+        teachers[:2],
+        name="第一轮",
+        house_rulings="单位漏写不扣分。",
+    )
+    settled, disputed, held = answers_of(marking)
+    for answer, second in ((settled, ("3", "3", "6")), (disputed, ("0", "0", "0"))):
+        one, other = planned_pair(answer)
+        give(answer, one, ("3", "3", "6"), flags=[Flag.CUT_OFF], comment="完整")
+        give(answer, other, second)
+    held = claimed(teachers[0], marking).answer
+    return marking, held, disputed, settled
+
+
+def pages(world: World) -> dict[str, list[str]]:
+    """The addresses that each member of the cast looks at."""
+    marking, answers = world.round.public_id, f"?dataset=exam-1&model={ALPHA}"
+    runs = [
+        reverse("runs:list"),
+        *(reverse("runs:run", args=[run.pk]) for run in (world.live, world.paused)),
+        reverse("runs:run", args=[world.written.run_id]),
+        reverse("runs:responses", args=[world.written.run_id]),
+        *(reverse("runs:response", args=[one.public_id]) for one in (world.chosen, world.written)),
+    ]
+    reports = [
+        reverse("reports:overview"),
+        reverse("reports:overview") + "?policy=published",
+        reverse("reports:rows") + f"{answers}&marker=teachers",
+        reverse("reports:pairs") + f"{answers}&pair=teacher-teacher&subject=ALL",
+    ]
+    judging = [
+        reverse("judging:list"),
+        reverse("judging:judge", args=[world.judge.pk]),
+        reverse("judging:judgement", args=[world.judge.pk, world.written.public_id]),
+    ]
+    questions = [
+        reverse("questions:list"),
+        reverse("questions:list") + "?q=nothing-like-this&status=no-such",
+        reverse("questions:question", args=[world.settled.question.public_id]),
+    ]
+    rounds = [
+        reverse("rounds:list"),
+        reverse("rounds:new"),
+        reverse("rounds:round", args=[marking]),
+        *(
+            reverse("rounds:response", args=[marking, answer.public_id])
+            for answer in (world.settled, world.disputed, world.held)
+        ),
+    ]
+    endpoints = [
+        reverse("runs:new"),
+        reverse("runs:endpoints"),
+        reverse("runs:endpoint-new"),
+        reverse("runs:endpoint", args=[world.endpoint.pk]),
+    ]
+    desk = [
+        reverse("marking:home"),
+        reverse("marking:round", args=[marking]),
+        reverse("marking:desk", args=[world.held.public_id]),
+    ]
+    own = [reverse("password_change"), reverse("password_change_done")]
+    return {
+        "admin": [reverse("home"), *runs, *endpoints, *judging, *reports],
+        "curator": [*own, *questions],
+        "lead": [*own, *rounds, *reports[:1]],
+        "teacher": [*own, *desk],
+        "other_teacher": desk[:2],
+        "outsider": [*own, reverse("home")],
+    }
