@@ -39,6 +39,7 @@ function withStyleObject(work) {
 }
 
 function renderFormula(el) {
+  if ("rendered" in el.dataset) return; // two events may have queued it: drawn twice, it doubles
   el.dataset.rendered = "";
   const source = el.textContent;
   if (source.length > MAX_LENGTH) return; // stays as source

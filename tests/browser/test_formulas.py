@@ -156,3 +156,25 @@ def test_past_the_cap_formulas_stay_source(page: Page, show: Callable[..., list[
     assert show(*[math("x")] * (CAP + 10)) == []
     assert page.locator(".katex-html").count() == CAP
     assert page.locator(".math:not([data-rendered])").all_inner_texts() == ["x"] * 10
+
+
+def test_two_events_at_once_draw_each_formula_once(
+    page: Page, show: Callable[..., list[str]]
+) -> None:
+    show(math("y"))
+    sources = [rf"\frac{{{number}}}{{\sqrt{{x_{{{number}}}}}}}" for number in range(250)]
+    spans = "".join(math(source) for source in sources)
+    # A swap of htmx says so twice in a row, long before the first has drawn all.
+    page.evaluate(
+        """(html) => {
+            const root = document.querySelector(".rich");
+            root.innerHTML = html;
+            for (let i = 0; i < 3; i++)
+                root.dispatchEvent(new Event("math:render", { bubbles: true }));
+        }""",
+        spans,
+    )
+    page.wait_for_function("document.querySelectorAll('[data-rendered]').length === 250")
+    page.wait_for_timeout(300)
+    drawn = page.locator("annotation").all_text_contents()
+    assert drawn == sources
