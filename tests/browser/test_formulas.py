@@ -16,7 +16,7 @@ import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 from PIL import Image, ImageChops
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, expect
 
 STATIC = Path(settings.BASE_DIR) / "static"
 TYPES = {
@@ -174,7 +174,7 @@ def test_two_events_at_once_draw_each_formula_once(
         }""",
         spans,
     )
-    page.wait_for_function("document.querySelectorAll('[data-rendered]').length === 250")
+    expect(page.locator("[data-rendered]")).to_have_count(250)
     page.wait_for_timeout(300)
     drawn = page.locator("annotation").all_text_contents()
     assert drawn == sources
