@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
@@ -11,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django import template
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
@@ -150,10 +149,9 @@ def outcome_words(row: ScoredAnswer) -> str:
 @register.simple_tag
 def evidence_link(question: Question, response: UUID | None) -> str:
     """The page of the response, or of the question where the call failed."""
-    if response is not None:
-        with suppress(NoReverseMatch):
-            return reverse("runs:response", args=[response])
-    return reverse("questions:question", args=[question.public_id])
+    if response is None:
+        return reverse("questions:question", args=[question.public_id])
+    return reverse("runs:response", args=[response])
 
 
 @register.filter
