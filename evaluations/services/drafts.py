@@ -43,12 +43,12 @@ def write_draft(slot: Slot, teacher: User, sequence: int, content: Mapping[str, 
     older = own.filter(sequence__lt=sequence)
     if older.update(sequence=sequence, content=cleaned, updated_at=timezone.now()):
         return True
-    if own.exists():
+    if own.filter(sequence__gte=sequence).exists():
         return False
     try:
         with transaction.atomic():
             Draft.objects.create(slot=slot, teacher=teacher, sequence=sequence, content=cleaned)
-    except IntegrityError:  # a rival wrote the first draft in between
+    except IntegrityError:  # a rival wrote the first one in between, perhaps an older one
         return write_draft(slot, teacher, sequence, content)
     return True
 
