@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
@@ -23,6 +25,13 @@ PEOPLE = {"ada", "chen", "lin", "tao", "wei", "otto"}
 def compiled() -> None:
     """The compiled catalogue is not committed, and pages read it."""
     call_command("compile_translations")
+
+
+@pytest.fixture(autouse=True)
+def english_again() -> Iterator[None]:
+    """The language of the last request stays with the thread; the next test is not about it."""
+    yield
+    translation.deactivate()
 
 
 # ---- which language ----
