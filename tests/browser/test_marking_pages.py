@@ -1,0 +1,71 @@
+"""The pages of marking open clean: nothing blocked, nothing axe would name, in both themes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from evaluations.models import MarkingRound
+from gradeapp.accounts.models import User
+from tests.browser.conftest import Site
+from tests.evaluations.marking_world import answers_of, give, small_round
+
+
+@pytest.fixture
+def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingRound:
+    """Three responses: one for the lead, one marked once, one untouched."""
+    opened = small_round([teacher, other_teacher], 3, house_rulings="Half marks.")
+    disputed, once, _ = answers_of(opened)
+    give(disputed, teacher, ["3", "3", "6"], comment="all there", seconds=40)
+    give(disputed, other_teacher, ["0", "0", "0"], comment="nothing there", seconds=40)
+    give(once, other_teacher, ["3", "1.5", "2"], seconds=40)
+    return opened
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_desk(
+    site: Site,
+    axe: Callable[[Page], list[str]],
+    made: MarkingRound,
+    teacher: User,
+    scheme: str,
+    width: int,
+) -> None:
+    page = site.open(teacher, color_scheme=scheme, viewport={"width": width, "height": 844})
+    page.goto("/marking/")
+    assert axe(page) == []
+    page.get_by_role("button", name="Go on marking").click()
+    page.wait_for_url("**/responses/**")
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("#flags > summary").click()
+    assert axe(page) == []
+    page.goto(f"/marking/rounds/{made.public_id}/")
+    assert axe(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_leads_pages(
+    site: Site,
+    axe: Callable[[Page], list[str]],
+    made: MarkingRound,
+    lead: User,
+    scheme: str,
+    width: int,
+) -> None:
+    page = site.open(lead, color_scheme=scheme, viewport={"width": width, "height": 900})
+    rounds = f"/rounds/{made.public_id}/"
+    for address in ("/rounds/", "/rounds/new/", rounds, f"{rounds}arbitration/"):
+        page.goto(address)
+        assert axe(page) == [], address
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
+    page.keyboard.press("1")
+    page.keyboard.press("g")
+    assert axe(page) == []
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Nothing waits for you").wait_for()
+    assert axe(page) == []
