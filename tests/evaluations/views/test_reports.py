@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import re
+from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -63,7 +64,7 @@ def page(user: User, **query: object) -> str:
 
 def words(html: str) -> str:
     """The text of a page on one line, without its tags."""
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
 PAGES = [
