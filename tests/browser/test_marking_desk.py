@@ -188,3 +188,31 @@ def test_answers_that_come_late_never_mix_two_responses(
     # What was pressed while a save was on its way changed nothing.
     assert {mark.total for mark in Mark.objects.all()} == {Decimal(12)}
     assert Mark.objects.filter(stale=False, version=1).count() == Mark.objects.count() == 3
+
+
+def test_everything_works_without_a_script(site: Site, made: MarkingRound, teacher: User) -> None:
+    page = site.open(teacher, java_script_enabled=False)
+    page.goto("/marking/")
+    page.get_by_role("button", name="Start marking").click()
+    first = alias(page)
+    page.get_by_role("link", name="Raw").click()
+    expect(page.locator("pre.raw")).to_be_visible()
+    page.locator("input[name=point-1][value='2.5']").check(force=True)
+    page.locator("input[name=point-2]").fill("12")
+    page.get_by_role("button", name="Save & next").click()
+    expect(page.locator("[data-refusal]")).to_have_text("Scoring point 3 has no mark yet.")
+    expect(page.locator("input[name=point-2]")).to_have_value("12")
+    page.locator("input[name=point-3][value='1']").check(force=True)
+    page.locator("#flags > summary").click()
+    page.get_by_label("Cut off").check()
+    page.locator("#flags > summary").click()
+    page.get_by_role("button", name="Save & next").click()
+    expect_another(page, first)
+    assert (Mark.objects.get().total, Mark.objects.get().flags) == (Decimal("15.5"), ["cut_off"])
+    second = alias(page)
+    page.get_by_role("button", name="Skip").click()
+    expect_another(page, second)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#marks")).to_have_attribute("data-alias", first)
+    page.get_by_role("button", name="Leave it").click()
+    expect_another(page, first)
