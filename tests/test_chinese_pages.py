@@ -129,6 +129,15 @@ def test_forms_complain_in_chinese(teacher: User) -> None:
         assert not list(latin_words(visible_text(page), KNOWN_WORDS | PEOPLE))
 
 
+def test_a_name_that_is_taken_is_refused_in_chinese(world: World, admin: User) -> None:
+    form = {"name": world.endpoint.name, "base_url": "http://127.0.0.1:8099/v1", "model": "m-1"}
+    form |= {"no_key": "on", "price_input": 0, "price_output": 0, "currency": "CNY"}
+    form |= {"max_in_flight": 8, "timeout_seconds": 120, "max_tokens": 2048}
+    page = chinese_browser(admin).post(reverse("runs:endpoint-new"), form).text
+    assert "已有名为“接口一”的接口。" in page
+    assert not list(latin_words(visible_text(page), KNOWN_WORDS | PEOPLE))
+
+
 def test_json_and_csv_keep_their_codes_in_every_language(world: World, lead: User) -> None:
     english, chinese = logged_in(lead), chinese_browser(lead)
     names = ("rates", "converted", "agreement", "ledger")

@@ -84,6 +84,10 @@ def _check_fields(endpoint: Endpoint) -> None:
         raise BadInput(_("Calls in flight, seconds and tokens of a call are above zero."))
     if endpoint.price_input < 0 or endpoint.price_output < 0:
         raise BadInput(_("A price is zero or more."))
+    if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
+        raise BadInput(
+            _("There is an endpoint of the name %(name)s already.") % {"name": endpoint.name}
+        )
     try:
         endpoint.full_clean()
     except ValidationError as error:
