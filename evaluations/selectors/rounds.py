@@ -62,6 +62,7 @@ class AnswerRow:
     public_id: UUID
     alias: str
     subject: str
+    task: str
     question: str
     full: Decimal
     tolerance: Decimal
@@ -125,7 +126,7 @@ def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
         default=Value("open"),
         output_field=Text(),
     )
-    rows = marking_round.answers.select_related("question")
+    rows = marking_round.answers.select_related("question__task")
     return rows.annotate(state=state).order_by("alias")
 
 
@@ -155,6 +156,7 @@ def _row(answer: Any, marks: dict[tuple[int, str], Mark], final: FinalMark | Non
         public_id=answer.public_id,
         alias=answer.alias,
         subject=answer.question.subject,
+        task=answer.question.task.slug,
         question=answer.question.external_id,
         full=answer.full_marks,
         tolerance=answer.tolerance,
