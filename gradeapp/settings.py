@@ -188,6 +188,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Examinations for language models: questions, runs, responses, marks, reports.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatusEnum": "evaluations.models.vocabulary.RunStatus.choices",
+        "ItemStatusEnum": "questions.rules.vocabulary.ItemStatus.choices",
+    },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 import django_filters
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, Response, Run
 from evaluations.rules.scoring.outcomes import LedgerOutcome
@@ -178,11 +179,14 @@ class ResponseFilter(django_filters.FilterSet):
         label=_("Part"),
         empty_label=_("Both parts"),
     )
-    outcome = django_filters.ChoiceFilter(
-        field_name="outcome",
-        choices=lambda: named_choices(LedgerOutcome),
-        label=_("Outcome"),
-        empty_label=_("All outcomes"),
+    # No column of the model, so the API's description has to be told its type.
+    outcome = extend_schema_field(str)(
+        django_filters.ChoiceFilter(
+            field_name="outcome",
+            choices=lambda: named_choices(LedgerOutcome),
+            label=_("Outcome"),
+            empty_label=_("All outcomes"),
+        )
     )
     repeat = django_filters.NumberFilter(field_name="repeat", min_value=1, label=_("Repeat"))
 
