@@ -20,7 +20,7 @@ run: $(VENV)/run.done $(VENV)/localmodel.done ## start the demo on this machine
 test: $(VENV)/test.done ## run the whole suite (installs what it needs)
 	@$(BIN)/python manage.py compile_translations
 	@sh .ci/browser
-	@sh .ci/tests $(ARGS)
+	@sh .ci/tests
 
 check: lint types contracts ## everything but the tests
 
