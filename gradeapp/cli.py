@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db.utils import OperationalError
+from django.db.utils import OperationalError, ProgrammingError
 
 from gradeapp.refusals import Refusal
 
@@ -45,8 +45,11 @@ class GradeappCommand(BaseCommand):
             result = self.run(options)
         except Refusal as refusal:
             self.refuse(str(refusal))
-        except OperationalError as error:
-            self.refuse(f"The database does not answer: {str(error).splitlines()[0]}.")
+        except (OperationalError, ProgrammingError) as error:
+            first = str(error).splitlines()[0]
+            if "no such table" in first or "does not exist" in first:
+                self.refuse(f"The database is not prepared: run manage.py migrate first ({first}).")
+            self.refuse(f"The database does not answer: {first}.")
         try:
             if options["format"] == "json":
                 self.stdout.write(json.dumps(result, ensure_ascii=False))

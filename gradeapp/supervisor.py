@@ -102,6 +102,7 @@ class Supervisor:
                 self.say(f"{child.name} does not stay up; see its message above.")
                 return False
             self.say(f"{child.name} ended; starting it again.")
+            child.kill()  # what a killed process left behind would go on beside its successor
             child.start(self.clock())
         return True
 

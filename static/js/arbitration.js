@@ -35,6 +35,28 @@ document.addEventListener("focusin", (event) => {
   if (event.target.matches("[data-own]")) event.target.select();
 });
 
+// Own marks once typed are not overwritten by a key: a digit meant as points must not accept
+// another's mark. In a field a letter is never a mark; it chooses its reason.
+function guardOwnMarks(event) {
+  const { target, key } = event;
+  if (!form() || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target.matches?.("[data-own]")) {
+    if (!/^[a-z]$/i.test(key)) return;
+    event.preventDefault();
+    const reason = form().querySelector(`[data-key="${key}"] input[name=reason]`);
+    if (reason) reason.checked = true;
+    return;
+  }
+  if (target.matches?.("textarea")) return;
+  const chosen = form().querySelector("[name=decision][value=own]")?.checked;
+  const typed = own().some((input) => input.value.trim() !== "");
+  if (chosen && (key === "y" || (typed && /^[0-9]$/.test(key)))) {
+    event.preventDefault();
+    own()[0]?.focus();
+  }
+}
+
+document.addEventListener("keydown", guardOwnMarks, { capture: true });
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
   if (key === "Escape" && target.matches?.("[data-own], #comment")) target.blur();
