@@ -14,12 +14,14 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluations.llm.desk import Desk
-from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.pump import Pace, PumpError, PumpResult, pump
 from evaluations.llm.rate_limit import SharedSlowdown
+
+if TYPE_CHECKING:
+    from evaluations.llm.openai_client import OpenAIChat
 
 
 def run_pump(

@@ -28,6 +28,21 @@ class ChatRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how large one call may be: seconds, and bytes after decoding.
+
+    ``read`` is the longest silence, which without streaming is the time the
+    model needs to write its whole answer; ``deadline`` bounds the call as a
+    whole, against an endpoint that sends one byte now and then.
+    """
+
+    connect: float = 5.0
+    read: float = 300.0
+    deadline: float = 600.0
+    reply_bytes: int = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class ChatReply:
     """One answer with its facts; the caller decides what a cut or empty one is worth.
 

@@ -9,7 +9,6 @@ caller's, because every retry may be billed.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -20,27 +19,12 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHt
 
 from evaluations.llm.bounded_body import bound
 from evaluations.llm.classify import failure_of
-from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind
+from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.llm.replies import read_reply
 from evaluations.llm.scrub import scrub
 
 # All that leaves. The client adds others, and OPENAI_CUSTOM_HEADERS any at all.
 _SENT_HEADERS = ("host", "content-type", "content-length", "connection")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long and how large one call may be: seconds, and bytes after decoding.
-
-    ``read`` is the longest silence, which without streaming is the time the
-    model needs to write its whole answer; ``deadline`` bounds the call as a
-    whole, against an endpoint that sends one byte now and then.
-    """
-
-    connect: float = 5.0
-    read: float = 300.0
-    deadline: float = 600.0
-    reply_bytes: int = 20_000_000
 
 
 class OpenAIChat:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind
-from evaluations.llm.openai_client import OpenAIChat
 from evaluations.models import Endpoint
 from evaluations.services.endpoints import open_chat
+
+if TYPE_CHECKING:
+    from evaluations.llm.openai_client import OpenAIChat
 
 QUESTION = ChatRequest("check", [{"role": "user", "content": "1+1=?"}], {"max_tokens": 8})
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 import os
 import re
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.llm.openai_client import Limits, OpenAIChat
+from evaluations.llm.client import Limits
 from evaluations.models import Endpoint, LanguageModel
 from evaluations.services.addresses import check_address
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.refusals import BadInput
+
+if TYPE_CHECKING:
+    from evaluations.llm.openai_client import OpenAIChat
 
 # An endpoint must not be a way to send the server's other secrets somewhere.
 KEY_VARIABLE = re.compile(r"(?!.*SECRET)[A-Z][A-Z0-9_]{0,70}_(KEY|TOKEN)")
@@ -111,6 +115,9 @@ def api_key(endpoint: Endpoint) -> str | None:
 
 def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
     """A client for *endpoint*; refuses a missing key and an address that leads inside by now."""
+    # Here, because the client takes a second to load and most processes never call a model.
+    from evaluations.llm.openai_client import OpenAIChat
+
     key = api_key(endpoint)
     check_address(endpoint.base_url)
     seconds = float(endpoint.timeout_seconds)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -16,7 +17,6 @@ from evaluations.llm.blocking import run_pump
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import ChatRequest, FailureKind
 from evaluations.llm.desk import Desk
-from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.models import Job, Response, Run
@@ -31,6 +31,9 @@ from evaluations.services.outcomes import Stored, is_wall, store_outcomes
 from evaluations.services.run_states import forget_pause, pause, pause_for_failure
 from evaluations.services.scoring import score_responses
 from gradeapp.refusals import Refusal
+
+if TYPE_CHECKING:
+    from evaluations.llm.openai_client import OpenAIChat
 
 logger = logging.getLogger(__name__)
 

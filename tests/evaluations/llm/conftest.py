@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, Key
+from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, Key, Limits
 from evaluations.llm.desk import Desk
-from evaluations.llm.openai_client import Limits, OpenAIChat
+from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.outcome import Outcome
 from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.llm.scripted import ScriptedServer

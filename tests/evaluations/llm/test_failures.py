@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluations.llm.client import ChatFailure, FailureKind
-from evaluations.llm.openai_client import Limits
+from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
 from tests.evaluations.llm.conftest import fail
 

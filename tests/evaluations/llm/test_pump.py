@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from evaluations.llm import spool
-from evaluations.llm.client import ChatReply, ChatRequest, FailureKind
+from evaluations.llm.client import ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.llm.desk import Desk
-from evaluations.llm.openai_client import Limits, OpenAIChat
+from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, PumpResult, StopReason, pump
 from evaluations.llm.rate_limit import SharedSlowdown
