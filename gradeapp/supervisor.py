@@ -65,11 +65,13 @@ class Supervisor:
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        each_round: Callable[[], None] = lambda: None,
     ) -> None:
         self.children = list(children)
         self.say = say
         self.clock = clock
         self.sleep = sleep
+        self.each_round = each_round
         self.stopping = False
 
     def ask_to_stop(self, *_: object) -> None:
@@ -86,7 +88,8 @@ class Supervisor:
             while not self.stopping:
                 if not self.restart_the_dead():
                     return 1
-                self.sleep(0.3)
+                self.each_round()
+                self.sleep(0.1)
             return 0
         finally:
             self.stop_all()

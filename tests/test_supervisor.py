@@ -55,3 +55,18 @@ def test_a_child_that_cannot_stay_up_ends_it_with_a_sentence() -> None:
             signal.signal(number, handler)
     assert said[-1] == "The web server does not stay up; see its message above."
     assert len(said) == MOST_QUICK_DEATHS
+
+
+def test_each_round_is_told_while_the_children_run() -> None:
+    rounds: list[int] = []
+    child = Child("The worker", [sys.executable, "-c", "import time; time.sleep(600)"])
+    supervisor = Supervisor([child], print, each_round=lambda: rounds.append(1))
+    supervisor.sleep = lambda _: supervisor.ask_to_stop() if len(rounds) == 3 else time.sleep(0.01)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        assert supervisor.run() == 0
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert len(rounds) == 3
+    assert child.ended()

@@ -8,6 +8,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from evaluations.llm import local_model
@@ -33,7 +34,8 @@ def web(host: str, port: int) -> Child:
     """Gunicorn with threads: a slow reader does not hold up a teacher."""
     command = [sys.executable, "-m", "gunicorn", "gradeapp.wsgi:application"]
     options = ["--bind", f"{host}:{port}", "--workers", "2", "--threads", "4"]
-    quiet = ["--log-level", "warning", "--no-control-socket"]
+    # Loaded once before the workers are forked: half the time until the first page.
+    quiet = ["--preload", "--log-level", "warning", "--no-control-socket"]
     return Child("The web server", [*command, *options, *quiet])
 
 
@@ -57,6 +59,13 @@ def small_model(port: int) -> Child:
     return Child("The local model", [*module, "--port", str(port)], environment)
 
 
+def answers(host: str, port: int) -> bool:
+    """Whether somebody takes connections at *port*."""
+    with socket.socket() as probe:
+        probe.settimeout(0.2)
+        return probe.connect_ex((host, port)) == 0
+
+
 def free_port(host: str, first: int) -> int:
     """The first port from *first* on that nobody listens on."""
     return next(port for port in range(first, first + 1000) if port_is_free(host, port))
@@ -69,17 +78,39 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--demo", action="store_true", help="start the demo's models too")
+        parser.add_argument(
+            "--prepare",
+            action="store_true",
+            help="first compile the translations, migrate and, with --demo, load the sample exam",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         if not port_is_free(host, port):
             self.stderr.write(f"Port {port} is taken. Choose another: serve --port {port + 1}")
             sys.exit(1)
+        if options["prepare"]:
+            self.prepare(demo=options["demo"])
         children = [web(host, port), worker()]
         if options["demo"]:
             children += self.demo_models()
-        self.announce(host, port, demo=options["demo"])
-        sys.exit(Supervisor(children, self.stdout.write).run())
+        announced = False
+
+        def announce_once() -> None:
+            nonlocal announced
+            if not announced and answers(host, port):
+                announced = True
+                self.announce(host, port, demo=options["demo"])
+
+        sys.exit(Supervisor(children, self.stdout.write, each_round=announce_once).run())
+
+    def prepare(self, *, demo: bool) -> None:
+        """What a first start needs and a later one passes through, in one process."""
+        call_command("compile_translations")
+        call_command("migrate", verbosity=0)
+        if demo:
+            call_command("load_sample", stdout=self.stdout)
+        self.stdout.write("Starting the web server and the worker ...")
 
     def demo_models(self) -> list[Child]:
         """The scripted endpoint always; the real small model where it can run."""

@@ -10,8 +10,6 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from scipy.special import stdtrit
-
 from evaluations.rules.statistics.figure import Figure, missing
 
 CONFIDENCE = 0.95
@@ -65,6 +63,9 @@ def ratio_variance(points: Sequence[float], full: Sequence[float]) -> float | No
 
 def t_quantile(degrees: float) -> float:
     """The 97.5 % point of Student's t with *degrees* of freedom (> 0, may be fractional)."""
+    # Here, because SciPy takes a third of a second of every start and few processes need it.
+    from scipy.special import stdtrit
+
     return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
 
 
