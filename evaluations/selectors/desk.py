@@ -186,7 +186,7 @@ def blind_item(answer: BlindAnswer) -> BlindItem:
         question_type=revision.question_type,
         year=question.year,
         paper=question.paper,
-        stem=revision.stem,
+        stem=revision.asked,
         answer_key=revision.reference_answer,
         analysis=revision.analysis,
         full_marks=answer.full_marks,

@@ -41,7 +41,7 @@ def answer_call(question: Question, revision: QuestionRevision) -> Messages:
     return zero_shot_messages(
         QuestionType(revision.question_type),
         subject_name(question, language),
-        revision.stem,
+        revision.asked,
         language,
         parts=revision.sub_answers,
         letters=revision.letters,
@@ -56,7 +56,7 @@ def judge_call(run: Run, job: Job) -> Messages:
     points = [(point.text, point.points) for point in rubric.points.all()] if rubric else []
     return judge_messages(
         subject=subject_name(job.question, language),
-        question=revision.stem,
+        question=revision.asked,
         analysis=revision.analysis,
         answer_key=revision.reference_answer,
         full_marks=revision.full_marks,

@@ -17,7 +17,7 @@ from evaluations.rules.extraction.published import read_answer_published
 from evaluations.rules.scoring.objective import ObjectiveResult, score_objective
 from evaluations.rules.scoring.policies import SCORER_VERSION, Policy
 from questions.models import QuestionRevision
-from questions.rules.vocabulary import Part, QuestionType
+from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
 
 BATCH = 500
 
@@ -62,7 +62,9 @@ def score_responses(
 def _answer_keys(batch: Sequence[Response]) -> dict[int, AnswerKey]:
     """The keys of the objective revisions that *batch* answers, by revision."""
     rows = QuestionRevision.objects.filter(
-        pk__in={response.revision_id for response in batch}, question__part=Part.OBJECTIVE
+        pk__in={response.revision_id for response in batch},
+        question__part=Part.OBJECTIVE,
+        question_type__in=CHOICE_TYPES,
     ).values_list("pk", "question_type", "letters", "answer_key", "sub_marks")
     return {
         pk: AnswerKey(question_type, letters, tuple(key), tuple(map(Decimal, marks)))

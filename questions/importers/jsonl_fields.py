@@ -25,7 +25,7 @@ from questions.importers.jsonl_values import (
 )
 from questions.importers.records import QuestionRecord, ScoringPointRecord
 from questions.rules.strict_json import JsonRefusal
-from questions.rules.vocabulary import Language, Part, QuestionType, Subject
+from questions.rules.vocabulary import CHOICE_TYPES, Language, Part, QuestionType, Subject
 
 REQUIRED_KEYS = ("dataset", "task", "id", "type", "language", "stem", "sub_marks")
 OPTIONAL_KEYS = (
@@ -115,7 +115,8 @@ def object_from_record(record: QuestionRecord) -> dict[str, Any]:
 
 def contradictions(record: QuestionRecord) -> Iterator[tuple[str, str]]:
     """What in *record* does not fit together, as (code, sentence); the record stays usable."""
-    for number, key in enumerate(record.answer_key, start=1):
+    keys = record.answer_key if record.question_type in CHOICE_TYPES else ()
+    for number, key in enumerate(keys, start=1):
         if not set(key) <= set(record.letters):
             yield "key_outside_letters", f"Key {number} is {key}, offered are {record.letters}."
         if len(key) > 1 and record.question_type is not QuestionType.MULTIPLE_CHOICE:
@@ -147,12 +148,21 @@ def _check_whole(record: QuestionRecord) -> None:
         raise JsonRefusal("bad_value", "sub_marks is empty, so the question has no full marks.")
     if any(point.sub > len(record.sub_marks) for point in record.rubric):
         raise JsonRefusal("bad_value", "A scoring point names a sub-question without marks.")
-    if record.part is Part.OBJECTIVE:
+    if record.question_type in CHOICE_TYPES:
         _check_letters(record)
+    elif record.question_type is QuestionType.EXACT_ANSWER:
+        _check_exact(record)
     elif record.answer_key or record.letters:
         raise JsonRefusal(
             "bad_value", "A marked question takes reference_answer, not answer or letters."
         )
+
+
+def _check_exact(record: QuestionRecord) -> None:
+    if record.letters:
+        raise JsonRefusal("bad_value", "An exact answer has no letters.")
+    if not any(key.strip() for key in record.answer_key):
+        raise JsonRefusal("missing_key", "The key 'answer' is missing or empty.")
 
 
 def _check_letters(record: QuestionRecord) -> None:

@@ -12,25 +12,73 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 
-from questions.rules.vocabulary import Language, Part, QuestionType, Subject
+from questions.rules.vocabulary import (
+    AbilityBranch,
+    Language,
+    Modal,
+    Part,
+    QuestionType,
+    Subject,
+)
 
 
 @dataclass(frozen=True)
 class ScoringPointRecord:
-    """One line of a rubric: *sub* is the 1-based sub-question it belongs to."""
+    """One line of a rubric: *sub* is the 1-based sub-question it belongs to.
+
+    *group* is the 1-based place of its group in ``rubric_groups``, None outside.
+    """
 
     text: str
     points: Decimal
     sub: int = 1
+    group: int | None = None
+
+
+@dataclass(frozen=True)
+class RubricGroupRecord:
+    """Scoring points under one cap: *cap* points at most, the best *choose* of them (None: all)."""
+
+    cap: Decimal
+    text: str = ""
+    sub: int = 1
+    choose: int | None = None
+
+
+@dataclass(frozen=True)
+class LabelsRecord:
+    """The labels that a source publishes; None or "" where it names none.
+
+    Knowledge is the slug of the taxonomy's subclass or category.
+    """
+
+    ability_branch: AbilityBranch | None = None
+    knowledge: str = ""
+    difficulty: int | None = None
+    modal: Modal | None = None
+
+
+@dataclass(frozen=True)
+class HumanRateRecord:
+    """How people did: *value* is a share from 0 to 1; *sample_size* None where not published."""
+
+    value: Decimal
+    source: str
+    sample_size: int | None = None
+    weight: Decimal = Decimal(1)
 
 
 @dataclass(frozen=True)
 class QuestionRecord:
     """One item as a source gives it.
 
+    ``options`` holds the texts of the options in the order of ``letters`` where
+    the source gives them apart; otherwise they stand in the stem.
     ``answer_key`` holds one string per sub-answer of an objective item (sorted
-    letters, ``"BD"`` for two right options); it is empty for a subjective item,
-    whose ``reference_answer`` is text. ``sub_marks`` are the full marks of each
+    letters, ``"BD"`` for two right options, or the text of an exact answer); it
+    is empty for a subjective item, whose ``reference_answer`` is text.
+    ``labels`` and ``human_rates`` are rows of their own and no part of a
+    revision. ``sub_marks`` are the full marks of each
     sub-answer in points; their sum is ``full_marks``.
     """
 
@@ -53,6 +101,11 @@ class QuestionRecord:
     rubric: tuple[ScoringPointRecord, ...] = ()
     images: tuple[str, ...] = ()
     extra: dict[str, str] = field(default_factory=dict)
+    passage: str = ""
+    options: tuple[str, ...] = ()
+    labels: LabelsRecord | None = None
+    human_rates: tuple[HumanRateRecord, ...] = ()
+    rubric_groups: tuple[RubricGroupRecord, ...] = ()
 
     @property
     def part(self) -> Part:
@@ -65,10 +118,20 @@ class QuestionRecord:
         return sum(self.sub_marks, Decimal(0))
 
     def content_hash(self) -> str:
-        """SHA-256 over everything that makes a revision; its place in the file does not count."""
+        """SHA-256 over everything that makes a revision; its place in the file does not count.
+
+        Fields that came later count only where they hold something, so that what
+        was imported before them keeps its hash.
+        """
         content = asdict(self)
-        for identity in ("dataset", "task", "external_id", "position"):
-            del content[identity]
+        for apart in ("dataset", "task", "external_id", "position", "labels", "human_rates"):
+            del content[apart]
+        for later in ("passage", "options", "rubric_groups"):
+            if not content[later]:
+                del content[later]
+        for point in content["rubric"]:
+            if point["group"] is None:
+                del point["group"]
         text = json.dumps(content, ensure_ascii=False, sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

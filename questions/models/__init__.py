@@ -1,20 +1,38 @@
 """The bank's tables, one module a feature."""
 
-from questions.models.bank import Asset, Dataset, Question, QuestionRevision, Task
+from questions.models.bank import (
+    Asset,
+    Dataset,
+    FewShotExample,
+    Question,
+    QuestionRevision,
+    Task,
+)
+from questions.models.gate import ItemDecision, ItemProblem
+from questions.models.human_rates import HumanRate
 from questions.models.imports import ImportBatch, ImportProblem
-from questions.models.labels import Knowledge, LabelRevision
-from questions.models.rubric import Rubric, ScoringPoint
+from questions.models.labels import Knowledge, LabelBatch, LabelOpinion, LabelRevision
+from questions.models.rubric import Rubric, RubricGroup, ScoringPoint
+from questions.models.saved_views import SavedView
 
 __all__ = [
     "Asset",
     "Dataset",
+    "FewShotExample",
+    "HumanRate",
     "ImportBatch",
     "ImportProblem",
+    "ItemDecision",
+    "ItemProblem",
     "Knowledge",
+    "LabelBatch",
+    "LabelOpinion",
     "LabelRevision",
     "Question",
     "QuestionRevision",
     "Rubric",
+    "RubricGroup",
+    "SavedView",
     "ScoringPoint",
     "Task",
 ]

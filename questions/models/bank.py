@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from decimal import Decimal
 
+from django.conf import settings
 from django.db import models
 
 from questions.rules.vocabulary import ItemStatus, Language, Part, QuestionType, Subject
@@ -49,8 +50,11 @@ class Task(models.Model):
 class Question(models.Model):
     """The identity of an item: it stays while its text is revised.
 
-    ``current`` is the revision shown and asked now. Responses keep the revision
-    that they answered.
+    ``current`` is the revision shown and asked now, ``label`` the newest row of
+    labels; both are pointers that services move, so that a list needs no
+    subquery. Responses keep the revision that they answered. ``imported_hash`` is
+    the content hash of what an import last brought: a repaired item is the same
+    to a second import of its file.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -67,6 +71,10 @@ class Question(models.Model):
     current = models.ForeignKey(
         "QuestionRevision", null=True, on_delete=models.PROTECT, related_name="current_of"
     )
+    label = models.ForeignKey(
+        "LabelRevision", null=True, on_delete=models.PROTECT, related_name="current_of"
+    )
+    imported_hash = models.CharField(max_length=64, blank=True)
 
     class Meta:
         ordering = ["task", "position"]
@@ -84,10 +92,14 @@ class Question(models.Model):
 class QuestionRevision(models.Model):
     """One version of an item's text, key and full marks; never changed, only followed.
 
-    ``answer_key`` is a list of strings, one per sub-answer of an objective item
-    (sorted letters). ``sub_marks`` is the list of full marks per sub-answer, as
-    decimal strings; ``full_marks`` is their sum, in points. ``extra`` holds what
-    else the source says, and under ``raw:`` the original of a replaced text.
+    ``options`` holds the texts of the options in the order of ``letters`` where
+    the source gives them apart; otherwise they stand in the stem. ``answer_key``
+    is a list of strings, one per sub-answer of an objective item (sorted letters,
+    or the text of an exact answer). A repair has an ``author``, a ``reason`` and
+    in ``published_key`` the key that the source gives. ``sub_marks`` is the list of
+    full marks per sub-answer, as decimal strings; ``full_marks`` is their sum, in
+    points. ``extra`` holds what else the source says, and under ``raw:`` the
+    original of a replaced text.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="revisions")
@@ -95,7 +107,9 @@ class QuestionRevision(models.Model):
     content_hash = models.CharField(max_length=64)
     question_type = models.CharField(max_length=24, choices=QuestionType.choices())
     language = models.CharField(max_length=2, choices=Language.choices())
+    passage = models.TextField(blank=True)
     stem = models.TextField()
+    options = models.JSONField(default=list)
     letters = models.CharField(max_length=26, blank=True)
     answer_key = models.JSONField(default=list)
     reference_answer = models.TextField(blank=True)
@@ -105,6 +119,11 @@ class QuestionRevision(models.Model):
     paper_published = models.CharField(max_length=80, blank=True)
     images = models.JSONField(default=list)
     extra = models.JSONField(default=dict)
+    published_key = models.JSONField(null=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="repairs"
+    )
+    reason = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -118,6 +137,13 @@ class QuestionRevision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.question} r{self.number}"
+
+    @property
+    def asked(self) -> str:
+        """The whole text that is asked: passage, stem, and the options as lines ``A. ...``."""
+        pairs = zip(self.letters, self.options, strict=False)  # no options: they stand in the stem
+        lines = [f"{letter}. {text}" for letter, text in pairs]
+        return "\n\n".join(part for part in (self.passage, self.stem, "\n".join(lines)) if part)
 
     @property
     def sub_answers(self) -> int:
@@ -147,3 +173,28 @@ class Asset(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class FewShotExample(models.Model):
+    """A worked example that a benchmark publishes for its few-shot prompts (AGIEval section 4.1).
+
+    The same words as a revision; ``explanation`` is the published reasoning.
+    """
+
+    task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="few_shot_examples")
+    number = models.PositiveSmallIntegerField()
+    passage = models.TextField(blank=True)
+    stem = models.TextField()
+    options = models.JSONField(default=list)
+    letters = models.CharField(max_length=26, blank=True)
+    answer_key = models.JSONField(default=list)
+    explanation = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["task", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "number"], name="one_example_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} example {self.number}"

@@ -8,13 +8,22 @@ from django.db import models
 from questions.models.bank import Question
 from questions.rules.vocabulary import AbilityBranch, Modal
 
+_DIFFICULTY_RANGE = models.Q(difficulty__isnull=True) | models.Q(
+    difficulty__gte=1, difficulty__lte=5
+)
+
 
 class Knowledge(models.Model):
-    """A knowledge category, or a subclass of one: an open list, so these are rows."""
+    """A knowledge category, or a subclass of one: an open list, so these are rows.
+
+    A category has no parent and names its ability branch; a subclass takes the
+    branch of its category.
+    """
 
     slug = models.SlugField(max_length=80, unique=True)
     english = models.CharField(max_length=120)
     chinese = models.CharField(max_length=120)
+    ability_branch = models.CharField(max_length=20, choices=AbilityBranch.choices(), blank=True)
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="subclasses"
     )
@@ -25,9 +34,42 @@ class Knowledge(models.Model):
     def __str__(self) -> str:
         return self.english
 
+    def label(self, language: str) -> str:
+        """The name in *language* (``zh...`` is Chinese, all else English)."""
+        return self.chinese if language.startswith("zh") else self.english
+
+
+class LabelBatch(models.Model):
+    """One bulk change of labels, so that it can be undone as one.
+
+    ``change`` holds the labels that were set, ``query`` the filters of the list.
+    """
+
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_batches"
+    )
+    change = models.JSONField()
+    query = models.CharField(max_length=500, blank=True)
+    reason = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    undoes = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="undone_by"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "label batches"
+
+    def __str__(self) -> str:
+        return f"bulk change {self.pk}"
+
 
 class LabelRevision(models.Model):
-    """The four labels of an item at one time; the newest counts, any may be empty."""
+    """The four labels of an item at one time; the newest counts, any may be empty.
+
+    ``origins`` says of each label that is set where it comes from
+    (``LabelOrigin``); what was before is the row before.
+    """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="labels")
     ability_branch = models.CharField(max_length=20, choices=AbilityBranch.choices(), blank=True)
@@ -36,9 +78,12 @@ class LabelRevision(models.Model):
     )
     difficulty = models.PositiveSmallIntegerField(null=True)
     modal = models.CharField(max_length=20, choices=Modal.choices(), blank=True)
-    source = models.CharField(max_length=20, help_text="published, derived, person or model")
+    origins = models.JSONField(default=dict)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="labels"
+    )
+    batch = models.ForeignKey(
+        LabelBatch, null=True, on_delete=models.PROTECT, related_name="revisions"
     )
     reason = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -46,12 +91,47 @@ class LabelRevision(models.Model):
     class Meta:
         ordering = ["question", "-id"]
         constraints = [
-            models.CheckConstraint(
-                condition=models.Q(difficulty__isnull=True)
-                | models.Q(difficulty__gte=1, difficulty__lte=5),
-                name="difficulty_from_1_to_5",
-            ),
+            models.CheckConstraint(condition=_DIFFICULTY_RANGE, name="difficulty_from_1_to_5"),
         ]
 
     def __str__(self) -> str:
         return f"{self.question} {self.ability_branch} {self.difficulty} {self.modal}"
+
+
+class LabelOpinion(models.Model):
+    """What one curator, or one model, thinks the labels are; evidence for agreement.
+
+    The newest opinion of a curator on an item counts. A model's opinion is a
+    suggestion: it becomes a label only when a person takes it, and is counted
+    apart. ``seen_suggestion`` says that the curator had one before their eyes.
+    """
+
+    question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="opinions")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="opinions"
+    )
+    model_name = models.CharField(max_length=120, blank=True)
+    ability_branch = models.CharField(max_length=20, choices=AbilityBranch.choices(), blank=True)
+    knowledge = models.ForeignKey(
+        Knowledge, null=True, on_delete=models.PROTECT, related_name="opinions"
+    )
+    difficulty = models.PositiveSmallIntegerField(null=True)
+    modal = models.CharField(max_length=20, choices=Modal.choices(), blank=True)
+    seen_suggestion = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["question", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=_DIFFICULTY_RANGE, name="opinion_difficulty_from_1_to_5"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(author__isnull=False, model_name="")
+                | (models.Q(author__isnull=True) & ~models.Q(model_name="")),
+                name="opinion_of_a_person_or_a_model",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.author or self.model_name} on {self.question}"

@@ -9,7 +9,11 @@ from questions.models.bank import Question
 
 
 class Rubric(models.Model):
-    """One version of an item's rubric; only an accepted one is used for marking."""
+    """One version of an item's rubric; only an accepted one is used for marking.
+
+    The newest accepted version counts. ``accepted_by`` is None for one that came
+    with the questions.
+    """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="rubrics")
     version = models.PositiveIntegerField()
@@ -18,6 +22,13 @@ class Rubric(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="rubrics"
     )
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="accepted_rubrics",
+    )
+    accepted_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -30,12 +41,45 @@ class Rubric(models.Model):
         return f"{self.question} rubric v{self.version}"
 
 
+class RubricGroup(models.Model):
+    """Scoring points under a common cap: "any three of these, 10 points".
+
+    ``cap`` is the most that the group gives in points. ``choose`` is how many of
+    its points count (the best ones), None for all. With ``choose`` 1 the points
+    are alternatives of each other.
+    """
+
+    rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="groups")
+    order = models.PositiveSmallIntegerField()
+    sub = models.PositiveSmallIntegerField(default=1)
+    text = models.CharField(max_length=200, blank=True)
+    cap = models.DecimalField(max_digits=5, decimal_places=2)
+    choose = models.PositiveSmallIntegerField(null=True)
+
+    class Meta:
+        ordering = ["rubric", "order"]
+        constraints = [
+            models.UniqueConstraint(fields=["rubric", "order"], name="one_rubric_group_per_order"),
+            models.CheckConstraint(condition=models.Q(cap__gt=0), name="group_cap_above_zero"),
+            models.CheckConstraint(
+                condition=models.Q(choose__isnull=True) | models.Q(choose__gt=0),
+                name="group_chooses_at_least_one",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.text[:40]} ({self.cap})"
+
+
 class ScoringPoint(models.Model):
     """One line of a rubric with its points; ``sub`` is the 1-based sub-question."""
 
     rubric = models.ForeignKey(Rubric, on_delete=models.PROTECT, related_name="points")
     order = models.PositiveSmallIntegerField()
     sub = models.PositiveSmallIntegerField(default=1)
+    group = models.ForeignKey(
+        RubricGroup, null=True, on_delete=models.PROTECT, related_name="points"
+    )
     text = models.TextField()
     points = models.DecimalField(max_digits=5, decimal_places=2)
 

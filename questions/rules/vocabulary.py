@@ -71,17 +71,18 @@ class QuestionType(Named):
     MULTIPLE_CHOICE = "multi_choice", "Multiple choice", "多项选择"
     SEVERAL_QUESTIONS = "multi_question_choice", "Several sub-questions", "组合选择"
     FIVE_OUT_OF_SEVEN = "five_out_of_seven", "Five out of seven", "七选五"
+    EXACT_ANSWER = "exact_answer", "Exact answer", "定值填空"
     CLOZE = "cloze", "Cloze", "填空"
     CORRECTION = "correction", "Error correction", "短文改错"
     OPEN_ENDED = "subjective", "Open-ended", "解答题"
 
     @property
     def part(self) -> Part:
-        """Choice items are objective; cloze, correction and open-ended ones are marked."""
+        """Choice items and exact answers are objective; the other types are marked."""
         return Part.OBJECTIVE if self in OBJECTIVE_TYPES else Part.SUBJECTIVE
 
 
-OBJECTIVE_TYPES = frozenset(
+CHOICE_TYPES = frozenset(
     {
         QuestionType.SINGLE_CHOICE,
         QuestionType.MULTIPLE_CHOICE,
@@ -89,6 +90,8 @@ OBJECTIVE_TYPES = frozenset(
         QuestionType.FIVE_OUT_OF_SEVEN,
     }
 )
+# An exact answer is compared as text or as mathematics (AGIEval section 4.1); it has no letters.
+OBJECTIVE_TYPES = CHOICE_TYPES | {QuestionType.EXACT_ANSWER}
 
 
 class Language(Named):
@@ -122,3 +125,37 @@ class Modal(Named):
     TEXT_IMAGE = "text_image", "Text and image", "文字+图片"
     IMAGE = "image", "Image only", "图片"
     TEXT_IMAGE_TABLE = "text_image_table", "Text, image and table", "文字+图片+表格"
+
+
+class LabelOrigin(Named):
+    """Where one of the four labels of an item comes from."""
+
+    PUBLISHED = "published", "Published", "原数据"
+    DERIVED = "derived", "Derived from the human rate", "由人类正确率推出"
+    CONTENT = "content", "Found in the content", "由题目内容判定"
+    PERSON = "person", "Set by a person", "人工标注"
+
+
+class ProblemCode(Named):
+    """What the gate finds wrong with an item; the values are stable."""
+
+    KEY_OUTSIDE = "key_outside_options", "Key not among the options", "答案不在选项中"
+    SEVERAL_LETTERS = "several_letters", "Several keys where one is asked for", "单选题有多个答案"
+    KEY_COUNT = "key_count", "Keys and sub-questions differ in number", "答案数与小题数不符"
+    EMPTY_KEY = "empty_key", "Empty key", "答案为空"
+    EMPTY_OPTIONS = "empty_options", "Empty options", "选项为空"
+    REPEATED_OPTIONS = "repeated_options", "Repeated options", "选项重复"
+    KEY_AGAINST_ANALYSIS = "key_against_analysis", "Key against its analysis", "答案与解析矛盾"
+    MISSING_FIGURE = "missing_figure", "Figure mentioned but not there", "提到的图缺失"
+    EXACT_DUPLICATE = "exact_duplicate", "Exact duplicate", "题目完全重复"
+    NEAR_DUPLICATE = "near_duplicate", "Near duplicate", "题目高度相似"
+    CONFLICTING_KEY = "conflicting_key", "Another key in another place", "同题答案冲突"
+    RUBRIC_SUM = "rubric_sum", "Rubric and full marks differ", "评分点与满分不符"
+
+
+class Decision(Named):
+    """What a curator decides about an item with a problem."""
+
+    KEEP = "keep", "Keep as it is", "保留原样"
+    REPAIR = "repair", "Repair", "修正"
+    EXCLUDE = "exclude", "Exclude", "剔除"

@@ -38,6 +38,9 @@ PUBLISHED_DATASETS = {
 KEY_PROBLEMS = frozenset({"key_outside_letters", "several_letters", "key_count"})
 
 
+_DESCRIBED = ("position", "subject", "part", "year", "paper", "imported_hash")
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """An item that is in the bank already."""
@@ -107,7 +110,7 @@ def _known(task: Task) -> dict[str, Known]:
     rows = (
         Question.objects.filter(task=task)
         .annotate(last_number=Max("revisions__number"))
-        .values_list("external_id", "pk", "current__content_hash", "last_number")
+        .values_list("external_id", "pk", "imported_hash", "last_number")
     )
     return {external_id: Known(*rest) for external_id, *rest in rows.order_by("pk")}
 
@@ -125,6 +128,7 @@ def _describe(question: Question, record: QuestionRecord) -> None:
     question.part = record.part
     question.year = record.year
     question.paper = record.paper
+    question.imported_hash = record.content_hash()
     if _contradicts_itself(record):
         question.status = ItemStatus.QUARANTINED
 
@@ -138,7 +142,7 @@ def _follow(changed: Sequence[QuestionRecord], known: Mapping[str, Known]) -> No
     by_id = {known[record.external_id].question: record for record in changed}
     for question in Question.objects.filter(pk__in=by_id):
         _describe(question, by_id[question.pk])
-        question.save(update_fields=["position", "subject", "part", "year", "paper", "status"])
+        question.save(update_fields=[*_DESCRIBED, "status"])
     _revise(
         {pk: (record, known[record.external_id].last_number + 1) for pk, record in by_id.items()}
     )
@@ -165,7 +169,9 @@ def _revision(question: int, record: QuestionRecord, number: int) -> QuestionRev
         content_hash=record.content_hash(),
         question_type=record.question_type,
         language=record.language,
+        passage=record.passage,
         stem=record.stem,
+        options=list(record.options),
         letters=record.letters,
         answer_key=list(record.answer_key),
         reference_answer=record.reference_answer,

@@ -16,7 +16,13 @@ from questions.importers.jsonl import read_jsonl, write_jsonl
 from questions.importers.jsonl_images import image_kind, referenced_images
 from questions.importers.records import QuestionRecord, ScoringPointRecord, SourceFile
 from questions.rules.strict_json import MAX_LINE_BYTES
-from questions.rules.vocabulary import OBJECTIVE_TYPES, Language, QuestionType, Subject
+from questions.rules.vocabulary import (
+    CHOICE_TYPES,
+    OBJECTIVE_TYPES,
+    Language,
+    QuestionType,
+    Subject,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 24
 
@@ -323,7 +329,9 @@ def questions(draw: st.DrawFn) -> QuestionRecord:
     question_type = draw(st.sampled_from(QuestionType))
     objective = question_type in OBJECTIVE_TYPES
     sub_marks = draw(st.lists(marks, min_size=1, max_size=4))
-    keys = st.sets(st.sampled_from("ABCDEFG"), min_size=1).map(lambda key: "".join(sorted(key)))
+    letters = st.sets(st.sampled_from("ABCDEFG"), min_size=1)
+    choice = question_type in CHOICE_TYPES
+    keys = letters.map(lambda key: "".join(sorted(key))) if choice else texts.filter(str.strip)
     points = st.builds(
         ScoringPointRecord,
         text=texts.filter(str.strip),
@@ -343,7 +351,7 @@ def questions(draw: st.DrawFn) -> QuestionRecord:
         reference_answer=draw(texts),
         analysis=draw(texts),
         sub_marks=tuple(sub_marks),
-        letters="ABCDEFG" if objective else "",
+        letters="ABCDEFG" if question_type in CHOICE_TYPES else "",
         year=draw(st.none() | st.integers(1900, 2100)),
         paper=draw(texts),
         paper_published=draw(texts),

@@ -65,7 +65,9 @@ def test_each_subject_has_both_parts(subject: Subject) -> None:
 
 
 def test_every_question_type_stands_in_it() -> None:
-    assert {record.question_type for record in RECORDS} == set(QuestionType)
+    # Exact answers are AGIEval's; they are not scored by rule yet.
+    wanted = set(QuestionType) - {QuestionType.EXACT_ANSWER}
+    assert {record.question_type for record in RECORDS} == wanted
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ CHINESE_TASK = {
     QuestionType.SEVERAL_QUESTIONS: "请做下面{parts}道{subject}选择题，"
     "每道题从{letters}中选出一项。",
     QuestionType.FIVE_OUT_OF_SEVEN: "请为短文的{parts}处空白从{letters}中各选一项，不得重复。",
+    QuestionType.EXACT_ANSWER: "请完成一道{subject}填空题，答案只写结果。",
     QuestionType.CLOZE: "请完成一道{subject}填空题。",
     QuestionType.CORRECTION: "请改正短文中的错误，逐条写出改动。",
     QuestionType.OPEN_ENDED: "请解答一道{subject}题。",
@@ -31,6 +32,8 @@ ENGLISH_TASK = {
     "Choose one of {letters} for each.",
     QuestionType.FIVE_OUT_OF_SEVEN: "Fill the {parts} gaps of the text with one of {letters} each; "
     "none is used twice.",
+    QuestionType.EXACT_ANSWER: "Fill in the blank of one {subject} question; the answer is the "
+    "result alone.",
     QuestionType.CLOZE: "Fill in the blanks of one {subject} question.",
     QuestionType.CORRECTION: "Correct the mistakes of the text. Write one change a line.",
     QuestionType.OPEN_ENDED: "Answer one {subject} question.",
