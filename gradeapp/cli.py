@@ -20,7 +20,8 @@ class GradeappCommand(BaseCommand):
     """Exit 0 on success; exit 1 with one sentence on standard error; never a traceback.
 
     A subclass adds its arguments in ``arguments`` and returns its result from
-    ``run``; ``show`` prints it for people, ``--format json`` for programs.
+    ``run``; ``show`` prints it for people, ``--format json`` for programs. A
+    refusal prints no result, ``trouble`` comes after it.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,6 +34,10 @@ class GradeappCommand(BaseCommand):
     @abstractmethod
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         """Do the work by a service and return what INTERFACE.md promises."""
+
+    def trouble(self, result: dict[str, Any]) -> str:
+        """Where the work was done and did not succeed: the sentence to end with, and status 1."""
+        return ""
 
     def show(self, result: dict[str, Any]) -> None:
         """Print the result for people: one fact a line unless a command knows better."""
@@ -59,6 +64,8 @@ class GradeappCommand(BaseCommand):
         except BrokenPipeError:
             # The reader (head, a pager) has seen enough; Python would complain at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if trouble := self.trouble(result):
+            self.refuse(trouble)
 
     def refuse(self, sentence: str) -> None:
         """Say why not, and end with status 1."""

@@ -26,8 +26,9 @@ class Ticket:
 class SharedSlowdown:
     """How many more requests may go out now.
 
-    ``in_flight`` is the most at any time, waits are in seconds. ``random``
-    spreads the waits so that several processes do not come back together.
+    ``in_flight`` is the most at any time, ``first`` the most at the beginning
+    (as many by default), waits are in seconds. ``random`` spreads the waits so
+    that several processes do not come back together.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class SharedSlowdown:
         in_flight: int,
         *,
         random: Random,
+        first: int | None = None,
         first_wait: float = 1.0,
         longest_wait: float = 30.0,
     ) -> None:
@@ -44,7 +46,7 @@ class SharedSlowdown:
         self._random = random
         self._first_wait = first_wait
         self._longest_wait = longest_wait
-        self._allowed = float(in_flight)
+        self._allowed = float(first or in_flight)
         self._threshold = float(in_flight)
         self._closed_until = float("-inf")
         self._strikes = 0

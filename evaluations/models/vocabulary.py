@@ -31,6 +31,11 @@ class PauseReason(Named):
     ADDRESS = "address", "The address may not be called", "地址不允许访问"
     ENDPOINT_CHANGED = "endpoint_changed", "The endpoint was changed", "接口已被修改"
 
+    @property
+    def passes(self) -> bool:
+        """Whether the run goes on by itself once the endpoint takes calls again."""
+        return self in (PauseReason.ENDPOINT_DOWN, PauseReason.ASKED_TO_WAIT)
+
 
 class RunPurpose(Named):
     """A run answers questions, or judges the responses of another run."""

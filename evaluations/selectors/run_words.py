@@ -5,32 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.utils.functional import Promise
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.rules.judging.judge_reply import JudgeStatus
+from evaluations.selectors.runs import waits_for_endpoint
 
 P, J = PauseReason, JudgeStatus
 PAUSES: Mapping[str, Promise | str] = {
-    P.AUTH: _("The endpoint refuses the key. Set the right one, then resume."),
-    P.QUOTA: _("The account behind the key has nothing left. Top it up, then resume."),
+    P.AUTH: _(
+        "The endpoint refuses the key in the variable %(variable)s. "
+        "Set the right one where the worker runs, then resume; nothing is lost."
+    ),
+    P.QUOTA: _(
+        "The quota of the account behind the key is spent. Top it up, then resume; nothing is lost."
+    ),
     P.NOT_FOUND: _("The endpoint does not know the model, or its address lacks the /v1."),
     P.REDIRECT: _("The endpoint sends elsewhere, which is never followed. Use its own address."),
     P.BUDGET: _("The budget is reached: the next call could cost more than is left."),
     P.ENDPOINT_DOWN: _("The endpoint does not answer. It is tried again every minute."),
-    P.ASKED_TO_WAIT: _("The endpoint asks to wait. The run goes on by itself."),
-    P.NO_KEY: _("The variable that holds the key is not set where the worker runs."),
+    P.ASKED_TO_WAIT: _("The endpoint asks us to wait, and does not say how long. Resume it later."),
+    P.NO_KEY: _(
+        "The variable %(variable)s, which holds the key of the endpoint, is not set "
+        "where the worker runs. Set it there, then resume; nothing is lost."
+    ),
     P.ADDRESS: _("The endpoint's address cannot be found, or leads to a private network."),
     P.ENDPOINT_CHANGED: _("The endpoint has another model or address than when this run began."),
 }
+NO_KEY_NAMED = _(
+    "The endpoint asks for a key, and none is set: name the variable that holds it at the "
+    "endpoint %(endpoint)s, then resume; nothing is lost."
+)
 ERRORS: Mapping[str, Promise | str] = {
     "rate_limit": _("429: asked to slow down"),
     "server": _("error of the endpoint (5xx)"),
     "timeout": _("no answer in time"),
     "interrupted": _("connection lost before the answer"),
     "connect": _("no connection"),
-    "auth": _("key refused"),
+    "auth": _("key refused or missing"),
     "quota": _("account empty"),
     "not_found": _("unknown model"),
     "bad_request": _("call refused (400)"),
@@ -53,6 +67,8 @@ JUDGED: Mapping[str, Promise | str] = {
     J.REFUSED: _("refused"),
     J.TRUNCATED: _("cut off"),
 }
+WAITING, ALL_FAILED = _("Waiting"), _("All failed")
+SOME_FAILED = _("Finished, some failed")
 COLOURS = {
     RunStatus.RUNNING: "green",
     RunStatus.FINISHED: "",
@@ -63,9 +79,18 @@ COLOURS = {
 }
 
 
-def pause_sentence(run: Run) -> Promise | str:
-    """Why *run* is paused and what helps, "" where it is not."""
-    return PAUSES.get(run.pause_reason, "") if run.status == RunStatus.PAUSED else ""
+def pause_sentence(run: Run) -> str:
+    """Why *run* is paused and what helps, "" where it is not; a key's variable, never a key."""
+    if run.status != RunStatus.PAUSED:
+        return ""
+    endpoint = run.endpoint
+    facts = {
+        "endpoint": endpoint.name if endpoint else "",
+        "variable": endpoint.key_variable if endpoint else "",
+    }
+    if run.pause_reason == P.AUTH and not facts["variable"]:
+        return str(NO_KEY_NAMED % facts)
+    return str(PAUSES.get(run.pause_reason, "")) % facts
 
 
 def error_words(kind: str) -> Promise | str:
@@ -78,6 +103,17 @@ def judge_words(status: str) -> Promise | str:
     return JUDGED.get(status, status)
 
 
-def colour(status: str) -> str:
-    """The pill's colour of a run's status."""
-    return COLOURS.get(RunStatus(status), "")
+def shown_state(run: Run) -> tuple[str | Promise, str]:
+    """What a list calls the state of *run*, and its pill's colour.
+
+    Waiting and the one call that is tried in between look alike. A run that is
+    over and has failed calls is no success; *run* comes from ``runs()``, with
+    its counts.
+    """
+    if waits_for_endpoint(run):
+        return WAITING, "amber"
+    failed, planned = getattr(run, "failed", 0), getattr(run, "planned", 0)
+    if run.status == RunStatus.FINISHED and failed:
+        return (ALL_FAILED if failed == planned else SOME_FAILED), "red"
+    status = RunStatus(run.status)
+    return status.label(get_language() or "en"), COLOURS.get(status, "")

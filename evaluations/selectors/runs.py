@@ -13,7 +13,13 @@ from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, S
 from django.db.models.functions import Coalesce
 
 from evaluations.models import Attempt, Extraction, Job, Judgement, Response, Run
-from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose, RunStatus
+from evaluations.models.vocabulary import (
+    AttemptStatus,
+    JobStatus,
+    PauseReason,
+    RunPurpose,
+    RunStatus,
+)
 from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.rules.extraction.outcome import Outcome
 from evaluations.rules.judging.judge_reply import JudgeStatus
@@ -21,6 +27,7 @@ from evaluations.rules.scoring.policies import Policy
 
 # What is called "now" in "calls per second now".
 RECENT = timedelta(seconds=30)
+WORKED_ON = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING})
 # A call whose answer is awaited or will never come may still be billed at what was reserved.
 OPEN = Q(status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN])
@@ -57,6 +64,7 @@ class Progress:
     ends_at: datetime | None
     seconds: float | None
     live: bool
+    waits: bool
 
     @property
     def percent(self) -> int:
@@ -137,12 +145,13 @@ def progress(run: Run, now: datetime) -> Progress:
         n=Count("pk"),
         recent=Count("pk", filter=Q(finished_at__gt=now - RECENT)),
     )
-    live = run.status in LIVE
+    waits = waits_for_endpoint(run)
+    live = waits or run.status in LIVE
     seconds = _seconds(times["first"], now if live else times["last"])
     overall = times["n"] / seconds if seconds else None
     recent = times["recent"] / min(RECENT.total_seconds(), seconds) if seconds and live else None
     speed = recent or overall
-    left = (waiting + in_flight) / speed if live and speed else None
+    left = (waiting + in_flight) / speed if live and speed and not waits else None
     return Progress(
         planned=sum(counts.values()),
         done=done,
@@ -156,7 +165,18 @@ def progress(run: Run, now: datetime) -> Progress:
         ends_at=None if left is None else now + timedelta(seconds=left),
         seconds=seconds,
         live=live,
+        waits=waits,
     )
+
+
+def waits_for_endpoint(run: Run) -> bool:
+    """Whether *run* waits for an endpoint that turns calls away, and goes on by itself.
+
+    Also while one call is tried to see: until it is answered nothing has changed.
+    """
+    if not run.pause_reason or not PauseReason(run.pause_reason).passes:
+        return False
+    return run.status in WORKED_ON or (run.status == RunStatus.PAUSED and run.resume_at is not None)
 
 
 def _job_counts(run: Run) -> dict[str, int]:

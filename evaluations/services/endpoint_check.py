@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind
 from evaluations.models import Endpoint
 from evaluations.services.endpoints import open_chat
+from gradeapp.refusals import Refusal
 
 if TYPE_CHECKING:
     from evaluations.llm.openai_client import OpenAIChat
@@ -34,7 +35,7 @@ SENTENCES: Mapping[FailureKind, str | Promise] = {
 }
 OTHERWISE = _("The endpoint is there and refuses the call: %(text)s")
 WORKS = _("It works: %(model)s answered.")
-NO_KEY = _("The endpoint asks for a key, and none is named here.")
+NO_KEY = _("The endpoint asks for a key, and none is set: name the variable that holds it below.")
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,11 @@ class EndpointCheck:
 
 
 def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
-    """Call *endpoint* once. Refuses, without a call, a missing key or a forbidden address."""
+    """Call *endpoint* once; not at all where its key is missing or its address forbidden."""
     try:
         reply = asyncio.run(_call(open_chat(endpoint)))
+    except Refusal as refusal:
+        return EndpointCheck(False, str(refusal))
     except ChatFailure as failure:
         return EndpointCheck(False, str(_sentence(endpoint, failure)))
     return EndpointCheck(True, str(WORKS % {"model": reply.model or endpoint.model}))

@@ -66,10 +66,12 @@ def forget_pause(run: Run) -> None:
 
 
 def resume_waiting(now: datetime) -> None:
-    """Let runs go on that waited for a time that has come."""
-    Run.objects.filter(status=RunStatus.PAUSED, resume_at__lte=now).update(
-        status=RunStatus.QUEUED, resume_at=None
-    )
+    """Let runs go on that waited for a time that has come; their calls have waited with them."""
+    waited = list(Run.objects.filter(status=RunStatus.PAUSED, resume_at__lte=now))
+    Job.objects.filter(run__in=waited, status=JobStatus.PENDING).update(next_at=None)
+    Run.objects.filter(
+        pk__in=[run.pk for run in waited], status=RunStatus.PAUSED, resume_at__lte=now
+    ).update(status=RunStatus.QUEUED, resume_at=None)
 
 
 def without_worker(now: datetime) -> Q:

@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, Job, Judge, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
-from evaluations.selectors.runs import money
+from evaluations.selectors.runs import money, waits_for_endpoint
 from evaluations.services.addresses import check_address
 from evaluations.services.endpoints import api_key
 from evaluations.services.frozen import freeze_answering, freeze_judging
 from evaluations.services.judging import add_judge_jobs
 from evaluations.services.planning import items_of, plan_jobs
-from evaluations.services.run_states import settle
+from evaluations.services.run_states import WORKABLE, settle
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -164,6 +164,8 @@ def stop_run(run: Run, *, acting_user: User | None) -> Run:
 def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = None) -> Run:
     """Go on with a stopped or paused run, with a higher *budget* where that one was reached."""
     run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.status in WORKABLE and waits_for_endpoint(run):
+        return run  # the clock was faster: it is being tried
     if run.status not in RESUMABLE:
         raise Conflict(_("This run is not stopped or paused; there is nothing to resume."))
     if run.endpoint is None:
@@ -175,8 +177,9 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
     if run.budget is not None and run.budget <= money(run).exposed:
         raise BadInput(_("A budget must be above what may have been spent already."))
     run.status, run.resume_at = RunStatus.QUEUED, None
-    if run.pause_reason != PauseReason.ENDPOINT_DOWN:
+    if not waits_for_endpoint(run):
         run.pause_reason = ""
+    Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
     run.save(update_fields=["status", "pause_reason", "resume_at", "budget"])
     record(Tag.RUN_RESUMED, run, actor=acting_user, budget=_text(run.budget))
     return run

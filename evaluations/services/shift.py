@@ -15,13 +15,14 @@ from django.conf import settings
 from evaluations.llm import spool
 from evaluations.llm.blocking import run_pump
 from evaluations.llm.budget import Budget
-from evaluations.llm.client import ChatRequest, FailureKind
+from evaluations.llm.client import ChatRequest
 from evaluations.llm.desk import Desk
 from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, StopReason
+from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.models import Job, Response, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
-from evaluations.selectors.runs import money
+from evaluations.selectors.runs import money, waits_for_endpoint
 from evaluations.services import queue
 from evaluations.services.calls import call_for
 from evaluations.services.endpoints import open_chat
@@ -30,6 +31,7 @@ from evaluations.services.judging import add_judge_jobs, judge_runs_of
 from evaluations.services.outcomes import Stored, is_wall, store_outcomes
 from evaluations.services.run_states import forget_pause, pause, pause_for_failure
 from evaluations.services.scoring import score_responses
+from evaluations.services.turned_away import takes_calls, wait_if_turned_away
 from gradeapp.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -39,9 +41,6 @@ logger = logging.getLogger(__name__)
 
 # A worker waits for a retry that is due so soon; beyond, it lets another run have its place.
 PATIENCE = timedelta(seconds=5)
-# Refused connections in a row until the endpoint is taken to be down, and the wait for a probe.
-MOST_REFUSED = 10
-DOWN_FOR = timedelta(seconds=60)
 
 
 def spool_path(run: Run, owner: str) -> Path:
@@ -74,8 +73,10 @@ class Shift:
         self.budget = Budget(run.budget)
         self.in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
         self.flying = 0
-        self.refused = 0
-        self.probing = run.pause_reason == PauseReason.ENDPOINT_DOWN
+        # After a wait for the endpoint one call goes ahead, and the others follow slowly.
+        self.probing = waits_for_endpoint(run)
+        first = 1 if self.probing else None
+        self.gate = SharedSlowdown(self.in_flight, random=self.random, first=first)
         self.renew_at = clock()
 
     def work(self) -> None:
@@ -110,6 +111,7 @@ class Shift:
                 spool_path=spool_path(self.run, self.owner),
                 random=self.random,
                 pace=Pace(grace=self.endpoint.timeout_seconds + 5),
+                gate=self.gate,
             )
         except PumpError as error:
             raise error.__cause__ or error from None
@@ -179,18 +181,14 @@ class Shift:
             add_judge_jobs(judge_run, responses)
 
     def look_at(self, stored: Stored) -> None:
-        """Pause where no other call would fare better; notice an endpoint that went away."""
-        if stored.answered:
-            self.refused = 0
-            if self.probing:
-                self.probing = False
-                forget_pause(self.run)
+        """Pause where no other call would fare better; wait where calls are turned away."""
+        if self.probing and takes_calls(stored.answered, stored.failures):
+            self.probing = False
+            forget_pause(self.run)
         for failure in stored.failures:
             if is_wall(failure):
                 pause_for_failure(self.run, failure, self.clock())
-        self.refused += sum(f.kind is FailureKind.CONNECT for f in stored.failures)
-        if self.refused >= (1 if self.probing else MOST_REFUSED):
-            pause(self.run, PauseReason.ENDPOINT_DOWN, resume_at=self.clock() + DOWN_FOR)
+        wait_if_turned_away(self.run, stored.failures, self.clock())
 
     def wait_for_due(self) -> bool:
         """Wait for the next retry, if it is due soon; False to end the shift."""

@@ -17,13 +17,11 @@ from questions.rules.vocabulary import Named
 register = template.Library()
 SIGNS = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£"}
 LISTS: dict[str, type[Named]] = {
-    "RunStatus": vocabulary.RunStatus,
     "AttemptStatus": vocabulary.AttemptStatus,
-    "PauseReason": vocabulary.PauseReason,
     "Setting": Setting,
 }
 
-register.filter("run_colour", run_words.colour)
+register.filter("shown_state", run_words.shown_state)
 register.filter("error_words", run_words.error_words)
 register.filter("judge_words", run_words.judge_words)
 

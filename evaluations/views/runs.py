@@ -20,9 +20,9 @@ from evaluations.forms.runs import BudgetForm, JudgeForm, NewRunForm
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason
 from evaluations.selectors import runs as reading
-from evaluations.selectors.run_words import pause_sentence
+from evaluations.selectors.run_notices import run_notice
 from evaluations.services import runs as services
-from evaluations.services.judging import ensure_judge, judge_runs_of
+from evaluations.services.judging import ensure_judge
 from evaluations.services.run_estimates import Estimate, estimate
 from evaluations.tasks import ask_for_work
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -55,12 +55,10 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
     """One run: its progress, its tasks, its errors, its settings."""
     run = found(pk)
     context = {
-        **progress_context(run),
-        "pause": pause_sentence(run),
+        **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
-        "judge_runs": judge_runs_of(run),
+        "judge_runs": reading.runs().filter(judged_run=run),
         "judge_form": JudgeForm(),
-        "may_start": request.user.may(Capability.START_RUNS),
     }
     return render(request, "evaluations/runs/run.html", context)
 
@@ -68,18 +66,32 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
 @require_safe
 @requires(Capability.SEE_RUNS)
 def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
-    """The moving part of the page; the whole page anew once the status is another one."""
-    run = found(pk)
-    if request.GET.get("status") != run.status:
+    """The moving part of the page; the whole page anew once the state is another one.
+
+    The sentence above it comes along only when it is not the one that the page
+    has, so that a screen reader says it once.
+    """
+    context = progress_context(found(pk), may_start=request.user.may(Capability.START_RUNS))
+    if request.GET.get("state") != context["state"]:
         return HttpResponseClientRefresh()
-    return render(request, "evaluations/runs/_progress.html", progress_context(run))
+    has = request.GET.get("notice", context["notice_key"])
+    context["new_notice"] = has != context["notice_key"]
+    return render(request, "evaluations/runs/_progress.html", context)
 
 
-def progress_context(run: Run) -> dict[str, Any]:
+def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
     """What page and fragment show alike."""
+    now = timezone.now()
+    progress = reading.progress(run, now)
+    notice = run_notice(run, progress, now)
     return {
         "run": run,
-        "progress": reading.progress(run, timezone.now()),
+        "progress": progress,
+        # Waiting for the endpoint, and the try in between, are one state.
+        "state": "waiting" if progress.waits else run.status,
+        "notice": notice,
+        "notice_key": notice.key if notice else "none",
+        "may_start": may_start,
         "tasks": reading.by_task(run),
         "errors": reading.errors(run),
         "currency": run.run_settings.get("currency", ""),

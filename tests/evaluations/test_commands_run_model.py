@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 
+from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Endpoint, Job, Run
+from evaluations.services import outcomes, turned_away
 from evaluations.services.endpoints import save_endpoint
 from tests.factories import make_dataset, make_question, make_task
 
@@ -32,6 +36,14 @@ def endpoint(server: ScriptedServer, db: None) -> Endpoint:
     return save_endpoint(
         name="scripted", base_url=server.base_url, model="scripted-demo", acting_user=None
     )
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries without the usual waits."""
+    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
+    monkeypatch.setattr(outcomes, "PATIENT", patient)
 
 
 def run_model(*arguments: str, dataset: str = "exam", name: str = "scripted") -> Any:
@@ -101,13 +113,72 @@ def test_a_missing_key_is_refused_before_anything(endpoint: Endpoint) -> None:
     assert not Run.objects.exists()
 
 
-def test_a_wrong_key_ends_with_its_sentence(endpoint: Endpoint, server: ScriptedServer) -> None:
+def test_a_wrong_key_ends_with_its_sentence(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.endpoint.faults = script_from([{"fault": "auth", "times": 99}])
+    monkeypatch.setenv("WRONG_API_KEY", "sk-sentinel-9e2d")
+    Endpoint.objects.update(key_variable="WRONG_API_KEY")
     result, said = run_model("--wait")
     assert result is None
-    assert "refuses the key" in said
+    assert "refuses the key in the variable WRONG_API_KEY" in said
     assert "nothing is lost" in said
+    assert "sk-sentinel" not in said
     assert Job.objects.filter(status="pending").count() == 3
+
+
+def test_no_key_where_one_is_wanted(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.endpoint.faults = script_from([{"fault": "auth", "times": 99}])
+    said = run_model("--wait")[1]
+    assert "asks for a key, and none is set" in said
+    assert "refuses" not in said
+
+
+def test_a_spent_quota_ends_with_its_sentence(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.endpoint.faults = script_from([{"fault": "quota", "times": 99}])
+    result, said = run_model("--wait")
+    assert result is None
+    assert "quota of the account behind the key is spent" in said
+    assert Job.objects.filter(status="pending").count() == 3
+
+
+def test_failed_calls_are_a_result_and_no_success(
+    endpoint: Endpoint, server: ScriptedServer, quick: None
+) -> None:
+    server.endpoint.faults = script_from([{"fault": "server_error", "times": 99}])
+    out, err = io.StringIO(), io.StringIO()
+    options = ["--endpoint", "scripted", "--dataset", "exam", "--wait", "--format", "json"]
+    with pytest.raises(SystemExit) as ended:
+        call_command("run_model", *options, stdout=out, stderr=err)
+    assert ended.value.code == 1
+    assert json.loads(out.getvalue())["failed"] == 3, "the result is there all the same"
+    last = err.getvalue().splitlines()[-1]
+    assert "Finished, but 3 of 3 calls failed: the endpoint answered 500 (server error)" in last
+    assert "Try the failed ones again" in last
+
+
+def test_one_failed_call_is_told_as_well(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.endpoint.faults = script_from([{"fault": "bad_request"}])
+    result, said = run_model("--wait")
+    assert result is None, "it ends with status 1"
+    assert "1 of 3 calls failed: the endpoint refused the call (400)" in said
+
+
+def test_a_slow_down_is_said_once_and_waited_for(
+    endpoint: Endpoint, server: ScriptedServer, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turned_away, "AT_LEAST", timedelta(seconds=0.2))
+    monkeypatch.setattr(turned_away, "SHORTEST", timedelta(seconds=3))
+    server.endpoint.faults = script_from([{"fault": "rate_limit", "times": 5}])
+    result, said = run_model("--wait")
+    assert result is not None
+    assert (result["done"], result["failed"]) == (3, 0)
+    told = [line for line in said.splitlines() if "asks us to slow down (429)" in line]
+    assert 1 <= len(told) <= 2, "once for each time of a next try"
+    assert len(set(told)) == len(told)
+    assert "Calls that wait: 3. The next try is at" in told[0]
+    lines = said.splitlines()
+    assert not any(one == other for one, other in pairwise(lines)), "no line twice in a row"
 
 
 def test_a_reached_budget_is_a_result(endpoint: Endpoint) -> None:

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
-from evaluations.selectors.run_words import pause_sentence
-from evaluations.selectors.runs import Progress, progress
+from evaluations.selectors.run_notices import run_notice
+from evaluations.selectors.runs import Progress, progress, waits_for_endpoint
 from evaluations.services.generation import look_for_work, work_on_run
 from evaluations.services.runs import start_run
 from evaluations.services.stop_signals import StopSignals
@@ -27,8 +27,16 @@ from questions.models import Dataset
 OVER = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)
 
 
+def goes_on(run: Run) -> bool:
+    """Whether there is something to wait for; an endpoint that is down is a person's matter."""
+    if run.pause_reason == PauseReason.ASKED_TO_WAIT and waits_for_endpoint(run):
+        return True
+    return run.status not in OVER
+
+
 class Command(GradeappCommand):
     help = "Let a model sit an exam: plan a run and start it."
+    failed_words = ""
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--endpoint", required=True, help="the name of the endpoint")
@@ -68,25 +76,38 @@ class Command(GradeappCommand):
         """Work on *run* until it is over; a pause that a person must end is a refusal."""
         line = ProgressLine(self, run)
         with StopSignals() as signals:
-            while run.status not in OVER and not signals.asked:
+            while goes_on(run) and not signals.asked:
                 work_on_run(run.pk, on_progress=line.show, stop=signals)
                 look_for_work()
                 run.refresh_from_db()
-                if run.status not in OVER and not signals.asked:
+                if goes_on(run) and not signals.asked:
                     line.show()
                     time.sleep(0.5)
         line.end()
-        if run.status == RunStatus.PAUSED and run.pause_reason != PauseReason.BUDGET:
-            words = {"run": run.pk, "why": pause_sentence(run)}
-            raise BadInput(_("Run %(run)s waits, nothing is lost. %(why)s") % words)
+        now = timezone.now()
+        if (notice := run_notice(run, progress(run, now), now)) is None:
+            return
+        sentence = _("Run %(run)s: %(why)s") % {"run": run.pk, "why": notice.sentence}
+        if notice.failed:
+            self.failed_words = sentence
+        elif run.status == RunStatus.PAUSED and run.pause_reason != PauseReason.BUDGET:
+            raise BadInput(sentence)
+
+    def trouble(self, result: dict[str, Any]) -> str:
+        """Calls that failed for good: one is enough, since the result is not whole without it."""
+        return self.failed_words
 
 
 class ProgressLine:
-    """One line on standard error that says how far the run is, about once a second."""
+    """One line on standard error that says how far the run is, about once a second.
+
+    What has to be known beside the counts stands in a line of its own, once.
+    """
 
     def __init__(self, command: Command, run: Run) -> None:
         self.command, self.a_run = command, run
         self.shown_at = 0.0
+        self.counts = self.notice = ""
 
     def show(self) -> None:
         """Write the line unless it was written a moment ago."""
@@ -95,11 +116,24 @@ class ProgressLine:
             self.write("\r" if self.command.stderr.isatty() else "\n")
 
     def write(self, ending: str) -> None:
-        now: Progress = progress(self.a_run, timezone.now())
+        self.a_run.refresh_from_db()
+        moment = timezone.now()
+        now: Progress = progress(self.a_run, moment)
         counts = f"{now.done} of {now.planned} done, {now.failed} failed, {now.in_flight} in flight"
-        self.command.stderr.write(counts, ending=ending)
+        if counts != self.counts or ending == "\r":
+            self.command.stderr.write(counts, ending=ending)
+        self.counts = counts
+        if now.waits and self.a_run.resume_at is None:
+            return  # one call is tried: what comes of it is said next
+        notice = run_notice(self.a_run, now, moment)
+        sentence = notice.sentence if notice and now.live else ""
+        if sentence and sentence != self.notice:
+            self.command.stderr.write(sentence)
+        self.notice = sentence
 
     def end(self) -> None:
+        """The last line, and the end of a line that was written over."""
+        self.counts = ""
         self.write("\n")
 
 

@@ -207,8 +207,8 @@ def test_without_an_endpoint_the_form_says_so(admin: User) -> None:
 
 
 def test_a_live_run_asks_for_itself_and_a_finished_one_does_not(admin: User, run: Run) -> None:
-    polled = reverse("runs:progress", args=[run.pk]) + "?status=queued"
-    assert f'hx-get="{polled}"' in page(admin, "run", run.pk)
+    polled = reverse("runs:progress", args=[run.pk]) + "?state=queued"
+    assert f'hx-get="{polled}&amp;notice=none"' in page(admin, "run", run.pk)
     fragment = logged_in(admin).get(polled)
     assert "<html" not in fragment.text
     assert "done of 3" in fragment.text
@@ -223,7 +223,7 @@ def test_a_live_run_asks_for_itself_and_a_finished_one_does_not(admin: User, run
 def test_page_and_fragment_are_one_truth(admin: User, run: Run) -> None:
     work_on_run(run.pk)
     whole = page(admin, "run", run.pk)
-    fragment = page(admin, "progress", run.pk, status="finished").strip()
+    fragment = page(admin, "progress", run.pk, state="finished").strip()
     assert fragment in whole
 
 
@@ -245,7 +245,7 @@ def test_a_pause_says_why(admin: User, server: ScriptedServer, run: Run) -> None
     server.endpoint.faults = script_from([{"fault": "auth", "times": 9}])
     work_on_run(run.pk)
     text = page(admin, "run", run.pk)
-    assert "The endpoint refuses the key" in text
+    assert "The endpoint asks for a key, and none is set" in text
     assert reverse("runs:resume", args=[run.pk]) in text
 
 
