@@ -58,6 +58,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "marking:next": C.MARK,
     "marking:undo": C.MARK,
     "marking:desk": C.MARK,
+    "marking:revise": C.MARK,
     "marking:save": C.MARK,
     "marking:skip": C.MARK,
     "marking:draft": C.MARK,

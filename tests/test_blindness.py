@@ -233,6 +233,39 @@ def test_the_desk_asks_the_database_the_same_questions(world: World) -> None:
     assert len(set(counts)) == 2
 
 
+@pytest.mark.parametrize("world", [Scheme.TWO_AND_LEAD, Scheme.THREE_AND_LEAD], indirect=True)
+def test_to_revise_tells_nothing_before_the_response_is_final(world: World) -> None:
+    """Nobody else has marked, or the marks differ and wait for a third or the lead: one form."""
+    client = logged_in(world.teacher)
+    where = f"/marking/responses/{world.marked.public_id}/revise/"
+    before = masked(client.post(where, headers=HTMX).content)
+    assert b'id="marks"' in before
+    world.set(DIFFERS)
+    assert not world.marked.finals.exists()
+    assert masked(client.post(where, headers=HTMX).content) == before
+
+
+def test_the_end_of_the_queue_tells_nothing_of_the_others(world: World) -> None:
+    """Own marks are all given: whether the others are through, or not begun, reads the same."""
+    client = logged_in(world.teacher)
+    for answer in (world.held, world.coming):
+        give(answer, world.teacher, ["3", "3", "6"], seconds=30)
+    own = f"/marking/rounds/{world.made.public_id}/"
+
+    def ends() -> list[object]:
+        claimed = client.post(f"{own}next/", headers=HTMX)
+        kept = {k: v for k, v in claimed.headers.items() if k not in CHANGING}
+        return [look(client, own, {}), claimed.status_code, kept, masked(claimed.content)]
+
+    alone = ends()
+    assert b"All done" in alone[-1]  # type: ignore[operator]
+    for hidden in WORLDS:
+        world.set(hidden)
+        assert ends() == alone
+    give(world.coming, world.other, ["3", "3", "6"])
+    assert ends() == alone
+
+
 def test_what_is_not_mine_does_not_exist_and_was_withdrawn_read_the_same(world: World) -> None:
     client = logged_in(world.teacher)
     places = [f"/marking/responses/{key}/" for key in (world.coming.public_id, uuid.uuid4())]

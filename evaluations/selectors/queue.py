@@ -18,7 +18,6 @@ class EmptyReason(StrEnum):
 
     ALL_DONE = "all_done"
     LEASED = "leased"
-    WAITING = "waiting"
     PAUSED = "paused"
 
 
@@ -56,8 +55,8 @@ def has_work(teacher: User, marking_round: MarkingRound, now: datetime) -> bool:
 def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> EmptyQueue:
     """Why ``claim_next`` gave nothing.
 
-    ``waiting`` counts first and second marks only: an outstanding third mark or
-    decision of the lead would tell its own markers that they disagreed.
+    Whoever has marked all that was theirs is done, whether the others are or
+    not: marks that are still to come would tell how far each of them is.
     """
     if marking_round.pool.filter(teacher=teacher, paused=True).exists():
         return EmptyQueue(EmptyReason.PAUSED)
@@ -65,7 +64,4 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     until = leased.exclude(holder=teacher).aggregate(first=Min("lease_until"))["first"]
     if until is not None:
         return EmptyQueue(EmptyReason.LEASED, until)
-    planned = (SlotKind.FIRST, SlotKind.SECOND)
-    if Slot.objects.filter(answer__round=marking_round, kind__in=planned, marked=False).exists():
-        return EmptyQueue(EmptyReason.WAITING)
     return EmptyQueue(EmptyReason.ALL_DONE)

@@ -85,18 +85,22 @@ def save_mark(
     return _answer(earlier or mark, repeated=earlier is not None)
 
 
-def reopen_last(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot:
-    """The response that *teacher* marked last, to be revised; nothing is changed yet.
+def last_marked(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot:
+    """The response that *teacher* marked last; nothing is changed yet.
 
-    While an own mark is being revised (*before*), it is the one marked before
-    that. Raises Conflict when there is none, or when it is settled.
+    While an own mark is looked at (*before*), it is the one marked before that.
+    Raises Conflict when there is none.
     """
     slot = last_own_mark(teacher, marking_round, before)
     if slot is None:
         raise Conflict(_("There is no earlier mark of yours in this round."), code="no_mark")
+    return slot
+
+
+def check_revisable(slot: Slot) -> None:
+    """Raise Conflict when the response of *slot* is settled: its marks can only be read."""
     if slot.answer.finals.exists():
         raise _counted()
-    return slot
 
 
 def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:

@@ -11,6 +11,7 @@ urlpatterns = [
     path("rounds/<uuid:round_id>/next/", marking.next_response, name="next"),
     path("rounds/<uuid:round_id>/undo/", marking.undo, name="undo"),
     path("responses/<uuid:answer_id>/", marking.desk, name="desk"),
+    path("responses/<uuid:answer_id>/revise/", marking.revise, name="revise"),
     path("responses/<uuid:answer_id>/save/", marking.save, name="save"),
     path("responses/<uuid:answer_id>/skip/", marking.skip, name="skip"),
     path("responses/<uuid:answer_id>/draft/", marking.draft, name="draft"),

@@ -27,7 +27,7 @@ from evaluations.selectors.desk import (
 from evaluations.selectors.queue import has_work, why_empty
 from evaluations.services import slots
 from evaluations.services.drafts import save_draft
-from evaluations.services.marking import reopen_last, save_mark
+from evaluations.services.marking import check_revisable, last_marked, save_mark
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import BadInput, Conflict, NotFound
@@ -58,21 +58,32 @@ def next_response(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.MARK)
 def undo(request: MemberRequest, round_id: UUID) -> HttpResponse:
-    """Go back to the last own mark, as long as it is not settled."""
+    """Go back to the last own mark: to revise it, or to read it once it is settled."""
     marking_round = _round(request, round_id)
     before = None
     if (current := request.POST.get("answer", "")) and (answer := _as_uuid(current)):
         before = own_slot(request.user, answer)
-    return _show(request, reopen_last(request.user, marking_round, before))
+    return _revise(request, last_marked(request.user, marking_round, before))
 
 
 @require_safe
 @requires(Capability.MARK)
 def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
-    """One response that this teacher holds or has marked."""
+    """One response that this teacher holds, or has marked: then to be read.
+
+    Whether a mark can still be revised is not told before it is asked for by a
+    POST: it would say how far the others are.
+    """
     context = _desk_context(request, _slot(request, answer_id))
     context["raw"] = request.GET.get("view") == "raw"
     return render(request, "evaluations/marking/desk.html", context)
+
+
+@require_POST
+@requires(Capability.MARK)
+def revise(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """An own mark in the form again, as long as it is not settled."""
+    return _revise(request, _slot(request, answer_id))
 
 
 @require_POST
@@ -90,7 +101,7 @@ def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
             raise
         return _desk_again(request, slot, refusal)
     except Conflict as refusal:
-        if refusal.code != "stale_version":
+        if refusal.code not in ("stale_version", "settled"):
             raise
         return _desk_again(request, slot, refusal)
     return _show_next(request, slot.answer.round)
@@ -169,25 +180,51 @@ def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
     address = reverse("marking:desk", args=[slot.answer.public_id])
     if not request.htmx:
         return redirect(address)
-    context = _desk_context(request, slot) | {"fragment": True}
-    return push_url(render(request, "evaluations/marking/_desk.html", context), address)
+    return push_url(_desk(request, _desk_context(request, slot)), address)
+
+
+def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
+    """The form of a mark that can be revised; of a settled one the mark, and why it stays."""
+    address = reverse("marking:desk", args=[slot.answer.public_id])
+    try:
+        check_revisable(slot)
+    except Conflict as refusal:
+        context = _desk_context(request, slot) | {"refusal": refusal}
+        return push_url(_desk(request, context, refusal.status), address)
+    context = _desk_context(request, slot) | {"to_read": False}
+    return push_url(_desk(request, context), address)
 
 
 def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict) -> HttpResponse:
-    """The same response with everything that was sent still in the form, and what is wrong."""
+    """The same response with everything that was sent, and what is wrong.
+
+    It is in the form still, or, where nothing can be saved any more, beside the mark that counts.
+    """
     given = typed(blind_item(slot.answer), request.POST)
-    context = _desk_context(request, slot, given) | {"refusal": refusal, "fragment": request.htmx}
+    context = _desk_context(request, slot, given) | {"refusal": refusal}
+    if refusal.code == "settled":
+        context |= {"sent": context["panel"]} | _desk_context(request, slot)
+    return _desk(request, context, refusal.status)
+
+
+def _desk(request: MemberRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    """The whole page, or what htmx puts in its place."""
     name = "_desk.html" if request.htmx else "desk.html"
-    return render(request, f"evaluations/marking/{name}", context, status=refusal.status)
+    context |= {"fragment": request.htmx}
+    return render(request, f"evaluations/marking/{name}", context, status=status)
 
 
 def _desk_context(request: MemberRequest, slot: Slot, given: Given | None = None) -> dict[str, Any]:
-    """Values only: no model instance reaches a template of the desk."""
+    """Values only: no model instance reaches a template of the desk.
+
+    What is marked is to be read, unless it is being revised.
+    """
     shown = desk_item(slot, request.user)
     return {
         "desk": shown,
         "panel": panel(shown, request.user.public_id, given),
         "round": round_for(request.user, slot.answer.round),
+        "to_read": given is None and shown.version > 0,
     }
 
 

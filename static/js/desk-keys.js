@@ -100,12 +100,16 @@ function stepBy(point, direction) {
 }
 
 // ---- the active point ----
-export function activate(point) {
+function listScrolls(point) {
+  return getComputedStyle(point.closest(".points")).overflowY !== "visible";
+}
+
+export function activate(point, scroll = true) {
   for (const other of points()) other.toggleAttribute("data-active", other === point);
   const target = entryOf(point) ?? radiosOf(point).find((radio) => radio.checked) ?? radiosOf(point)[0];
   target.focus({ preventScroll: true });
   if (entryOf(point)) target.select();
-  point.scrollIntoView({ block: "nearest" });
+  if (scroll) point.scrollIntoView({ block: "nearest" });
 }
 
 const active = () => points().find((point) => point.hasAttribute("data-active")) ?? points()[0];
@@ -114,8 +118,10 @@ export function firstMissing() {
   return points().find((point) => valueOf(point) === "");
 }
 
+// Where the whole page scrolls one reads first: a response that appears stands at its beginning.
 export function activateFirst() {
-  activate(firstMissing() ?? points()[0]);
+  const first = firstMissing() ?? points()[0];
+  activate(first, listScrolls(first));
 }
 
 function move(direction) {
@@ -146,9 +152,12 @@ function inFlags(event) {
   return true;
 }
 
+// Enter saves here too, so that Tab and Enter go on after the last point. A keyboard on the
+// screen has no Shift with Enter: there it makes a line.
 function inComment(event) {
+  const makesLine = event.shiftKey || (matchMedia("(pointer: coarse)").matches && !event.ctrlKey && !event.metaKey);
   if (event.key === "Escape") activate(active());
-  else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) marks().requestSubmit();
+  else if (event.key === "Enter" && !makesLine) marks().requestSubmit();
   else return false;
   return true;
 }

@@ -142,9 +142,10 @@ document.addEventListener("htmx:afterRequest", (event) => {
   if (isLeaving(event) && !event.detail.successful) delete marks()?.dataset.busy;
 });
 
-// A mark that is refused because the page was old comes back as a desk that shows both.
+// A mark that is refused because the page was old comes back as a desk that shows both; one that
+// was counted meanwhile comes back to be read.
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (event.detail.xhr.status !== 409 || !event.detail.serverResponse.includes('id="marks"')) return;
+  if (event.detail.xhr.status !== 409 || !event.detail.serverResponse.includes('id="desk"')) return;
   event.detail.shouldSwap = true;
   event.detail.isError = false;
 });
@@ -192,7 +193,7 @@ async function renewed() {
   const answer = await fetch(location.href).catch(() => null);
   if (!answer?.ok || answer.redirected) return false;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const token = page.querySelector("#marks [name=csrfmiddlewaretoken]")?.value;
+  const token = page.querySelector("#desk [name=csrfmiddlewaretoken]")?.value;
   if (!token) return false;
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "x-csrftoken": token }));

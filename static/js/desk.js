@@ -75,14 +75,11 @@ document.addEventListener("change", (event) => {
 
 // ---- a response appears ----
 function announce(saved) {
-  const form = marks();
-  const { announce: next, shown, alias } = form?.dataset ?? {};
-  const heading = document.querySelector("#desk h2").textContent;
-  document.getElementById("said").textContent = form ? (saved ? next : shown).replace("%alias%", alias) : heading;
+  const { said, saidSaved } = document.getElementById("desk").dataset;
+  document.getElementById("said").textContent = saved ? saidSaved : said;
 }
 
 function appear() {
-  document.documentElement.classList.toggle("at-desk", Boolean(marks()));
   begin();
   if (!marks()) return;
   refresh();
@@ -93,7 +90,10 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.elt.id !== "desk") return;
   event.detail.elt.dispatchEvent(new Event("math:render", { bubbles: true }));
   appear();
-  announce(event.detail.requestConfig.elt.id === "marks");
+  const refusal = document.querySelector("#desk [data-refusal]");
+  if (refusal) refusal.scrollIntoView({ block: "nearest" });
+  else scrollTo(0, 0);
+  announce(event.detail.requestConfig.elt.id === "marks" && !refusal);
 });
 
 appear();

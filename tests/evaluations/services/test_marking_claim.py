@@ -179,7 +179,7 @@ def test_an_empty_queue_says_why(teacher: User, other_teacher: User, third_teach
     made = small_round([teacher, other_teacher], 1)
     (answer,) = answers_of(made)
     give(answer, teacher, ["3", "3", "6"])
-    assert why_empty(teacher, made, NOW).reason == EmptyReason.WAITING
+    assert why_empty(teacher, made, NOW).reason == EmptyReason.ALL_DONE
     give(answer, other_teacher, ["0", "0", "0"])  # goes to the lead, which nobody is told
     assert why_empty(teacher, made, NOW).reason == EmptyReason.ALL_DONE
     assert why_empty(other_teacher, made, NOW).reason == EmptyReason.ALL_DONE

@@ -1,0 +1,126 @@
+"""The desk by keyboard and on a phone: saving from anywhere, an own mark, where the page stands."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evaluations.models import Mark, MarkingRound
+from gradeapp.accounts.models import User
+from tests.browser.conftest import Site
+from tests.browser.test_marking_desk import alias, expect_another, keys, start
+from tests.evaluations.marking_world import answers_of, give, small_round, subjective_question
+
+LONG = "A ball falls from $h$ metres.\n\n" + "It falls and falls.\n\n" * 40
+
+
+@pytest.fixture
+def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingRound:
+    question = subjective_question(stem=LONG)
+    return small_round([teacher, other_teacher], 2, question=question)
+
+
+def expect_said(page: Page, words: str) -> None:
+    expect(page.locator("#said")).to_have_text(words)
+
+
+def test_points_tab_and_enter_are_enough(site: Site, made: MarkingRound, teacher: User) -> None:
+    page = site.open(teacher)
+    first = start(page)
+    keys(page, "3", "Tab", "2", "Tab", "6", "Tab", "Enter")
+    expect_another(page, first)
+    expect_said(page, f"Saved. Next response: {alias(page)}")
+    assert Mark.objects.get().total == Decimal(11)
+
+
+def test_enter_saves_from_the_comment_and_shift_makes_a_line(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    first = start(page)
+    keys(page, "3", "ArrowDown", "2", "ArrowDown", "6", "c")
+    page.keyboard.type("one")
+    keys(page, "Shift+Enter")
+    page.keyboard.type("two")
+    expect(page.locator("#comment")).to_have_value("one\ntwo")
+    keys(page, "Enter")
+    expect_another(page, first)
+    assert Mark.objects.get().comment.split() == ["one", "two"]
+
+
+def test_the_last_save_announces_that_all_is_done(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    give(answers_of(made)[0], teacher, ["3", "3", "6"])
+    page = site.open(teacher)
+    start(page)
+    keys(page, "3", "ArrowDown", "2", "ArrowDown", "6", "Enter")
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+    expect_said(page, "Saved. All done")
+
+
+def test_a_stale_save_does_not_announce_that_it_was_saved(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    now = start(page)
+    give(next(one for one in answers_of(made) if one.alias == now), teacher, ["1", "1", "1"])
+    keys(page, "3", "ArrowDown", "2", "ArrowDown", "6", "Enter")
+    expect(page.get_by_text("Stored: 3 points")).to_be_visible()
+    expect_said(page, f"Response {now}")
+    site.troubles.clear()  # the browser itself reports the 409
+
+
+def test_an_own_mark_is_read_then_changed_until_it_is_counted(
+    site: Site, made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    answer = answers_of(made)[0]
+    give(answer, teacher, ["3", "2", "1"])
+    page = site.open(teacher)
+    page.goto(f"/marking/responses/{answer.public_id}/")
+    expect(page.locator("#own-mark #sum")).to_have_text("6")
+    keys(page, "9")  # no point is given where nothing can be
+    keys(page, "e")
+    expect(page.locator(".point:focus-within")).to_have_count(1)
+    keys(page, "0", "Enter")
+    expect_another(page, answer.alias)
+    assert set(Mark.objects.values_list("version", "total")) == {(1, Decimal(6)), (2, Decimal(3))}
+    give(answer, other_teacher, ["0", "2", "1"])
+    keys(page, "u")
+    expect(page.locator("#own-mark")).to_contain_text("has been counted")
+    expect(page.get_by_role("button", name="Change it")).to_have_count(0)
+    keys(page, "Enter")
+    expect_another(page, answer.alias)
+    site.troubles.clear()  # the browser itself reports the 409
+
+
+def in_sight(page: Page) -> bool:
+    """Whether the active point stands whole between the header and the bar that saves."""
+    return bool(
+        page.evaluate("""() => {
+          const point = document.querySelector(".point[data-active]").getBoundingClientRect();
+          const top = document.querySelector("header").getBoundingClientRect().bottom;
+          const bar = document.querySelector(".desk-save").getBoundingClientRect().top;
+          return point.top >= top - 1 && point.bottom <= bar + 1;
+        }""")
+    )
+
+
+def test_on_a_phone_one_reads_first_and_the_bar_covers_no_point(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher, viewport={"width": 390, "height": 844})
+    first = start(page)
+    assert page.evaluate("scrollY") == 0
+    for digit in "326":
+        keys(page, digit)
+        keys(page, "ArrowDown")
+        assert in_sight(page)
+    keys(page, "ArrowUp", "ArrowUp")
+    assert in_sight(page)
+    assert page.evaluate("scrollY") > 0
+    keys(page, "Enter")
+    expect_another(page, first)
+    assert page.evaluate("scrollY") == 0
