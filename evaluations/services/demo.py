@@ -21,6 +21,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
 from gradeapp.refusals import NotAllowed
 from questions.services.imports import import_questions
+from questions.services.taxonomy import ensure_taxonomy
 
 SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
 DATASET = "sample-exam"
@@ -54,6 +55,7 @@ def load_sample() -> dict[str, object]:
         )
         for person in DEMO_PEOPLE
     ]
+    ensure_taxonomy()
     questions = import_questions("jsonl", SAMPLE / "gradeapp-sample")
     import_answers("jsonl", SAMPLE / "answers.jsonl")
     opened = open_sample_round(people)
