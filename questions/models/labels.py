@@ -43,6 +43,8 @@ class LabelBatch(models.Model):
     """One bulk change of labels, so that it can be undone as one.
 
     ``change`` holds the labels that were set, ``query`` the filters of the list.
+    A batch that ``undoes`` another holds in ``change`` the keys of the questions
+    that it left alone, under ``kept``, because their labels had changed since.
     """
 
     author = models.ForeignKey(
@@ -68,7 +70,9 @@ class LabelRevision(models.Model):
     """The four labels of an item at one time; the newest counts, any may be empty.
 
     ``origins`` says of each label that is set where it comes from
-    (``LabelOrigin``); what was before is the row before.
+    (``LabelOrigin``); what was before is the row before. A row is ``overtaken``
+    when whoever wrote it had older labels before their eyes: it is kept, and
+    never counted.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="labels")
@@ -86,6 +90,7 @@ class LabelRevision(models.Model):
         LabelBatch, null=True, on_delete=models.PROTECT, related_name="revisions"
     )
     reason = models.CharField(max_length=200, blank=True)
+    overtaken = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

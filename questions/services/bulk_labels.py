@@ -1,0 +1,194 @@
+"""Changing the labels of many items at once: shown first, done as one, undone as one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F, Max, OuterRef, Subquery
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, Conflict
+from questions.models import LabelBatch, LabelRevision, Question
+from questions.rules.four_tuple import FourTuple, Label, Value
+from questions.rules.vocabulary import LabelOrigin
+from questions.selectors.labels import four_tuple
+from questions.services.label_rows import check_change, check_reason, label_row
+
+# SQLite takes a limited number of values in one statement.
+CHUNK = 500
+LONGEST_QUERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPreview:
+    """What a bulk change would do to one label.
+
+    ``becomes`` is the new value (knowledge as its slug, None for taken away).
+    ``changes`` counts the items that would change by the value they have now,
+    most first (knowledge as its key, None for empty); ``same`` counts the rest.
+    """
+
+    label: Label
+    becomes: Value
+    changes: tuple[tuple[Value, int], ...]
+    same: int
+
+    @property
+    def changing(self) -> int:
+        """How many items would have another value."""
+        return sum(count for _value, count in self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A bulk change before it is done: ``questions`` in all, ``changing`` of them, by label."""
+
+    questions: int
+    changing: int
+    labels: tuple[LabelPreview, ...]
+
+
+def preview(question_ids: Collection[int], change: Mapping[str, object]) -> Preview:
+    """What ``apply`` would do to these items now; nothing is written.
+
+    Raises BadInput for a change that ``apply`` would refuse.
+    """
+    labels = _checked(change)
+    tuples = [four_tuple(label) for _key, label in _current(question_ids)]
+    return Preview(
+        questions=len(tuples),
+        changing=sum(bool(now.differences(labels)) for now in tuples),
+        labels=tuple(
+            _preview(label, new, change[label.value], tuples) for label, new in labels.items()
+        ),
+    )
+
+
+@transaction.atomic
+def apply(
+    question_ids: Collection[int],
+    change: Mapping[str, object],
+    *,
+    acting_user: User,
+    query: str = "",
+    reason: str = "",
+) -> LabelBatch:
+    """Set the labels that *change* names on every item; items that have them already stay.
+
+    *query* are the filters by which the items were chosen. ``batch.revisions``
+    are the rows written, one for each item that changed. Raises BadInput for a
+    value that does not exist, and when no item would change.
+    """
+    labels, reason = _checked(change), check_reason(reason)
+    batch = LabelBatch.objects.create(
+        author=acting_user, change=dict(change), query=query[:LONGEST_QUERY], reason=reason
+    )
+    rows = []
+    for key, label in _current(question_ids, lock=True):
+        now = four_tuple(label)
+        after = now.changed(labels, LabelOrigin.PERSON)
+        if after != now:
+            rows.append(label_row(key, after, author=acting_user, reason=reason, batch=batch))
+    if not rows:
+        raise BadInput(_("None of these questions would change."), code="no_change")
+    _write(rows, batch)
+    record(Tag.LABELS_BULK, batch, actor=acting_user, change=dict(change), questions=len(rows))
+    return batch
+
+
+@transaction.atomic
+def undo(batch: LabelBatch, *, acting_user: User) -> LabelBatch:
+    """Give every item of *batch* the labels and origins that it had before, as a batch.
+
+    An item whose labels changed since is left alone and its key is in
+    ``change["kept"]`` of the answer. Undoing an undoing does the change again.
+    Raises Conflict when *batch* was undone already.
+    """
+    batch = LabelBatch.objects.select_for_update().get(pk=batch.pk)
+    if LabelBatch.objects.filter(undoes=batch).exists():
+        raise Conflict(_("This change was undone already."), code="undone")
+    mine = dict(batch.revisions.filter(overtaken=False).values_list("question_id", "pk"))
+    found = _current(mine, lock=True)
+    current = [key for key, label in found if label is not None and label.pk == mine[key]]
+    kept = sorted(mine.keys() - set(current))
+    undoing = LabelBatch.objects.create(
+        author=acting_user, change={"kept": kept}, query=batch.query, undoes=batch
+    )
+    before = _rows_before(batch, current)
+    rows = [
+        label_row(key, four_tuple(before.get(key)), author=acting_user, reason="", batch=undoing)
+        for key in current
+    ]
+    _write(rows, undoing)
+    record(
+        Tag.LABELS_UNDONE,
+        undoing,
+        actor=acting_user,
+        undoes=batch.pk,
+        restored=len(rows),
+        kept=kept,
+    )
+    return undoing
+
+
+def _checked(change: Mapping[str, object]) -> dict[Label, Value]:
+    if not change:
+        raise BadInput(_("Choose at least one label to set."), code="empty_change")
+    return check_change(change)
+
+
+def _preview(
+    label: Label, new: Value, becomes: object, tuples: Sequence[FourTuple]
+) -> LabelPreview:
+    now = Counter(labels.value(label) for labels in tuples)
+    same = now.pop(new, 0)
+    shown = str(becomes) if label is Label.KNOWLEDGE and becomes else new
+    return LabelPreview(label, shown, tuple(now.most_common()), same)
+
+
+def _chunks(keys: Collection[int]) -> Iterator[list[int]]:
+    ordered = sorted(set(keys))
+    return (ordered[at : at + CHUNK] for at in range(0, len(ordered), CHUNK))
+
+
+def _current(
+    question_ids: Collection[int], *, lock: bool = False
+) -> Iterator[tuple[int, LabelRevision | None]]:
+    """Key and labels of each item; *lock* keeps others from changing them in this transaction."""
+    questions = Question.objects.select_related("label").order_by("pk").only("pk", "label")
+    if lock:
+        questions = questions.select_for_update(of=("self",))
+    for chunk in _chunks(question_ids):
+        for question in questions.filter(pk__in=chunk):
+            yield question.pk, question.label
+
+
+def _write(rows: Sequence[LabelRevision], batch: LabelBatch) -> None:
+    """Store *rows* and let their items point to them; all were locked by the caller."""
+    LabelRevision.objects.bulk_create(rows, batch_size=CHUNK)
+    newest = LabelRevision.objects.filter(batch=batch, question=OuterRef("pk"))
+    for chunk in _chunks([row.question_id for row in rows]):
+        Question.objects.filter(pk__in=chunk).update(label=Subquery(newest.values("pk")[:1]))
+
+
+def _rows_before(batch: LabelBatch, question_ids: Collection[int]) -> dict[int, LabelRevision]:
+    """The row that counted on each item before that of *batch*; an item without one is left out."""
+    found: dict[int, LabelRevision] = {}
+    for chunk in _chunks(question_ids):
+        own = LabelRevision.objects.filter(batch=batch, question=OuterRef("question"))
+        last = (
+            LabelRevision.objects.filter(question__in=chunk, overtaken=False)
+            .annotate(own=Subquery(own.values("pk")[:1]))
+            .filter(pk__lt=F("own"))
+            .values("question")
+            .annotate(last=Max("pk"))
+        )
+        rows = LabelRevision.objects.filter(pk__in=last.values("last"))
+        found |= {row.question_id: row for row in rows}
+    return found
