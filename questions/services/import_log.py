@@ -10,7 +10,7 @@ from django.db import transaction
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from questions.importers.records import Problem
+from questions.importers.records import Problem, SourceFile
 from questions.models import Dataset, ImportBatch, ImportProblem
 
 SOURCE_LENGTH = 200
@@ -32,12 +32,16 @@ class ImportLog:
         self._counts: Counter[str] = Counter()
         self.problems: list[Problem] = []
 
-    def wrote(self, dataset: Dataset | None, counts: Mapping[str, int]) -> None:
-        """Note *counts* of rows that were written, in the transaction that wrote them."""
+    def wrote(self, dataset: Dataset | None, counts: Mapping[str, int], file: str = "") -> None:
+        """Note *counts* of rows that were written of *file*, in the transaction that wrote them."""
         self._counts.update(counts)
         batch = self._made(dataset)
         batch.counts = dict(self._counts)
         batch.save(update_fields=["counts"])
+
+    def goes_on(self, file: SourceFile, counts: Mapping[str, int]) -> bool:
+        """Hear what became of *file*, after its transaction; False ends the import there."""
+        return True
 
     @transaction.atomic
     def finish(self) -> None:

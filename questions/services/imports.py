@@ -67,18 +67,24 @@ class ImportReport:
 
 
 def import_questions(
-    source: str, path: Path, *, dry_run: bool = False, acting_user: User | None = None
+    source: str,
+    path: Path,
+    *,
+    dry_run: bool = False,
+    acting_user: User | None = None,
+    log: ImportLog | None = None,
 ) -> ImportReport:
     """Bring the questions at *path* into the bank; a second import of them changes nothing.
 
     Each file is one transaction, so a broken file refuses itself and not its
     neighbours; it is named in the problems. Raises BadInput for an unknown
     source, a missing path, and when no question at all could be read. A dry run
-    does everything and keeps nothing.
+    does everything and keeps nothing. A *log* of the caller's is told of each
+    file, and ends the import after any of them.
     """
     reader = _reader(source, path)
     started = time.perf_counter()
-    log = ImportLog("questions", f"{source} {path}", Tag.QUESTIONS_IMPORTED, acting_user)
+    log = log or ImportLog("questions", f"{source} {path}", Tag.QUESTIONS_IMPORTED, acting_user)
     images = images_beside(path)
     counts: Counter[str] = Counter()
     datasets: dict[str, None] = {}
@@ -86,9 +92,13 @@ def import_questions(
         file = _storable(file, images)
         log.problems += file.problems
         counts["refused"] += file.refused
+        stored: Counter[str] = Counter()
         if file.records and not file.refused:
-            counts += _store(file, images, log, dry_run=dry_run)
+            stored = _store(file, images, log, dry_run=dry_run)
+            counts += stored
             datasets |= dict.fromkeys(record.dataset for record in file.records)
+        if not log.goes_on(file, stored):
+            break
     if not dry_run:
         log.finish()
     counts["read"] = counts["new"] + counts["same"] + counts["changed"]
@@ -135,7 +145,7 @@ def _store(
         if dry_run:
             transaction.set_rollback(True)
         elif counts["new"] or counts["changed"]:
-            log.wrote(dataset, counts)
+            log.wrote(dataset, counts, file.name)
     return counts
 
 
