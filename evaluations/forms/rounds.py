@@ -14,7 +14,6 @@ from evaluations.forms.marks import mark_field
 from evaluations.models import Run
 from evaluations.models.vocabulary import ArbitrationReason
 from evaluations.rules.marking.scheme import (
-    DEFAULT_SCHEME,
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
@@ -69,7 +68,7 @@ class RoundForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one teacher.")},
     )
-    scheme = forms.ChoiceField(label=_("Scheme"), initial=DEFAULT_SCHEME.value)
+    scheme = forms.ChoiceField(label=_("Scheme"))
     tolerance_points = forms.DecimalField(
         label=_("Tolerance in points"), min_value=0, initial=DEFAULT_TOLERANCE_POINTS
     )
@@ -113,6 +112,7 @@ class RoundForm(forms.Form):
         runs.queryset, teachers.queryset = markable_runs(), possible_teachers()  # type: ignore[attr-defined]
         self.fields["subjects"].choices = choices_of(Subject)  # type: ignore[attr-defined]
         self.fields["scheme"].choices = choices_of(Scheme)  # type: ignore[attr-defined]
+        self.fields["scheme"].initial = Scheme.fitting(teachers.queryset.count()).value  # type: ignore[attr-defined]
         self.fields["random_seed"].initial = secrets.randbelow(10**6)
 
     def choice(self) -> ResponseChoice:

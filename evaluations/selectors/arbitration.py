@@ -13,7 +13,7 @@ from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
-from evaluations.rules.marking.blinding import BlindItem
+from evaluations.rules.marking.blinding import BlindItem, self_mention
 from evaluations.rules.marking.plain_number import plain
 from evaluations.selectors.desk import blind_item
 from gradeapp.accounts.models import User
@@ -62,7 +62,10 @@ class PointRow:
 
 @dataclass(frozen=True, slots=True)
 class DisputedCase:
-    """A response as the lead sees it: marks side by side, and whether it can be decided."""
+    """A response as the lead sees it: marks side by side, and whether it can be decided.
+
+    ``mentions`` are passages in which the response names its own model or maker.
+    """
 
     public_id: UUID
     item: BlindItem
@@ -75,6 +78,7 @@ class DisputedCase:
     own: bool
     final: Decimal | None
     rule: str
+    mentions: tuple[str, ...]
 
     @property
     def difference(self) -> Decimal | None:
@@ -140,6 +144,7 @@ def case_of(answer: BlindAnswer, lead: User) -> DisputedCase:
         own=any(slot.holder_id == lead.pk for slot in slots if slot.kind in _TEACHERS),
         final=final.value if final else None,
         rule=final.rule if final else "",
+        mentions=tuple(dict.fromkeys(self_mention(item.response_text))),
     )
 
 

@@ -12,8 +12,9 @@ from uuid import UUID
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
 from django.db.models import CharField as Text
 
-from evaluations.models import FinalMark, LanguageModel, Mark, MarkingRound, Slot
+from evaluations.models import FinalMark, LanguageModel, Mark, MarkingRound, Response, Slot
 from evaluations.models.vocabulary import SlotKind
+from evaluations.rules.marking.blinding import self_mention
 from evaluations.rules.marking.tolerance import within
 from evaluations.selectors.desk import IDLE_SECONDS
 from gradeapp.accounts.models import User
@@ -57,7 +58,10 @@ class TeacherLoad:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """One response of a round for the lead: all marks, what they led to, no names."""
+    """One response of a round for the lead: all marks, what they led to, no names.
+
+    ``mentions`` are passages in which the response names its own model or maker.
+    """
 
     public_id: UUID
     alias: str
@@ -74,6 +78,7 @@ class AnswerRow:
     final: Decimal | None
     rule: str
     flags: tuple[str, ...]
+    mentions: tuple[str, ...]
 
     @property
     def difference(self) -> Decimal | None:
@@ -138,17 +143,24 @@ def state_counts(marking_round: MarkingRound) -> dict[str, int]:
 
 
 def answer_rows(answers: Sequence[Any]) -> list[AnswerRow]:
-    """The rows of one page of ``answers_by_state``, in three queries."""
+    """The rows of one page of ``answers_by_state``, in four queries."""
     marks: dict[tuple[int, str], Mark] = {}
     counting = Mark.objects.filter(slot__answer__in=[a.pk for a in answers], stale=False)
     for mark in counting.select_related("slot").order_by("version"):
         marks[mark.slot.answer_id, mark.slot.kind] = mark
     finals = FinalMark.objects.filter(answer__in=[a.pk for a in answers]).order_by("number")
     final = {mark.answer_id: mark for mark in finals}
-    return [_row(answer, marks, final.get(answer.pk)) for answer in answers]
+    texts = dict(
+        Response.objects.filter(pk__in=[a.response_id for a in answers]).values_list("pk", "text")
+    )
+    return [
+        _row(answer, marks, final.get(answer.pk), texts[answer.response_id]) for answer in answers
+    ]
 
 
-def _row(answer: Any, marks: dict[tuple[int, str], Mark], final: FinalMark | None) -> AnswerRow:
+def _row(
+    answer: Any, marks: dict[tuple[int, str], Mark], final: FinalMark | None, text: str
+) -> AnswerRow:
     own = {kind: marks.get((answer.pk, kind.value)) for kind in SlotKind}
     totals = {kind: mark.total if mark else None for kind, mark in own.items()}
     flags = {flag for mark in own.values() if mark for flag in mark.flags}
@@ -168,6 +180,7 @@ def _row(answer: Any, marks: dict[tuple[int, str], Mark], final: FinalMark | Non
         final=final.value if final else None,
         rule=final.rule if final else "",
         flags=tuple(sorted(flags)),
+        mentions=tuple(dict.fromkeys(self_mention(text))),
     )
 
 

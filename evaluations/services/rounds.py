@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, MarkingRound, Response, RoundTeacher, Run, Slot
@@ -107,15 +108,27 @@ def _checked_name(name: str) -> str:
     return name
 
 
+def too_few_teachers(teachers: int, scheme: Scheme) -> str:
+    """The sentence that says that so many *teachers* cannot carry *scheme*; empty if they can."""
+    if teachers >= scheme.most_marks:
+        return ""
+    language = get_language() or "en"
+    return _(
+        "The scheme “%(scheme)s” needs %(needed)s teachers; %(given)s chosen. "
+        "Choose more teachers, or the scheme “%(fits)s”."
+    ) % {
+        "scheme": scheme.label(language),
+        "needed": scheme.most_marks,
+        "given": teachers,
+        "fits": Scheme.fitting(teachers).label(language),
+    }
+
+
 def _check_people(teachers: Sequence[User], scheme: Scheme) -> None:
     if len({teacher.pk for teacher in teachers}) != len(teachers):
         raise BadInput(_("A teacher is in the list twice."))
-    if len(teachers) < scheme.most_marks:
-        raise BadInput(
-            _("The scheme %(scheme)s needs %(needed)s teachers; %(given)s chosen.")
-            % {"scheme": scheme.value, "needed": scheme.most_marks, "given": len(teachers)},
-            code="too_few_teachers",
-        )
+    if sentence := too_few_teachers(len(teachers), scheme):
+        raise BadInput(sentence, code="too_few_teachers")
     for teacher in teachers:
         if not teacher.may(Capability.MARK):
             raise BadInput(_("%(name)s may not mark.") % {"name": teacher}, code="not_a_marker")

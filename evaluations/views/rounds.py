@@ -20,13 +20,20 @@ from evaluations.models.vocabulary import RoundStatus
 from evaluations.rules.marking.scheme import Scheme
 from evaluations.selectors import rounds
 from evaluations.selectors.round_choice import chosen_responses, load_of
-from evaluations.services.rounds import close_round, look_at_round, open_round
+from evaluations.services.rounds import (
+    close_round,
+    look_at_round,
+    open_round,
+    too_few_teachers,
+)
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import BadInput, NotAllowed, NotFound
 
 PAGE = 50
+# Where a refusal of a new round stands, if it belongs to one field.
+FIELD_OF = {"too_few_teachers": "scheme"}
 
 
 @require_safe
@@ -47,7 +54,7 @@ def new_round(request: MemberRequest) -> HttpResponse:
         try:
             made = open_round(**form.settings(), acting_user=request.user)
         except BadInput as refusal:
-            form.add_error(None, str(refusal))
+            form.add_error(FIELD_OF.get(refusal.code), str(refusal))
         else:
             messages.success(request, _("The round is open; its teachers can start."))
             return redirect("rounds:round", made.public_id)
@@ -118,14 +125,20 @@ def _tabs(counts: dict[str, int]) -> list[dict[str, object]]:
 
 
 def _load(form: RoundForm) -> object:
-    """What falls to each teacher, as far as the form says it; None until runs are chosen."""
+    """What falls to each teacher, as far as the form says it, and whether they are too few.
+
+    There are no counts until runs are chosen.
+    """
     form.is_valid()
     data = form.cleaned_data
-    if not data.get("runs") or "random_seed" not in data or "per_task" not in data:
-        return None
     teachers = len(data.get("teachers") or ())
-    responses = chosen_responses(form.choice(), data["random_seed"])
     scheme = Scheme(data["scheme"]) if data.get("scheme") else Scheme.MEAN
-    counts = load_of(responses, teachers or 1, scheme)
-    third = scheme.most_marks > scheme.planned_marks
-    return {"counts": counts, "teachers": teachers, "third": third}
+    load: dict[str, object] = {
+        "teachers": teachers,
+        "too_few": too_few_teachers(teachers, scheme) if teachers else "",
+        "third": scheme.most_marks > scheme.planned_marks,
+    }
+    if data.get("runs") and "random_seed" in data and "per_task" in data:
+        responses = chosen_responses(form.choice(), data["random_seed"])
+        load["counts"] = load_of(responses, teachers or 1, scheme)
+    return load

@@ -56,12 +56,19 @@ function guardOwnMarks(event) {
   }
 }
 
+// A keyboard on the screen has no Shift with Enter.
+function makesLine({ shiftKey, ctrlKey, metaKey }) {
+  return shiftKey || (matchMedia("(pointer: coarse)").matches && !ctrlKey && !metaKey);
+}
+
 document.addEventListener("keydown", guardOwnMarks, { capture: true });
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
   if (key === "Escape" && target.matches?.("[data-own], #comment")) target.blur();
-  // A chosen decision or reason keeps the focus; Enter settles from there as from anywhere else.
-  if (key === "Enter" && target.matches?.("#decision input[type=radio]")) {
+  // A chosen decision or reason keeps the focus; Enter settles from there as from anywhere else,
+  // also from the comment, where Shift with it makes a line.
+  const settles = target.matches?.("#decision input[type=radio]") || (target.id === "comment" && !makesLine(event));
+  if (key === "Enter" && settles && !event.isComposing) {
     event.preventDefault();
     form().requestSubmit();
   }

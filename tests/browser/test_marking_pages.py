@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from evaluations.models import MarkingRound
+from evaluations.models import FinalMark, Mark, MarkingRound
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.evaluations.marking_world import answers_of, give, small_round
@@ -69,3 +69,33 @@ def test_the_leads_pages(
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Nothing waits for you").wait_for()
     assert axe(page) == []
+
+
+def test_the_lead_settles_from_the_comment(site: Site, made: MarkingRound, lead: User) -> None:
+    page = site.open(lead)
+    page.goto(f"/rounds/{made.public_id}/arbitration/")
+    for key in ("1", "g", "c"):
+        page.keyboard.press(key)
+    page.keyboard.type("one")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("two")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Nothing waits for you").wait_for()
+    final = FinalMark.objects.get()
+    decided = Mark.objects.get(pk=final.marks[0])
+    assert (decided.reason, decided.comment.split()) == (
+        "generous_reading",
+        ["one", "two"],
+    )
+
+
+def test_too_few_teachers_are_told_in_place(
+    site: Site, made: MarkingRound, lead: User, teacher: User
+) -> None:
+    page = site.open(lead)
+    page.goto("/rounds/new/")
+    expect(page.get_by_label("Scheme")).to_have_value("2+1")
+    page.get_by_label(str(teacher)).check()
+    expect(page.locator("#load")).to_contain_text("needs 2 teachers; 1 chosen.")
+    page.get_by_label("Scheme").select_option("1")
+    expect(page.locator("#load")).not_to_contain_text("needs")

@@ -25,6 +25,13 @@ class Scheme(Named):
         """Marks by teachers that a response can get, arbitration not counted."""
         return 3 if self is Scheme.THREE_AND_LEAD else self.planned_marks
 
+    @classmethod
+    def fitting(cls, teachers: int) -> Scheme:
+        """The scheme with the most marks that so many *teachers* can give, a lead behind them."""
+        if teachers < 2:
+            return cls.SINGLE
+        return cls.TWO_AND_LEAD if teachers == 2 else cls.THREE_AND_LEAD
+
 
 DEFAULT_SCHEME = Scheme.THREE_AND_LEAD
 DEFAULT_STEP = Decimal("0.5")

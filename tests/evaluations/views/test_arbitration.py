@@ -62,6 +62,17 @@ def test_marks_stand_side_by_side_and_nobody_is_named(made: MarkingRound, lead: 
         assert secret not in page
 
 
+def test_the_page_says_that_a_reason_is_required_and_shows_its_keys(
+    made: MarkingRound, lead: User
+) -> None:
+    page = logged_in(lead).get(address(answers_of(made)[0])).text
+    decide = page[page.index('id="decide-title"') :]
+    assert 'aria-required="true"' in decide
+    assert "(required)" in decide
+    for key in "blgtw":
+        assert f"<kbd>{key}</kbd>" in decide
+
+
 def test_the_queue_leads_to_the_one_that_waits_longest(made: MarkingRound, lead: User) -> None:
     first, second, _ = answers_of(made)
     client = logged_in(lead)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.models import MarkingRound
+from evaluations.models import MarkingRound, Response
 from evaluations.models.vocabulary import Flag, RoundStatus
 from evaluations.rules.marking.scheme import Scheme
 from gradeapp.accounts.models import User
@@ -19,11 +20,13 @@ from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
     give,
+    held_slot,
     planned_pair,
     responses_to,
     small_round,
     subjective_question,
 )
+from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -134,6 +137,54 @@ def test_the_load_is_said_before_the_round_is_opened(
     assert "<strong>3</strong> for each teacher" in page.text
     assert 'value="Physics, first batch"' in page.text
     assert MarkingRound.objects.count() == 0
+
+
+@pytest.mark.parametrize(("teachers", "preset"), [(1, "1"), (2, "2+1"), (3, "2+1+1"), (5, "2+1+1")])
+def test_the_scheme_is_preset_to_what_the_teachers_can_do(
+    teachers: int, preset: str, lead: User
+) -> None:
+    for number in range(teachers):
+        make_user(Role.TEACHER, f"teacher-{number}")
+    page = logged_in(lead).get(reverse("rounds:new")).text
+    assert re.findall(r'<option value="([^"]+)" selected>', page)[0] == preset
+
+
+@pytest.mark.parametrize("runs", [{}, {"runs": []}], ids=["runs", "no runs yet"])
+def test_too_few_teachers_are_told_before_the_round_is_opened(
+    runs: dict[str, Any], lead: User, teacher: User, other_teacher: User
+) -> None:
+    client = logged_in(lead)
+    sent = form_for([teacher, other_teacher], scheme="2+1+1", preview="yes", **runs)
+    warned = client.post(reverse("rounds:new"), sent, headers=HTMX).text
+    said = "The scheme “Two teachers, a third, then the lead” needs 3 teachers; 2 chosen."
+    assert said in warned
+    assert "or the scheme “Two teachers, then the lead”." in warned
+    sent["scheme"] = "2+1"
+    assert "needs" not in client.post(reverse("rounds:new"), sent, headers=HTMX).text
+    nobody = form_for([], scheme="2+1+1", preview="yes")
+    assert "needs" not in client.post(reverse("rounds:new"), nobody, headers=HTMX).text
+
+
+def test_a_response_that_names_its_model_is_flagged_to_the_lead_alone(
+    made: MarkingRound, lead: User, teacher: User
+) -> None:
+    named, *others = answers_of(made)
+    Response.objects.filter(pk=named.response_id).update(text="As ChatGPT, I say $t = 1$.")
+    pages = reverse("rounds:round", args=[made.public_id])
+    page = logged_in(lead).get(pages).text
+    assert page.count("names its model") == 1
+    assert "As ChatGPT" in page
+    case = logged_in(lead).get(reverse("rounds:response", args=[made.public_id, named.public_id]))
+    assert "The response names its model" in case.text
+    assert "“As ChatGPT”" in case.text
+    other = logged_in(lead).get(
+        reverse("rounds:response", args=[made.public_id, others[0].public_id])
+    )
+    assert "names its model" not in other.text
+    for answer in (named, others[0]):
+        held_slot(answer, teacher)
+        desk = logged_in(teacher).get(reverse("marking:desk", args=[answer.public_id])).text
+        assert "names its model" not in desk
 
 
 @pytest.mark.parametrize("missing", ["runs", "teachers", "random_seed", "per_task", "scheme"])
