@@ -14,6 +14,7 @@ from questions.models.imports import ImportBatch, ImportProblem
 from questions.models.labels import Knowledge, LabelBatch, LabelOpinion, LabelRevision
 from questions.models.rubric import Rubric, RubricGroup, ScoringPoint
 from questions.models.saved_views import SavedView
+from questions.models.search import SearchText
 
 __all__ = [
     "Asset",
@@ -34,5 +35,6 @@ __all__ = [
     "RubricGroup",
     "SavedView",
     "ScoringPoint",
+    "SearchText",
     "Task",
 ]

@@ -23,6 +23,7 @@ from questions.models import (
 )
 from questions.rules.vocabulary import ItemStatus
 from questions.services.images import store_images
+from questions.services.search_text import make_searchable
 
 # Name, licence and source of what is known; another dataset is called by its slug.
 PUBLISHED_DATASETS = {
@@ -152,9 +153,10 @@ def _revise(revisions: Mapping[int, tuple[QuestionRecord, int]]) -> None:
     """Add revisions (by question: record and number), make them current, add their rubrics."""
     if not revisions:
         return
-    QuestionRevision.objects.bulk_create(
+    made = QuestionRevision.objects.bulk_create(
         _revision(question, record, number) for question, (record, number) in revisions.items()
     )
+    make_searchable(made)
     newest = QuestionRevision.objects.filter(question=OuterRef("pk")).order_by("-number")
     Question.objects.filter(pk__in=list(revisions)).update(
         current=Subquery(newest.values("pk")[:1])

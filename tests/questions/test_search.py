@@ -1,0 +1,84 @@
+"""Full-text search in the bank, whatever the database."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from questions.importers.records import QuestionRecord
+from questions.models import Question, SearchText
+from questions.rules.vocabulary import Language, QuestionType
+from questions.selectors.search import hit, holding_words
+from questions.services.bank import store_records
+
+
+def record(external_id: str, **fields: object) -> QuestionRecord:
+    """An item whose words stand in different places."""
+    words: dict[str, object] = {
+        "dataset": "exam",
+        "task": "biology",
+        "external_id": external_id,
+        "position": int(external_id),
+        "question_type": QuestionType.SINGLE_CHOICE,
+        "language": Language.CHINESE,
+        "stem": "下列说法正确的是",
+        "letters": "AB",
+        "options": ("线粒体", "叶绿体"),
+        "answer_key": ("A",),
+        "sub_marks": (Decimal(6),),
+        "subject": None,
+        "reference_answer": "",
+        "passage": "",
+        "analysis": "",
+    }
+    return QuestionRecord(**(words | fields))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def bank(db: None) -> None:
+    store_records(
+        [
+            record("1", analysis=r"光合作用吸收 $\mathrm{CO}_{2}$"),
+            record("2", passage="The Passage, 100% of it", stem="Which_one?"),
+            record("3", options=("呼吸作用", "ＤＮＡ复制")),
+        ],
+        {},
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("光合作用", ["1"]),
+        ("co2 吸收", ["1"]),
+        ("叶绿体", ["1", "2"]),
+        ("叶绿体 光合", ["1"]),
+        ("叶绿体 呼吸", []),
+        ("dna", ["3"]),
+        ("PASSAGE which", ["2"]),
+        ("100%", ["2"]),
+        ("0%0", []),
+        ("_", ["2"]),
+        ("' OR 1=1 --", []),
+        ("", ["1", "2", "3"]),
+    ],
+)
+def test_every_word_must_occur(bank: None, query: str, found: list[str]) -> None:
+    rows = holding_words(Question.objects.all(), query)
+    assert sorted(rows.values_list("external_id", flat=True)) == found
+
+
+def test_search_looks_in_the_current_revision(bank: None) -> None:
+    store_records([record("3", options=("呼吸作用", "转录"))], {})
+    everything = Question.objects.all()
+    assert not holding_words(everything, "dna").exists()
+    assert holding_words(everything, "转录").get().external_id == "3"
+    assert SearchText.objects.count() == 4
+
+
+def test_the_line_of_a_hit_comes_from_where_the_word_stands(bank: None) -> None:
+    revision = Question.objects.get(external_id="1").current
+    assert revision is not None
+    assert ("光合作用", True) in hit(revision, ["光合作用"])
+    assert hit(revision, ["不在"]) == []
