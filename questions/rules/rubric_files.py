@@ -1,0 +1,249 @@
+"""Rubrics as files: CSV with one row a scoring point, JSON with one object a rubric.
+
+Both say of which item a rubric is by dataset, task and id, in the words of our
+exam format (docs/datasets.md). A file is read whole or refused with the row and
+the reason; rows count from 1, in CSV with the header, as a spreadsheet does.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
+from questions.rules.strict_json import clean_text
+
+BOM = "\ufeff"
+NEEDED = ("dataset", "task", "id", "points", "text")
+COLUMNS = ("dataset", "task", "id", "sub", "points", "text", "group", "cap", "choose", "group_text")
+MAX_FILE_BYTES = 8 * 1024 * 1024
+MAX_NUMBER_LENGTH = 12
+FORMULA_STARTS = frozenset("=+-@\t\r\n＝＋－＠")
+
+
+@dataclass(frozen=True, slots=True)
+class RubricFor:
+    """The rubric of one item; *row* is where it begins in its file, 0 outside of one."""
+
+    dataset: str
+    task: str
+    external_id: str
+    rubric: RubricLines
+    row: int = 0
+
+    @property
+    def item(self) -> tuple[str, str, str]:
+        """What the item is called in the bank."""
+        return self.dataset, self.task, self.external_id
+
+
+class FileFault(StrEnum):
+    """Why a file of rubrics is refused; behind each what its sentence needs besides ``row``."""
+
+    TOO_LARGE = "too_large"  # most (MB)
+    NOT_UTF8 = "not_utf8"
+    NOT_CSV = "not_csv"
+    NOT_JSON = "not_json"
+    NO_RUBRIC = "no_rubric"
+    UNKNOWN_COLUMN = "unknown_column"  # name
+    MISSING_COLUMN = "missing_column"  # name
+    ROW_LENGTH = "row_length"  # cells, columns
+    BAD_CHARACTER = "bad_character"
+    EMPTY_CELL = "empty_cell"  # name
+    NOT_A_NUMBER = "not_a_number"  # name
+    NOT_WHOLE = "not_whole"  # name
+    GROUP_DIFFERS = "group_differs"  # group
+    CAP_WITHOUT_GROUP = "cap_without_group"
+    ITEM_TWICE = "item_twice"  # name
+    WRONG_TYPE = "wrong_type"  # name
+    UNKNOWN_KEY = "unknown_key"  # name
+    MISSING_KEY = "missing_key"  # name
+
+
+class FileRefusal(ValueError):
+    """A file of rubrics that is not taken: *code*, the row (None: the whole file), parameters."""
+
+    def __init__(self, code: FileFault, row: int | None = None, **params: str | int) -> None:
+        super().__init__(f"{code} in row {row}: {params}")
+        self.code = code
+        self.row = row
+        self.params = params
+
+
+def write_csv(rubrics: Iterable[RubricFor]) -> bytes:
+    """UTF-8 with BOM, CRLF, every cell quoted; ``read_csv`` gives the same back.
+
+    A text that a spreadsheet could take for a formula gets a leading apostrophe,
+    which ``read_csv`` takes away again.
+    """
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for one in rubrics:
+        for point in one.rubric.points:
+            writer.writerow([_guarded(cell) for cell in _cells(one, point)])
+    return (BOM + buffer.getvalue()).encode("utf-8")
+
+
+def read_csv(content: bytes) -> list[RubricFor]:
+    """The rubrics of a CSV file in the order of their first rows.
+
+    Columns may stand in any order; ``sub`` (1 where empty), ``group``, ``cap``,
+    ``choose`` and ``group_text`` may be missing. Rows of one group must agree.
+    Raises FileRefusal at the first thing that is wrong.
+    """
+    reader = csv.reader(io.StringIO(_decoded(content), newline=""), strict=True)
+    items: dict[tuple[str, str, str], _Item] = {}
+    header: list[str] = []
+    number = 0
+    try:
+        for number, cells in enumerate(reader, start=1):
+            if not any(cells):
+                continue
+            if not header:
+                header = _header(cells)
+                continue
+            row = _row(header, cells, number)
+            items.setdefault((row["dataset"], row["task"], row["id"]), _Item(number)).add(
+                row, number
+            )
+    except csv.Error:
+        raise FileRefusal(FileFault.NOT_CSV, number + 1) from None
+    if not items:
+        raise FileRefusal(FileFault.NO_RUBRIC)
+    return [RubricFor(*item, part.rubric(), part.first_row) for item, part in items.items()]
+
+
+class _Item:
+    """The points of one item as their rows come, with its groups by their number."""
+
+    def __init__(self, first_row: int) -> None:
+        self.first_row = first_row
+        self.points: list[ScoringPoint] = []
+        self.groups: dict[int, PointGroup] = {}
+
+    def add(self, row: dict[str, str], number: int) -> None:
+        sub = _whole(row, "sub", number)
+        group = _whole(row, "group", number)
+        point = ScoringPoint(row["text"], _decimal(row, "points", number), sub or 1, group)
+        if group is not None:
+            cap = _decimal(row, "cap", number)
+            choose = _whole(row, "choose", number)
+            told = PointGroup(cap, row.get("group_text", ""), point.sub, choose)
+            known = self.groups.setdefault(group, told)
+            if (known.cap, known.text, known.choose) != (told.cap, told.text, told.choose):
+                raise FileRefusal(FileFault.GROUP_DIFFERS, number, group=group)
+        elif any(row.get(name, "") for name in ("cap", "choose", "group_text")):
+            raise FileRefusal(FileFault.CAP_WITHOUT_GROUP, number)
+        self.points.append(point)
+
+    def rubric(self) -> RubricLines:
+        """The groups in ascending order of their numbers, which become places."""
+        places = {group: place for place, group in enumerate(sorted(self.groups), start=1)}
+        points = [
+            ScoringPoint(p.text, p.points, p.sub, places[p.group] if p.group else None)
+            for p in self.points
+        ]
+        return RubricLines(tuple(points), tuple(self.groups[number] for number in places))
+
+
+def _cells(one: RubricFor, point: ScoringPoint) -> Sequence[str]:
+    group = one.rubric.groups[point.group - 1] if point.group else None
+    return (
+        *one.item,
+        str(point.sub),
+        plain(point.points),
+        point.text,
+        str(point.group or ""),
+        plain(group.cap) if group else "",
+        str(group.choose or "") if group else "",
+        group.text if group else "",
+    )
+
+
+def plain(value: Decimal) -> str:
+    """A mark in its shortest writing: 2, 2.5."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _decoded(content: bytes) -> str:
+    if len(content) > MAX_FILE_BYTES:
+        raise FileRefusal(FileFault.TOO_LARGE, most=MAX_FILE_BYTES // 2**20)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileRefusal(FileFault.NOT_UTF8) from None
+
+
+def _header(cells: Sequence[str]) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    for place, name in enumerate(header):
+        if name not in COLUMNS or name in header[:place]:
+            raise FileRefusal(FileFault.UNKNOWN_COLUMN, 1, name=name[:40])
+    for name in NEEDED:
+        if name not in header:
+            raise FileRefusal(FileFault.MISSING_COLUMN, 1, name=name)
+    return header
+
+
+def _row(header: Sequence[str], cells: Sequence[str], number: int) -> dict[str, str]:
+    if len(cells) != len(header):
+        raise FileRefusal(FileFault.ROW_LENGTH, number, cells=len(cells), columns=len(header))
+    if any(clean_text(cell) != cell for cell in cells):
+        raise FileRefusal(FileFault.BAD_CHARACTER, number)
+    row = {name: _unguarded(cell) for name, cell in zip(header, cells, strict=True)}
+    for name in NEEDED:
+        if not row[name].strip():
+            raise FileRefusal(FileFault.EMPTY_CELL, number, name=name)
+    return row
+
+
+def _decimal(row: dict[str, str], name: str, number: int) -> Decimal:
+    text = row.get(name, "").strip()
+    if not text:
+        raise FileRefusal(FileFault.EMPTY_CELL, number, name=name)
+    try:
+        value = Decimal(text) if text.isascii() and len(text) <= MAX_NUMBER_LENGTH else None
+    except InvalidOperation:
+        value = None
+    if value is None or not value.is_finite() or "_" in text:
+        raise FileRefusal(FileFault.NOT_A_NUMBER, number, name=name)
+    return value
+
+
+def _whole(row: dict[str, str], name: str, number: int) -> int | None:
+    """A whole number from 1 to 999, or None where the cell is empty."""
+    text = row.get(name, "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text)):
+        raise FileRefusal(FileFault.NOT_WHOLE, number, name=name)
+    return int(text)
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet could take it for one, apostrophes before it set aside.
+
+    Skipped before the first significant character are spaces of every width and
+    invisible format characters.
+    """
+    for character in text.lstrip("'"):
+        if character in FORMULA_STARTS:
+            return True
+        if unicodedata.category(character) not in ("Zs", "Cf"):
+            return False
+    return False
+
+
+def _guarded(text: str) -> str:
+    return f"'{text}" if _is_formula(text) else text
+
+
+def _unguarded(text: str) -> str:
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
