@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
@@ -113,28 +114,34 @@ class ProgressLine:
         """Write the line unless it was written a moment ago."""
         if time.monotonic() - self.shown_at >= 1:
             self.shown_at = time.monotonic()
-            self.write("\r" if self.command.stderr.isatty() else "\n")
+            self.a_run.refresh_from_db()
+            now = timezone.now()
+            far = progress(self.a_run, now)
+            self.count(far, "\r" if self.command.stderr.isatty() else "\n")
+            self.tell(far, now)
 
-    def write(self, ending: str) -> None:
-        self.a_run.refresh_from_db()
-        moment = timezone.now()
-        now: Progress = progress(self.a_run, moment)
-        counts = f"{now.done} of {now.planned} done, {now.failed} failed, {now.in_flight} in flight"
+    def count(self, far: Progress, ending: str) -> None:
+        """The counts, once where nothing changed."""
+        counts = f"{far.done} of {far.planned} done, {far.failed} failed, {far.in_flight} in flight"
         if counts != self.counts or ending == "\r":
             self.command.stderr.write(counts, ending=ending)
         self.counts = counts
-        if now.waits and self.a_run.resume_at is None:
+
+    def tell(self, far: Progress, now: datetime) -> None:
+        """The sentence, again only when it is another one."""
+        if far.waits and self.a_run.resume_at is None:
             return  # one call is tried: what comes of it is said next
-        notice = run_notice(self.a_run, now, moment)
-        sentence = notice.sentence if notice and now.live else ""
+        notice = run_notice(self.a_run, far, now)
+        sentence = notice.sentence if notice and far.live else ""
         if sentence and sentence != self.notice:
             self.command.stderr.write(sentence)
         self.notice = sentence
 
     def end(self) -> None:
         """The last line, and the end of a line that was written over."""
-        self.counts = ""
-        self.write("\n")
+        if self.command.stderr.isatty():
+            self.counts = ""
+        self.count(progress(self.a_run, timezone.now()), "\n")
 
 
 def named(model: Any, field: str, value: str) -> Any:
