@@ -16,6 +16,7 @@ from evaluations.services.runs import MOST_REPEATS
 from questions.forms.filters import named_choices
 from questions.models import Dataset, Task
 from questions.rules.vocabulary import Part
+from questions.templatetags.names import task_name
 
 
 class NewRunForm(forms.Form):
@@ -198,5 +199,5 @@ class ResponseFilter(django_filters.FilterSet):
         super().__init__(*args, **kwargs)
         if run is not None:
             slugs = Task.objects.filter(dataset=run.dataset).values_list("slug", flat=True)
-            choices = [("", _("All tasks")), *((slug, slug) for slug in slugs)]
+            choices = [("", _("All tasks")), *((slug, task_name(slug)) for slug in slugs)]
             self.filters["task"].extra["widget"] = forms.Select(choices=choices)

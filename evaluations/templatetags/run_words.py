@@ -36,12 +36,6 @@ def state(value: str, name: str) -> str:
 
 
 @register.filter
-def spaced(slug: str) -> str:
-    """A task's slug with blanks, so that it reads and wraps: 2010-2022 Biology MCQs."""
-    return slug.replace("_", " ")
-
-
-@register.filter
 def counted(value: int) -> str:
     """5142 as 5,142."""
     return f"{value:,}"

@@ -9,10 +9,11 @@ from django import template
 from django.utils.translation import get_language
 
 from questions.rules import vocabulary
+from questions.rules.readable import readable
 from questions.rules.vocabulary import Named
 
 register = template.Library()
-MARKUP = re.compile(r"\\[a-zA-Z]*|[$*_#`|~^{}]")
+TABLE_EDGE = re.compile(r"^[ \t]*\||\|[ \t]*$", re.MULTILINE)
 
 
 @register.filter
@@ -26,6 +27,12 @@ def named(value: str, list_name: str) -> str:
 
 
 @register.filter
+def task_name(slug: str) -> str:
+    """A task's slug with blanks, so that it reads and wraps: 2010-2022 Biology MCQs."""
+    return slug.replace("_", " ")
+
+
+@register.filter
 def points(value: Decimal | str | None) -> str:
     """Marks for the eye: at most two decimals, none that say nothing (``4.50`` is 4.5)."""
     if value is None or value == "":
@@ -36,6 +43,7 @@ def points(value: Decimal | str | None) -> str:
 
 @register.filter
 def first_words(text: str, length: int = 80) -> str:
-    """The beginning of a question on one line, without the signs of its markup."""
-    plain = " ".join(MARKUP.sub(" ", text[: length * 4]).split())
+    """The beginning of a text on one line, its formulas as signs (``x²``) and without markup."""
+    # Source is longer than what is seen of it; what is cut off here lies beyond what is shown.
+    plain = readable(TABLE_EDGE.sub("", text[: length * 12]))
     return plain if len(plain) <= length else plain[: length - 1] + "…"
