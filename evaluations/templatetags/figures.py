@@ -37,6 +37,7 @@ REASONS = {
     "too_few_pairs": gettext_lazy("too few pairs"),
     "no_variance": gettext_lazy("the marks do not vary"),
     "too_few_repeats": gettext_lazy("answered only once"),
+    "only_two_repeats": gettext_lazy("needs three repeats"),
     "no_answers": gettext_lazy("what was answered is not known"),
     "scored": gettext_lazy("total read"),
     "over_full_marks": gettext_lazy("the total is above the full marks"),

@@ -121,7 +121,7 @@ def repeatability(items: Sequence[Item]) -> dict[str, Figure]:
 
     ``all_same``: all R equal; ``one_differs``: R - 1 equal and one other;
     ``all_different``: no two equal. For R = 3 the three add up to 1; for R = 2
-    ``one_differs`` is not defined (reason ``too_few_repeats``: one differs is all
+    ``one_differs`` is not defined (reason ``only_two_repeats``: one differs is all
     differ); for R > 3 patterns such as AABB are in none of them.
     """
     n = len(items)
@@ -135,7 +135,7 @@ def repeatability(items: Sequence[Item]) -> dict[str, Figure]:
         "all_different": share(sum(len(pattern) == times for pattern in patterns), n),
     }
     if times == 2:
-        figures["one_differs"] = missing("too_few_repeats", n)
+        figures["one_differs"] = missing("only_two_repeats", n)
     return figures
 
 

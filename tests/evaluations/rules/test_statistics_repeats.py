@@ -110,7 +110,7 @@ def test_patterns_of_four_repeats(answers: str, pattern: tuple[int, int, int]) -
 
 def test_two_repeats_have_no_one_differs() -> None:
     found = figures(asked(1, "AB") + asked(2, "AA"))
-    assert found["one_differs"].reason == "too_few_repeats"
+    assert found["one_differs"].reason == "only_two_repeats"
     assert (found["all_same"].value, found["all_different"].value) == (0.5, 0.5)
 
 

@@ -21,7 +21,8 @@ from tests.evaluations.rules.statistics_rows import answered, marked
 CODES = [
     *JudgeStatus,
     *(READ_FROM_WORDING, STEPS_DO_NOT_ADD_UP, TOTAL_REPEATED),
-    *("no_data", "too_few_pairs", "no_variance", "too_few_repeats", "no_answers"),
+    "no_answers",
+    *("no_data", "too_few_pairs", "no_variance", "too_few_repeats", "only_two_repeats"),
     *(UNMARKED, NOT_JUDGED, ItemStatus.QUARANTINED.value),
 ]
 
