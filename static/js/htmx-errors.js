@@ -19,7 +19,6 @@ export function notify(text, kind = "error", link = null) {
   close.className = "close";
   close.setAttribute("aria-label", region.dataset.close);
   close.textContent = "×";
-  close.addEventListener("click", () => notice.remove());
   notice.append(close);
   region.replaceChildren(notice);
 }
