@@ -21,6 +21,8 @@ _BY_CODE = {
     "insufficient_quota": FailureKind.QUOTA,
     "billing_hard_limit_reached": FailureKind.QUOTA,
     "insufficient_balance": FailureKind.QUOTA,
+    "exceeded_current_quota_error": FailureKind.QUOTA,  # Moonshot, with 429
+    "arrearage": FailureKind.QUOTA,  # DashScope, with 400
     "context_length_exceeded": FailureKind.CONTEXT_LENGTH,
     "exceed_context_size_error": FailureKind.CONTEXT_LENGTH,
     "invalid_api_key": FailureKind.AUTH,

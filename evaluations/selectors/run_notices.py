@@ -25,11 +25,11 @@ LATE = timedelta(seconds=10)
 # By whether the endpoint asked for it (or is just not there), and whether the next try has a time.
 WAITS: Mapping[tuple[bool, bool], str | Promise] = {
     (True, True): gettext_lazy(
-        "The endpoint asks us to slow down (429). Calls that wait: %(n)s. "
+        "The endpoint asks us to slow down (%(status)s). Calls that wait: %(n)s. "
         "The next try is at %(time)s; nothing is lost."
     ),
     (True, False): gettext_lazy(
-        "The endpoint asks us to slow down (429). Calls that wait: %(n)s. "
+        "The endpoint asks us to slow down (%(status)s). Calls that wait: %(n)s. "
         "One of them is tried now; nothing is lost."
     ),
     (False, True): gettext_lazy(
@@ -87,6 +87,7 @@ def _waiting(run: Run, progress: Progress, now: datetime) -> str:
     return str(sentence) % {
         "n": progress.waiting + progress.in_flight,
         "time": clock_time(run.resume_at, now),
+        "status": _last_status(run),
     }
 
 
@@ -121,7 +122,7 @@ def _failed(run: Run, progress: Progress) -> str:
     kinds = list(failed.values_list("error").annotate(n=Count("pk")).order_by("-n", "error"))
     kind = kinds[0][0]
     cause = CAUSES.get(kind) or error_words(kind)
-    why = str(cause) % {"status": _last_status(run, kind) or "–"}
+    why = str(cause) % {"status": _last_status(run, kind)}
     if len(kinds) > 1:
         why = _("%(why)s, among other reasons") % {"why": why}
     words = {"failed": progress.failed, "planned": progress.planned, "why": why}
@@ -134,10 +135,11 @@ def _failed(run: Run, progress: Progress) -> str:
     )
 
 
-def _last_status(run: Run, kind: str) -> int | None:
-    """The HTTP status of the newest attempt that failed by *kind*."""
-    found = Attempt.objects.filter(job__run=run, error=kind).order_by("-pk")
-    return found.values_list("http_status", flat=True).first()
+def _last_status(run: Run, kind: str = "") -> int | str:
+    """The HTTP status of the newest attempt that failed (by *kind*); a dash where there is none."""
+    found = Attempt.objects.filter(job__run=run, http_status__isnull=False).order_by("-pk")
+    found = found.filter(error=kind) if kind else found.exclude(error="")
+    return found.values_list("http_status", flat=True).first() or "–"
 
 
 def clock_time(moment: datetime | None, now: datetime) -> str:

@@ -19,6 +19,8 @@ NOW = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
         (429, {"code": "rate_limit_exceeded"}, "rate_limit"),
         (429, {"code": "insufficient_quota"}, "quota"),
         (429, {"type": "insufficient_quota"}, "quota"),
+        (429, {"type": "exceeded_current_quota_error"}, "quota"),
+        (400, {"code": "Arrearage", "type": "Arrearage"}, "quota"),
         (400, {"code": "context_length_exceeded"}, "context_length"),
         (400, {"type": "exceed_context_size_error", "code": 400}, "context_length"),
         (400, {"message": "This model's maximum context length is 4096 tokens"}, "context_length"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -232,3 +233,11 @@ def test_a_missing_variable_is_said_on_the_form(admin: User, run: Run) -> None:
     assert found.redirect_chain[-1][0] == reverse("runs:endpoint", args=[endpoint.pk])
     assert "The environment variable NOT_SET_API_KEY" in found.text
     assert f'value="{escape(endpoint.base_url)}"' in found.text, "the form is there"
+
+
+def test_a_long_wait_is_told_with_its_status(admin: User, server: ScriptedServer, run: Run) -> None:
+    """An overloaded server may say 503 and name the wait: it is no 429."""
+    busy = replace(named_fault("server_error", status=503), headers=(("Retry-After", "3600"),))
+    server.endpoint.faults = lambda _prompt: busy
+    work_on_run(run.pk)
+    assert "asks us to slow down (503). Calls that wait: 4." in notice(page(admin, run))
