@@ -1,0 +1,136 @@
+"""Reading rubrics: as values, version by version, and over the whole bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+
+from questions.models import Question, QuestionRevision, Rubric
+from questions.rules.rubric import (
+    Finding,
+    PointGroup,
+    RubricLines,
+    ScoringPoint,
+    findings,
+    step_for,
+)
+from questions.rules.rubric_files import RubricFor
+from questions.rules.vocabulary import Part
+
+LINES = ("groups", "points")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRubrics:
+    """How far the rubrics of one dataset are, counted in marked items."""
+
+    slug: str
+    name: str
+    items: int
+    accepted: int
+    drafts: int
+
+    @property
+    def without(self) -> int:
+        """Items with no rubric at all, not even a draft."""
+        return self.items - self.accepted - self.drafts
+
+
+def lines_of(rubric: Rubric) -> RubricLines:
+    """A stored rubric as values; reads the prefetched ``groups`` and ``points`` where there are."""
+    groups = list(rubric.groups.all())
+    places = {group.pk: place for place, group in enumerate(groups, start=1)}
+    points = [
+        ScoringPoint(p.text, p.points, p.sub, places[p.group_id] if p.group_id else None)
+        for p in rubric.points.all()
+    ]
+    made = [PointGroup(group.cap, group.text, group.sub, group.choose) for group in groups]
+    return RubricLines(tuple(points), tuple(made))
+
+
+def what_is_wrong(revision: QuestionRevision, rubric: RubricLines) -> list[Finding]:
+    """The faults of *rubric* for an item as *revision* asks it."""
+    marks = revision.decimal_sub_marks
+    return findings(rubric, marks, step_for(marks))
+
+
+def marked_questions() -> QuerySet[Question]:
+    """Items that people mark: they alone have rubrics."""
+    return Question.objects.filter(part=Part.SUBJECTIVE.value).select_related(
+        "task__dataset", "current"
+    )
+
+
+def marked_question(public_id: UUID) -> Question | None:
+    """One of them, with what is asked."""
+    return marked_questions().filter(public_id=public_id, current__isnull=False).first()
+
+
+def rubric_versions(question: Question) -> list[Rubric]:
+    """Every version of an item's rubric, newest first."""
+    rows = question.rubrics.select_related("created_by", "accepted_by").order_by("-version")
+    return list(rows.prefetch_related(*LINES))
+
+
+def newest_versions(questions: Iterable[int]) -> dict[int, Rubric]:
+    """The newest version of each question that has one, accepted or not."""
+    rows = Rubric.objects.filter(question__in=list(questions)).order_by("version")
+    return {rubric.question_id: rubric for rubric in rows.prefetch_related(*LINES)}
+
+
+def accepted_rubrics(dataset: str = "") -> Iterator[RubricFor]:
+    """What counts, item by item in the order of the bank, as a file holds it."""
+    newer = Rubric.objects.filter(
+        question=OuterRef("question"), accepted=True, version__gt=OuterRef("version")
+    )
+    rows = Rubric.objects.filter(~Exists(newer), accepted=True)
+    if dataset:
+        rows = rows.filter(question__task__dataset__slug=dataset)
+    rows = rows.select_related("question__task__dataset").prefetch_related(*LINES)
+    for rubric in rows.order_by(
+        "question__task__dataset__slug", "question__task__slug", "question__position"
+    ):
+        yield rubric_for(rubric.question, rubric)
+
+
+def rubric_for(question: Question, rubric: Rubric) -> RubricFor:
+    """One rubric with the names of its item."""
+    task = question.task
+    return RubricFor(task.dataset.slug, task.slug, question.external_id, lines_of(rubric))
+
+
+def waiting_drafts() -> QuerySet[Rubric]:
+    """Newest versions that nobody has accepted, newest first."""
+    newer = Rubric.objects.filter(question=OuterRef("question"), version__gt=OuterRef("version"))
+    rows = Rubric.objects.filter(~Exists(newer), accepted=False)
+    return rows.select_related("question__task__dataset", "question__current").order_by("-pk")
+
+
+def dataset_rubrics() -> list[DatasetRubrics]:
+    """Every dataset that has marked items, by slug."""
+    own = Rubric.objects.filter(question=OuterRef("pk"))
+    rows = (
+        Question.objects.filter(part=Part.SUBJECTIVE.value)
+        .annotate(counts=Exists(own.filter(accepted=True)), any=Exists(own))
+        .values(slug=F("task__dataset__slug"), name=F("task__dataset__name"))
+        .annotate(
+            items=Count("pk"),
+            accepted=Count("pk", filter=Q(counts=True)),
+            drafts=Count("pk", filter=Q(counts=False, any=True)),
+        )
+        .order_by("slug")
+    )
+    return [DatasetRubrics(**row) for row in rows]
+
+
+def without_rubric(dataset: str) -> QuerySet[Question]:
+    """Marked items of *dataset* that have no version at all, with what is asked."""
+    has_one = Rubric.objects.filter(question=OuterRef("pk"))
+    return (
+        marked_questions()
+        .filter(~Exists(has_one), task__dataset__slug=dataset, current__isnull=False)
+        .order_by("task__slug", "position")
+    )

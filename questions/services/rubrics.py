@@ -1,0 +1,155 @@
+"""Writing rubrics: a new version is a draft, and counts once a person has accepted it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, Conflict
+from questions.models import Question, Rubric
+from questions.rules.rubric import UNFINISHED, RubricLines
+from questions.rules.rubric_files import FileRefusal, RubricFor, read_csv
+from questions.rules.rubric_json import read_json
+from questions.rules.vocabulary import Part
+from questions.selectors.rubrics import lines_of, newest_versions, what_is_wrong
+from questions.services.rubric_rows import Origin, add_versions
+from questions.services.rubric_words import at_row, in_words, refused_file
+
+PERSON = "person"
+FILE = "file"
+PROPOSAL = "proposal"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRubrics:
+    """What a file brought: new versions, and rubrics that were the newest already."""
+
+    new: int
+    same: int
+
+
+@transaction.atomic
+def draft_rubric(
+    question: Question, rubric: RubricLines, *, acting_user: User, source: str = PERSON
+) -> Rubric:
+    """Keep *rubric* as the next version, a draft; the newest one where it says the same.
+
+    *source* is where it comes from: person, file, proposal or ``model:NAME``. A
+    draft may be unfinished (sums, caps), but what cannot be stored or read is
+    refused: BadInput with one sentence.
+    """
+    locked = _locked([question.pk])[question.pk]
+    if sentence := _why_not(locked, rubric, finished=False):
+        raise BadInput(sentence, code="bad_rubric")
+    made = add_versions({locked.pk: rubric}, Origin(source, created_by=acting_user.pk))
+    if locked.pk not in made:
+        return newest_versions([locked.pk])[locked.pk]
+    detail = {"question": str(question.public_id), "version": made[locked.pk].version}
+    record(Tag.RUBRIC_DRAFTED, made[locked.pk], actor=acting_user, source=source, **detail)
+    return made[locked.pk]
+
+
+@transaction.atomic
+def accept_rubric(rubric: Rubric, *, acting_user: User, now: datetime) -> Rubric:
+    """Let a draft count from now on; marks given by an earlier version keep it.
+
+    Raises BadInput while something is wrong with it, Conflict when it is
+    accepted already or an accepted version came after it.
+    """
+    question = _locked([rubric.question_id])[rubric.question_id]
+    rubric = Rubric.objects.prefetch_related("groups", "points").get(pk=rubric.pk)
+    if rubric.accepted:
+        raise Conflict(_("This version has been accepted already."), code="accepted")
+    later = question.rubrics.filter(accepted=True, version__gt=rubric.version)
+    if (newer := later.order_by("version").last()) is not None:
+        raise Conflict(
+            _("Version %(version)s has been accepted after it; save this one as a new version.")
+            % {"version": newer.version},
+            code="overtaken",
+        )
+    if sentence := _why_not(question, lines_of(rubric), finished=True):
+        raise BadInput(sentence, code="bad_rubric")
+    rubric.accepted, rubric.accepted_by, rubric.accepted_at = True, acting_user, now
+    rubric.save(update_fields=["accepted", "accepted_by", "accepted_at"])
+    detail = {"question": str(question.public_id), "version": rubric.version}
+    record(Tag.RUBRIC_ACCEPTED, rubric, actor=acting_user, **detail)
+    return rubric
+
+
+@transaction.atomic
+def import_rubrics(
+    content: bytes, file: str, *, acting_user: User, accept: bool, now: datetime
+) -> ImportedRubrics:
+    """Take the rubrics of a CSV or JSON file, all or none.
+
+    They are drafts, or count at once where the person who imports them accepts
+    them (*accept*). What is the newest version already is left alone. Raises
+    BadInput with the file, the row and the reason.
+    """
+    rubrics = _read(content, file)
+    found = _items(rubrics)
+    wanted: dict[int, RubricLines] = {}
+    for one in rubrics:
+        question = found.get(one.item)
+        sentence = (
+            _("There is no question %(id)s in the task %(task)s of %(dataset)s.")
+            % {"id": one.external_id, "task": one.task, "dataset": one.dataset}
+            if question is None
+            else _why_not(question, one.rubric, finished=accept)
+        )
+        if question is None or sentence:
+            raise BadInput(at_row(file, one.row, sentence), code="bad_row", row=one.row)
+        wanted[question.pk] = one.rubric
+    accepted_by = acting_user.pk if accept else None
+    accepted_at = now if accept else None
+    origin = Origin(FILE, acting_user.pk, accepted_by, accepted_at, accept)
+    made = add_versions(wanted, origin)
+    result = ImportedRubrics(new=len(made), same=len(wanted) - len(made))
+    detail = {"file": file, "new": result.new, "same": result.same, "accepted": accept}
+    record(Tag.RUBRICS_IMPORTED, acting_user, actor=acting_user, **detail)
+    return result
+
+
+def _read(content: bytes, file: str) -> list[RubricFor]:
+    """By what stands in it, not by its name: JSON begins with a brace."""
+    is_json = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    try:
+        return read_json(content) if is_json else read_csv(content)
+    except FileRefusal as refusal:
+        sentence = refused_file(file, refusal)
+        raise BadInput(sentence, code=refusal.code.value, row=refusal.row) from refusal
+
+
+def _items(rubrics: Sequence[RubricFor]) -> Mapping[tuple[str, str, str], Question]:
+    """The named questions, locked, by their names."""
+    named = Question.objects.filter(
+        task__dataset__slug__in={one.dataset for one in rubrics},
+        task__slug__in={one.task for one in rubrics},
+        external_id__in={one.external_id for one in rubrics},
+    ).values_list("task__dataset__slug", "task__slug", "external_id", "pk")
+    keys = {(dataset, task, external_id): pk for dataset, task, external_id, pk in named}
+    locked = _locked([keys[one.item] for one in rubrics if one.item in keys])
+    return {item: locked[pk] for item, pk in keys.items() if pk in locked}
+
+
+def _locked(questions: Sequence[int]) -> dict[int, Question]:
+    """The questions with what they ask, locked, so that two versions get two numbers."""
+    rows = Question.objects.select_for_update(of=("self",)).select_related("current")
+    return rows.order_by("pk").in_bulk(questions)
+
+
+def _why_not(question: Question, rubric: RubricLines, *, finished: bool) -> str:
+    """The first thing that keeps *rubric* from being stored (or, *finished*, accepted)."""
+    if question.part != Part.SUBJECTIVE or question.current is None:
+        return _("Only a question that people mark has a rubric.")
+    for finding in what_is_wrong(question.current, rubric):
+        if finished or finding.code not in UNFINISHED:
+            return in_words(finding)
+    return ""
