@@ -1,0 +1,242 @@
+"""The gate: what is wrong with one item, and whether it can still be scored fairly.
+
+Each rule looks at one item and gives one finding with a code of ``ProblemCode``;
+pairs of items are looked at in ``duplicates``. An item is quarantined where its
+score would say something about the item instead of the answer. docs/datasets.md,
+"The gate", gives the reasons.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from questions.rules.analysis_key import contradicted, sections
+from questions.rules.options import option_groups
+from questions.rules.plain_text import squeezed
+from questions.rules.vocabulary import CHOICE_TYPES, Part, ProblemCode, QuestionType
+
+Detail = dict[str, list[str] | list[int] | str | int]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What the gate looks at; the words of a question's revision.
+
+    ``rubric_sums`` are the points that the accepted rubric gives for each
+    sub-question, caps counted; empty where there is no rubric.
+    """
+
+    question_type: str
+    stem: str
+    letters: str = ""
+    answer_key: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    passage: str = ""
+    reference_answer: str = ""
+    analysis: str = ""
+    sub_marks: tuple[Decimal, ...] = ()
+    images: tuple[str, ...] = ()
+    rubric_sums: dict[int, Decimal] = field(default_factory=dict)
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether letters are the answer."""
+        return self.question_type in CHOICE_TYPES
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The options of each sub-question; empty where they are neither given nor printed."""
+        if not self.is_choice:
+            return ()
+        if self.options:
+            return (self.options,)
+        return tuple(group.texts for group in option_groups(self.stem, self.letters))
+
+    def options_of(self, sub: int) -> tuple[str, ...]:
+        """The options that sub-question *sub* (from 0) is answered from, where that is clear."""
+        if self.question_type == QuestionType.FIVE_OUT_OF_SEVEN or len(self.answer_key) == 1:
+            return self.groups[-1] if self.groups else ()
+        return self.groups[sub] if len(self.groups) == len(self.answer_key) else ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One problem of an item; ``detail`` holds the values of its sentence."""
+
+    code: ProblemCode
+    quarantines: bool
+    detail: Detail
+
+
+def find_problems(item: Item) -> list[Finding]:
+    """Everything that is wrong with *item*, at most one finding of each code."""
+    return [finding for rule in RULES for finding in rule(item)]
+
+
+def _key_outside(item: Item) -> Iterator[Finding]:
+    if not item.is_choice:
+        return
+    outside = [key for key in item.answer_key if not set(key) <= set(item.letters)]
+    if outside:
+        detail: Detail = {"keys": outside, "letters": item.letters}
+        yield Finding(ProblemCode.KEY_OUTSIDE, True, detail)
+
+
+def _several_letters(item: Item) -> Iterator[Finding]:
+    if not item.is_choice or item.question_type == QuestionType.MULTIPLE_CHOICE:
+        return
+    several = [key for key in item.answer_key if len(key) > 1]
+    if several:
+        yield Finding(ProblemCode.SEVERAL_LETTERS, True, {"keys": several})
+
+
+def _key_count(item: Item) -> Iterator[Finding]:
+    keys, marks = len(item.answer_key), len(item.sub_marks)
+    if _objective(item) and keys and keys != marks:
+        yield Finding(ProblemCode.KEY_COUNT, True, {"keys": keys, "marks": marks})
+
+
+def _empty_key(item: Item) -> Iterator[Finding]:
+    """No key; an open-ended item without an answer and a rubric cannot be marked by a scheme."""
+    if _objective(item):
+        empty = [sub for sub, key in enumerate(item.answer_key, start=1) if not key.strip()]
+        if empty or not item.answer_key:
+            yield Finding(ProblemCode.EMPTY_KEY, True, {"subs": empty})
+    elif not item.reference_answer.strip() and not item.rubric_sums and not item.analysis.strip():
+        yield Finding(ProblemCode.EMPTY_KEY, False, {"subs": []})
+
+
+def _empty_options(item: Item) -> Iterator[Finding]:
+    """Options without a text: nothing to choose from, unless a picture shows them."""
+    empty: list[str] = []
+    quarantines = False
+    for sub, options in enumerate(item.groups):
+        pairs = zip(item.letters, options, strict=False)
+        blank = [letter for letter, text in pairs if not text.strip()]
+        if not blank:
+            continue
+        name = f"{sub + 1}" if len(item.groups) > 1 else ""
+        empty += [name + letter for letter in blank]
+        key = item.answer_key[sub] if sub < len(item.answer_key) else ""
+        unreadable = len(blank) == len(options) or bool(set(key) & set(blank))
+        quarantines |= unreadable and not item.images
+    if empty:
+        yield Finding(ProblemCode.EMPTY_OPTIONS, quarantines, {"options": empty})
+
+
+def _repeated_options(item: Item) -> Iterator[Finding]:
+    """Equal options; unfair where the key is one of them, for then two letters are right."""
+    repeated: list[str] = []
+    quarantines = False
+    for sub, options in enumerate(item.groups):
+        key = item.answer_key[sub] if sub < len(item.answer_key) else ""
+        name = f"{sub + 1}" if len(item.groups) > 1 else ""
+        for letters in _equal(item.letters, options):
+            repeated.append(name + letters)
+            quarantines |= bool(set(key) & set(letters)) and not set(letters) <= set(key)
+    if repeated:
+        yield Finding(ProblemCode.REPEATED_OPTIONS, quarantines, {"options": repeated})
+
+
+def _equal(letters: str, options: Sequence[str]) -> list[str]:
+    """Letters that stand before the same text, as ``AC``.
+
+    One picture behind all letters shows all the options, and is no repetition.
+    """
+    by_text: dict[str, str] = {}
+    for letter, text in zip(letters, options, strict=False):
+        if text.strip():
+            by_text[squeezed(text)] = by_text.get(squeezed(text), "") + letter
+    if len(by_text) == 1 and _IMAGE.search(options[0]):
+        return []
+    return [found for found in by_text.values() if len(found) > 1]
+
+
+def _key_against_analysis(item: Item) -> Iterator[Finding]:
+    if not item.is_choice or not item.analysis:
+        return
+    keys = item.answer_key
+    parts = (item.analysis,) if len(keys) == 1 else sections(item.analysis, len(keys))
+    found = [
+        (sub, key, says[-1])
+        for sub, (key, part) in enumerate(zip(keys, parts, strict=False), start=1)
+        if (says := contradicted(key, part))
+    ]
+    if found:
+        detail: Detail = {
+            "subs": [sub for sub, _key, _says in found] if len(keys) > 1 else [],
+            "keys": [key for _sub, key, _says in found],
+            "says": [says for _sub, _key, says in found],
+        }
+        yield Finding(ProblemCode.KEY_AGAINST_ANALYSIS, True, detail)
+
+
+# "如图", "下图", "图1", "由图可知"; not 试图, 按图索骥, 地图, 清明上河图3.0 or 插图 2353 幅.
+_FIGURE_ZH = re.compile(
+    r"[如见][上下左右]?图(?!书)|(?<![一-龥])[据由读从]图[中可所知，]|[下上右左]图(?!书|案|形|像|画|谋|章)"
+    r"|(?<![一-龥])图\s?(?:\d|[一二三四甲乙丙丁①②③④]|[a-dA-D](?![A-Za-z]))"
+    r"|(?<![试企意版地])图中(?=[的所各字母曲线甲乙A-Za-z$①②])|[按如据]图示|图示装置"
+)
+_FIGURE_EN = re.compile(
+    r"(?i)\b(?:figure|graph|diagram|chart|picture)s?\s+"
+    r"(?:above|below|shown|at (?:the )?(?:left|right))"
+    r"|\bin the (?:figure|diagram)\b|\b(?:are|is) shown (?:above|below)\b|\bfigure \d"
+)
+_IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\(\s*([^)\s]{1,500})")
+# A picture that is drawn in the text itself: Asymptote, TikZ, a table.
+_DRAWN = re.compile(r"\[asy\]|\\begin\s?\{(?:tikzpicture|tabular|array|picture)|\|\s*:?-{2,}")
+
+
+def _missing_figure(item: Item) -> Iterator[Finding]:
+    """A figure that the text speaks of. Often the words alone are enough, so this is a flag.
+
+    A picture that is linked from elsewhere was part of the item: without it the
+    item is not the one that was asked.
+    """
+    text = "\n".join((item.passage, item.stem, *item.options))
+    linked = [name for name in _IMAGE.findall(text) if name.startswith(("http:", "https:", "//"))]
+    if linked:
+        yield Finding(ProblemCode.MISSING_FIGURE, True, {"links": len(linked), "words": ""})
+        return
+    if item.images or _IMAGE.search(text) or _DRAWN.search(text):
+        return
+    mention = _FIGURE_ZH.search(text) or _FIGURE_EN.search(text)
+    if mention:
+        words = text[max(mention.start() - 12, 0) : mention.end() + 12]
+        yield Finding(ProblemCode.MISSING_FIGURE, False, {"links": 0, "words": words.strip()})
+
+
+def _rubric_sum(item: Item) -> Iterator[Finding]:
+    wrong = [
+        (sub, item.rubric_sums.get(sub, Decimal(0)), full)
+        for sub, full in enumerate(item.sub_marks, start=1)
+        if item.rubric_sums and item.rubric_sums.get(sub, Decimal(0)) != full
+    ]
+    if wrong:
+        detail: Detail = {
+            "subs": [sub for sub, _given, _full in wrong],
+            "given": [f"{given.normalize():f}" for _sub, given, _full in wrong],
+            "full": [f"{full.normalize():f}" for _sub, _given, full in wrong],
+        }
+        yield Finding(ProblemCode.RUBRIC_SUM, False, detail)
+
+
+def _objective(item: Item) -> bool:
+    return QuestionType(item.question_type).part is Part.OBJECTIVE
+
+
+RULES = (
+    _key_outside,
+    _several_letters,
+    _key_count,
+    _empty_key,
+    _empty_options,
+    _repeated_options,
+    _key_against_analysis,
+    _missing_figure,
+    _rubric_sum,
+)

@@ -1,0 +1,98 @@
+"""The gate: writes what is wrong with items, and keeps doubtful ones out of scoring."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import F
+
+from questions import models
+from questions.models import ItemProblem, QuestionRevision, Rubric, RubricGroup
+from questions.rules.gate import Finding, Item, find_problems
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable_by_sub
+from questions.services.item_status import settle_status
+
+Found = dict[tuple[int, str], ItemProblem]
+
+
+@transaction.atomic
+def check_items(question_ids: Sequence[int]) -> int:
+    """Look at the current revisions of *question_ids*; how many of them are quarantined now.
+
+    New findings become rows, known ones stay as they are. A finding that no longer
+    holds is taken back unless somebody has decided about it. The number of
+    queries does not depend on the number of items.
+    """
+    sums = _rubric_sums(question_ids)
+    revisions = QuestionRevision.objects.filter(current_of__in=question_ids)
+    found: Found = {}
+    for revision in revisions.defer("extra").iterator():
+        item = _item(revision, sums.get(revision.question_id, {}))
+        for finding in find_problems(item):
+            found[revision.pk, finding.code] = _problem(revision, finding)
+    _store(found, question_ids)
+    return settle_status(question_ids)
+
+
+def _item(revision: QuestionRevision, sums: dict[int, Decimal]) -> Item:
+    return Item(
+        question_type=revision.question_type,
+        stem=revision.stem,
+        letters=revision.letters,
+        answer_key=tuple(revision.answer_key),
+        options=tuple(revision.options),
+        passage=revision.passage,
+        reference_answer=revision.reference_answer,
+        analysis=revision.analysis,
+        sub_marks=revision.decimal_sub_marks,
+        images=tuple(revision.images),
+        rubric_sums=sums,
+    )
+
+
+def _problem(revision: QuestionRevision, finding: Finding) -> ItemProblem:
+    return ItemProblem(
+        question_id=revision.question_id,
+        revision_id=revision.pk,
+        code=finding.code,
+        detail=finding.detail,
+        quarantines=finding.quarantines,
+    )
+
+
+def _store(found: Found, question_ids: Sequence[int]) -> None:
+    """Add what is new of *found*; take back open rows that are not in it."""
+    known = ItemProblem.objects.filter(
+        question__in=question_ids, revision=F("question__current"), other=None
+    )
+    rows = {
+        (revision, code): pk for pk, revision, code in known.values_list("pk", "revision", "code")
+    }
+    ItemProblem.objects.bulk_create(
+        (problem for place, problem in found.items() if place not in rows), ignore_conflicts=True
+    )
+    gone = [pk for place, pk in rows.items() if place not in found]
+    ItemProblem.objects.filter(pk__in=gone, decisions=None).delete()
+
+
+def _rubric_sums(question_ids: Iterable[int]) -> dict[int, dict[int, Decimal]]:
+    """By question: what its newest accepted rubric comes to for each sub-question."""
+    accepted = Rubric.objects.filter(question__in=question_ids, accepted=True)
+    newest = dict(accepted.order_by("version").values_list("question", "pk"))
+    groups: dict[int, list[PointGroup]] = defaultdict(list)
+    places: dict[int, int] = {}
+    rows = RubricGroup.objects.filter(rubric__in=newest.values()).order_by("rubric", "order")
+    for group, rubric, sub, cap, choose in rows.values_list("pk", "rubric", "sub", "cap", "choose"):
+        groups[rubric].append(PointGroup(cap, sub=sub, choose=choose))
+        places[group] = len(groups[rubric])
+    points: dict[int, list[ScoringPoint]] = defaultdict(list)
+    lines = models.ScoringPoint.objects.filter(rubric__in=newest.values())
+    for rubric, sub, worth, group in lines.values_list("rubric", "sub", "points", "group"):
+        points[rubric].append(ScoringPoint("", worth, sub, places.get(group)))
+    return {
+        question: reachable_by_sub(RubricLines(tuple(points[rubric]), tuple(groups[rubric])))
+        for question, rubric in newest.items()
+    }
