@@ -27,8 +27,13 @@ SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
 DATASET = "sample-exam"
 STUDENTS = ("sample-student-a", "sample-student-b")
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]", "testserver"}
-ROUND = "Sample round"
-RULING = "A point named without a reason earns half, unless the key asks for the name alone."
+# Content has one name only, so that of the demo is in both languages.
+ROUND = "样卷评卷 Sample round"
+ONCE_CALLED = "Sample round"
+RULING = (
+    "只写出要点而未说明理由的，给一半分；参考答案只要求写出名称的除外。\n\n"
+    "A point named without a reason earns half, unless the key asks for the name alone."
+)
 LOCAL = "Small local model"
 # At chance level nothing is gained by a long answer, and two cores write it slowly.
 LOCAL_TOKENS = 48
@@ -64,7 +69,7 @@ def load_sample() -> dict[str, object]:
 
 def open_sample_round(people: list[User]) -> bool:
     """A round of the students' answers for the two demo teachers; False if there is one."""
-    if MarkingRound.objects.filter(name=ROUND).exists():
+    if MarkingRound.objects.filter(name__in=(ROUND, ONCE_CALLED)).exists():
         return False
     runs = Run.objects.filter(dataset__slug=DATASET, language_model__name__in=STUDENTS)
     lead = next(person for person in people if Role.LEAD in person.roles)

@@ -32,7 +32,7 @@ PUBLISHED_DATASETS = {
         "Apache-2.0",
         "https://github.com/OpenLMLab/GAOKAO-Bench",
     ),
-    "sample-exam": ("gradeapp sample exam", "MIT", ""),
+    "sample-exam": ("样卷 Sample exam", "MIT", ""),
 }
 
 # A contradiction in the key makes every score of the item wrong.

@@ -24,10 +24,21 @@ def test_points(value: Decimal | None, shown: str) -> None:
     assert points(value) == shown
 
 
-def test_first_words_leave_markup_out() -> None:
-    text = "设 $\\mathrm{CO}_2$ 的\n\n| **浓度** |"
-    assert first_words(text) == "设 CO 2 的 浓度"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("设 $\\mathrm{CO}_2$ 的\n\n| **浓度** |", "设 CO₂ 的 浓度"),
+        ("已知 $f(x)=\\frac{x^2+1}{x-1}$，求", "已知 f(x)=(x²+1)/(x-1)，求"),
+        ("Because $|x| < 2$ <eoe>", "Because |x| < 2"),
+    ],
+)
+def test_first_words_keep_formulas_readable(text: str, shown: str) -> None:
+    assert first_words(text) == shown
+
+
+def test_first_words_end_where_they_are_too_long() -> None:
     assert first_words("一二三四五六", 4) == "一二三…"
+    assert first_words("$x^2$" * 1000, 10) == "x²" * 4 + "x…"
 
 
 def test_a_name_that_nobody_knows_is_shown_as_it_is() -> None:

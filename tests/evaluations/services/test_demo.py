@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -27,7 +28,12 @@ def test_the_sample_is_whole_and_safe_to_repeat() -> None:
     second = load_sample()
     assert (first["round_opened"], second["round_opened"]) == (True, False)
     assert before == (Question.objects.count(), BlindAnswer.objects.count(), User.objects.count())
-    assert MarkingRound.objects.count() == 1
+    made = MarkingRound.objects.get()
+    for text in (made.name, made.house_rulings, made.dataset.name):
+        assert re.search("[\u4e00-\u9fff]", text), f"{text} has no Chinese"
+        assert re.search("[a-z]{5}", text), f"{text} has no English"
+    MarkingRound.objects.update(name="Sample round")
+    assert load_sample()["round_opened"] is False, "a demo from before it had two names"
     assert not Mark.objects.exists()
     for person in DEMO_PEOPLE:
         assert User.objects.get(username=person.username).roles == (person.role,)

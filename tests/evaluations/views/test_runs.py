@@ -296,14 +296,20 @@ def test_an_imported_run_has_no_progress(lead: User, db: None) -> None:
 # ---- responses ----
 
 
+def test_a_response_without_a_rule_waits_for_teachers_or_a_judge(lead: User, db: None) -> None:
+    """A judge may have marked it, so it is not said to be marked by people."""
+    response = make_response(make_question(make_task(question_type=QuestionType.OPEN_ENDED)))
+    assert "for teachers or a judge" in page(lead, "responses", response.run.pk)
+
+
 def test_responses_by_filter(lead: User, run: Run) -> None:
     questions = [job.question for job in run.jobs.order_by("pk")]
     good = make_response(questions[0], run, "【答案】A")
-    make_response(questions[1], run, "【答案】B <script>alert(1)</script>")
+    make_response(questions[1], run, "【答案】B a < b & <script>alert(1)</script>")
     score_responses(Response.objects.all())
     text = page(lead, "responses", run.pk)
     assert "2 responses" in text
-    assert "&lt;script&gt;" in text
+    assert "a &lt; b &amp; alert(1)" in text
     found = logged_in(lead).get(
         reverse("runs:responses", args=[run.pk]), {"outcome": "correct", "q": "答案"}
     )
