@@ -117,6 +117,8 @@ def contradictions(record: QuestionRecord) -> Iterator[tuple[str, str]]:
     """What in *record* does not fit together, as (code, sentence); the record stays usable."""
     keys = record.answer_key if record.question_type in CHOICE_TYPES else ()
     for number, key in enumerate(keys, start=1):
+        if not key:
+            yield "empty_key", f"Key {number} is empty."
         if not set(key) <= set(record.letters):
             yield "key_outside_letters", f"Key {number} is {key}, offered are {record.letters}."
         if len(key) > 1 and record.question_type is not QuestionType.MULTIPLE_CHOICE:

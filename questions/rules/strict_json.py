@@ -62,26 +62,45 @@ def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | J
 
 def parse_object(line: bytes) -> dict[str, Any]:
     """The one JSON object on *line*; raises JsonRefusal where it is not one."""
-    return _parsed(line, "line")
+    return _object(_value(line, "line"), "line")
 
 
 def read_document(stream: BinaryIO) -> dict[str, Any]:
     """The one JSON object that a whole file holds; raises JsonRefusal where it is not one."""
+    return _object(_value(whole_file(stream), "file"), "file")
+
+
+def read_array(stream: BinaryIO) -> list[Any]:
+    """The one JSON array that a whole file holds; raises JsonRefusal where it is not one."""
+    value = _value(whole_file(stream), "file")
+    if not isinstance(value, list):
+        raise JsonRefusal("not_an_array", "The file is not a JSON list in square brackets.")
+    return value
+
+
+def whole_file(stream: BinaryIO) -> bytes:
+    """All of *stream* but a byte order mark; raises JsonRefusal over ``MAX_FILE_BYTES``."""
     data = stream.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise JsonRefusal("file_too_large", "The file is larger than 32 MB.")
-    return _parsed(data.removeprefix(b"\xef\xbb\xbf"), "file")
+    return data.removeprefix(b"\xef\xbb\xbf")
 
 
-def _parsed(data: bytes, what: str) -> dict[str, Any]:
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise JsonRefusal("not_an_object", f"The {what} is not a JSON object in braces.")
+    return value
+
+
+def _value(data: bytes, what: str) -> Any:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise JsonRefusal("not_utf8", f"The {what} is not UTF-8 text.") from None
-    _check_depth(text, what)
+    check_depth(text, what)
     objects = _Objects()
     try:
-        value = json.loads(
+        return json.loads(
             text,
             object_pairs_hook=objects.ended,
             parse_constant=_refuse_constant,
@@ -97,9 +116,6 @@ def _parsed(data: bytes, what: str) -> dict[str, Any]:
     except JsonRefusal as refusal:
         refusal.row = objects.count + 1
         raise
-    if not isinstance(value, dict):
-        raise JsonRefusal("not_an_object", f"The {what} is not a JSON object in braces.")
-    return value
 
 
 def clean_text(text: str) -> str:
@@ -133,7 +149,8 @@ def _base64(text: str) -> str:
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
 
 
-def _check_depth(text: str, what: str) -> None:
+def check_depth(text: str, what: str) -> None:
+    """Raises JsonRefusal where brackets outside of strings nest deeper than ``MAX_DEPTH``."""
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         token = match.group()

@@ -341,6 +341,7 @@ _BRANCHES: Mapping[str, AbilityBranch] = MappingProxyType(
         for slug in (category.slug, *(subclass.slug for subclass in category.subclasses))
     }
 )
+SLUGS = frozenset(_BRANCHES)
 
 
 def subclass_slug(category: str, subclass: str) -> str | None:

@@ -1,28 +1,22 @@
-"""Writes question records into the bank: new items, new revisions, rubrics and images."""
+"""Writes question records into the bank: new items and new revisions of known ones."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
 from django.db.models import Max, OuterRef, Subquery
 
-from questions.importers.jsonl_fields import contradictions
 from questions.importers.records import QuestionRecord
-from questions.models import (
-    Dataset,
-    Question,
-    QuestionRevision,
-    Rubric,
-    ScoringPoint,
-    Task,
-)
+from questions.models import Dataset, Question, QuestionRevision, Task
 from questions.rules.vocabulary import ItemStatus
+from questions.services.gate import check_items
 from questions.services.images import store_images
+from questions.services.imported_rubrics import store_rubrics
+from questions.services.published_labels import store_labels_and_rates
 from questions.services.search_text import make_searchable
 
 # Name, licence and source of what is known; another dataset is called by its slug.
@@ -32,14 +26,17 @@ PUBLISHED_DATASETS = {
         "Apache-2.0",
         "https://github.com/OpenLMLab/GAOKAO-Bench",
     ),
+    "agieval": ("AGIEval", "MIT", "https://github.com/ruixiangcui/AGIEval"),
+    "agibench": ("AGIBench", "Apache-2.0", "https://www.benchcouncil.org/agibench"),
     "sample-exam": ("样卷 Sample exam", "MIT", ""),
 }
 
-# A contradiction in the key makes every score of the item wrong.
-KEY_PROBLEMS = frozenset({"key_outside_letters", "several_letters", "key_count"})
-
-
 _DESCRIBED = ("position", "subject", "part", "year", "paper", "imported_hash")
+# What a record and its revision call by the same name.
+_COMPARED = (
+    *("question_type", "language", "passage", "stem", "letters", "reference_answer", "analysis"),
+    *("paper_published", "extra"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +48,40 @@ class Known:
     last_number: int
 
 
+@dataclass(frozen=True, slots=True)
+class ChangedItem:
+    """An item that its source changed, and the fields in which it did."""
+
+    task: str
+    external_id: str
+    fields: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Stored:
+    """What became of some records: counts of new, same, changed and quarantined."""
+
+    dataset: Dataset | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    changed: list[ChangedItem] = field(default_factory=list)
+
+
 @transaction.atomic
-def store_records(
-    records: Sequence[QuestionRecord], images: Mapping[str, Path]
-) -> tuple[Dataset | None, Counter[str]]:
+def store_records(records: Sequence[QuestionRecord], images: Mapping[str, Path]) -> Stored:
     """Write *records* with bulk statements, all or none.
 
     An unknown item is new; a known one whose content differs gets one more
-    revision; an equal one is left alone. An item whose key contradicts itself is
-    quarantined. The counts are new, same, changed and quarantined.
+    revision; an equal one is left alone. Published labels and rates are rows of
+    their own: an item of which only these differ is changed, without a revision.
+    The gate looks at what is new or changed; ``quarantined`` counts those of all
+    *records* that wait for a curator now.
     """
-    counts: Counter[str] = Counter()
-    dataset = None
+    stored = Stored()
     for (slug, task), group in _by_task(records).items():
-        dataset = _dataset(slug)
-        counts += _store_task(_task(dataset, task, group[0]), group)
-        store_images(dataset, group, images)
-    counts["quarantined"] = sum(map(_contradicts_itself, records))
-    return dataset, counts
+        stored.dataset = _dataset(slug)
+        store_images(stored.dataset, group, images)
+        _store_task(_task(stored.dataset, task, group), group, stored)
+    return stored
 
 
 def _by_task(records: Sequence[QuestionRecord]) -> dict[tuple[str, str], list[QuestionRecord]]:
@@ -86,25 +99,50 @@ def _dataset(slug: str) -> Dataset:
     return Dataset.objects.select_for_update().get(slug=slug)
 
 
-def _task(dataset: Dataset, slug: str, first: QuestionRecord) -> Task:
+def _task(dataset: Dataset, slug: str, records: Sequence[QuestionRecord]) -> Task:
+    """The task of *records*: of the commonest type, and of a subject where all have the same."""
+    subjects = {record.subject for record in records}
+    types = Counter(record.question_type for record in records)
+    commonest = types.most_common(1)[0][0]
     defaults = {
-        "subject": first.subject or "",
-        "part": first.part,
-        "question_type": first.question_type,
-        "language": first.language,
+        "subject": (subjects.pop() or "") if len(subjects) == 1 else "",
+        "part": commonest.part,
+        "question_type": commonest,
+        "language": records[0].language,
     }
     return Task.objects.get_or_create(dataset=dataset, slug=slug, defaults=defaults)[0]
 
 
-def _store_task(task: Task, records: Sequence[QuestionRecord]) -> Counter[str]:
+def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -> None:
     known = _known(task)
+    hashes = {record.external_id: record.content_hash() for record in records}
     new = [record for record in records if record.external_id not in known]
-    old = [record for record in records if record.external_id in known]
-    changed = [r for r in old if known[r.external_id].content_hash != r.content_hash()]
-    made = Question.objects.bulk_create(_question(task, record) for record in new)
-    _revise({question.pk: (record, 1) for question, record in zip(made, new, strict=True)})
-    _follow(changed, known)
-    return Counter(new=len(new), same=len(old) - len(changed), changed=len(changed))
+    old = {known[r.external_id].question: r for r in records if r.external_id in known}
+    changed = {
+        question: record
+        for question, record in old.items()
+        if known[record.external_id].content_hash != hashes[record.external_id]
+    }
+    fields = _differences(changed)
+    made = Question.objects.bulk_create(_question(task, record, hashes) for record in new)
+    fresh = {question.pk: record for question, record in zip(made, new, strict=True)}
+    _describe_again(changed, hashes)
+    numbers = {pk: known[record.external_id].last_number + 1 for pk, record in changed.items()}
+    _revise(fresh | changed, numbers, hashes)
+    for question, more in store_labels_and_rates(fresh, old, revised=set(changed)).items():
+        fields[question] = (*fields.get(question, ()), *more)
+    stored.changed += [
+        ChangedItem(task.slug, old[question].external_id, names)
+        for question, names in sorted(fields.items(), key=lambda pair: old[pair[0]].position)
+    ]
+    check_items([*fresh, *changed])
+    waiting = Question.objects.filter(pk__in=[*fresh, *old], status=ItemStatus.QUARANTINED)
+    stored.counts += Counter(
+        new=len(new),
+        same=len(old) - len(fields),
+        changed=len(fields),
+        quarantined=waiting.count(),
+    )
 
 
 def _known(task: Task) -> dict[str, Known]:
@@ -116,59 +154,77 @@ def _known(task: Task) -> dict[str, Known]:
     return {external_id: Known(*rest) for external_id, *rest in rows.order_by("pk")}
 
 
-def _question(task: Task, record: QuestionRecord) -> Question:
+def _differences(changed: Mapping[int, QuestionRecord]) -> dict[int, tuple[str, ...]]:
+    """By question: the fields in which a record differs from what was imported last."""
+    imported = QuestionRevision.objects.filter(question__in=list(changed), author=None)
+    newest = {row.question_id: row for row in imported.order_by("number")}
+    described = Question.objects.in_bulk(list(changed))
+    return {
+        question: tuple(_differing(record, newest[question], described[question]))
+        for question, record in changed.items()
+    }
+
+
+def _differing(
+    record: QuestionRecord, before: QuestionRevision, question: Question
+) -> Iterable[str]:
+    now = _revision(question.pk, record, before.number, before.content_hash)
+    listed = ("options", "answer_key", "sub_marks", "images")
+    found = [name for name in (*_COMPARED, *listed) if getattr(now, name) != getattr(before, name)]
+    described = {"year": record.year, "paper": record.paper, "subject": record.subject or ""}
+    found += [name for name, value in described.items() if getattr(question, name) != value]
+    return found or ["rubric"]
+
+
+def _question(task: Task, record: QuestionRecord, hashes: Mapping[str, str]) -> Question:
     question = Question(task=task, external_id=record.external_id)
-    _describe(question, record)
+    _describe(question, record, hashes)
     return question
 
 
-def _describe(question: Question, record: QuestionRecord) -> None:
+def _describe(question: Question, record: QuestionRecord, hashes: Mapping[str, str]) -> None:
     """Copy what the item's own row repeats of its current revision."""
     question.position = record.position
     question.subject = record.subject or ""
     question.part = record.part
     question.year = record.year
     question.paper = record.paper
-    question.imported_hash = record.content_hash()
-    if _contradicts_itself(record):
-        question.status = ItemStatus.QUARANTINED
+    question.imported_hash = hashes[record.external_id]
 
 
-def _contradicts_itself(record: QuestionRecord) -> bool:
-    return any(code in KEY_PROBLEMS for code, _ in contradictions(record))
+def _describe_again(changed: Mapping[int, QuestionRecord], hashes: Mapping[str, str]) -> None:
+    questions = list(Question.objects.filter(pk__in=list(changed)))
+    for question in questions:
+        _describe(question, changed[question.pk], hashes)
+    Question.objects.bulk_update(questions, _DESCRIBED, batch_size=100)
 
 
-def _follow(changed: Sequence[QuestionRecord], known: Mapping[str, Known]) -> None:
-    """One more revision for each of *changed*."""
-    by_id = {known[record.external_id].question: record for record in changed}
-    for question in Question.objects.filter(pk__in=by_id):
-        _describe(question, by_id[question.pk])
-        question.save(update_fields=[*_DESCRIBED, "status"])
-    _revise(
-        {pk: (record, known[record.external_id].last_number + 1) for pk, record in by_id.items()}
-    )
+def _revise(
+    records: Mapping[int, QuestionRecord], numbers: Mapping[int, int], hashes: Mapping[str, str]
+) -> None:
+    """One more revision of each of *records* (by question), which becomes the current one.
 
-
-def _revise(revisions: Mapping[int, tuple[QuestionRecord, int]]) -> None:
-    """Add revisions (by question: record and number), make them current, add their rubrics."""
-    if not revisions:
+    *numbers* are those of the revisions of known items; the others get their first.
+    """
+    if not records:
         return
     made = QuestionRevision.objects.bulk_create(
-        _revision(question, record, number) for question, (record, number) in revisions.items()
+        _revision(question, record, numbers.get(question, 1), hashes[record.external_id])
+        for question, record in records.items()
     )
     make_searchable(made)
     newest = QuestionRevision.objects.filter(question=OuterRef("pk")).order_by("-number")
-    Question.objects.filter(pk__in=list(revisions)).update(
-        current=Subquery(newest.values("pk")[:1])
-    )
-    _store_rubrics({question: record for question, (record, _) in revisions.items()})
+    Question.objects.filter(pk__in=list(records)).update(current=Subquery(newest.values("pk")[:1]))
+    store_rubrics(records)
 
 
-def _revision(question: int, record: QuestionRecord, number: int) -> QuestionRevision:
+def _revision(
+    question: int, record: QuestionRecord, number: int, content_hash: str
+) -> QuestionRevision:
     return QuestionRevision(
         question_id=question,
         number=number,
-        content_hash=record.content_hash(),
+        content_hash=content_hash,
         question_type=record.question_type,
         language=record.language,
         passage=record.passage,
@@ -183,32 +239,4 @@ def _revision(question: int, record: QuestionRecord, number: int) -> QuestionRev
         paper_published=record.paper_published,
         images=list(record.images),
         extra=record.extra,
-    )
-
-
-Lines = list[tuple[int, str, Decimal]]
-
-
-def _store_rubrics(records: Mapping[int, QuestionRecord]) -> None:
-    """A new accepted version for each item whose rubric is not the newest one already."""
-    for question, record in records.items():
-        if not record.rubric:
-            continue
-        wanted = [(point.sub, point.text, point.points) for point in record.rubric]
-        newest = Rubric.objects.filter(question=question).order_by("version").last()
-        if newest is None or wanted != _lines(newest):
-            _store_rubric(question, newest.version + 1 if newest else 1, wanted)
-
-
-def _lines(rubric: Rubric) -> Lines:
-    return list(rubric.points.values_list("sub", "text", "points"))
-
-
-def _store_rubric(question: int, version: int, lines: Lines) -> None:
-    rubric = Rubric.objects.create(
-        question_id=question, version=version, accepted=True, source="import"
-    )
-    ScoringPoint.objects.bulk_create(
-        ScoringPoint(rubric=rubric, order=order, sub=sub, text=text, points=points)
-        for order, (sub, text, points) in enumerate(lines, start=1)
     )

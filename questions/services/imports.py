@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
 from gradeapp.refusals import BadInput
+from questions.importers.agibench import read_agibench
 from questions.importers.gaokao_bench import read_gaokao_bench
 from questions.importers.jsonl import read_jsonl
 from questions.importers.jsonl_images import images_beside
-from questions.importers.records import Problem, QuestionRecord, SourceFile
-from questions.models import Dataset, Question, QuestionRevision, Task
-from questions.services.bank import store_records
-from questions.services.images import changed_images
+from questions.importers.records import Problem, SourceFile
+from questions.services.bank import ChangedItem, store_records
+from questions.services.import_checks import storable
 from questions.services.import_log import ImportLog
 
 READERS: Mapping[str, Callable[[Path], Iterator[SourceFile]]] = {
     "gaokao-bench": read_gaokao_bench,
+    "agibench": read_agibench,
     "jsonl": read_jsonl,
 }
-NOT_READ_YET = ("agieval", "agibench")
+NOT_READ_YET = ("agieval",)
 SOURCES = (*READERS, *NOT_READ_YET)
-
-MAX_FULL_MARKS = Decimal("9999.99")
-MAX_POINTS = Decimal("999.99")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,8 @@ def import_questions(
     Each file is one transaction, so a broken file refuses itself and not its
     neighbours; it is named in the problems. Raises BadInput for an unknown
     source, a missing path, and when no question at all could be read. A dry run
-    does everything and keeps nothing. A *log* of the caller's is told of each
+    does everything and keeps nothing. A changed item is named with the fields in
+    which it differs (``changed_item``). A *log* of the caller's is told of each
     file, and ends the import after any of them.
     """
     reader = _reader(source, path)
@@ -89,14 +86,14 @@ def import_questions(
     counts: Counter[str] = Counter()
     datasets: dict[str, None] = {}
     for file in reader(path):
-        file = _storable(file, images)
-        log.problems += file.problems
+        file = storable(file, images)
         counts["refused"] += file.refused
         stored: Counter[str] = Counter()
         if file.records and not file.refused:
-            stored = _store(file, images, log, dry_run=dry_run)
+            file, stored = _store(file, images, log, dry_run=dry_run)
             counts += stored
             datasets |= dict.fromkeys(record.dataset for record in file.records)
+        log.problems += file.problems
         if not log.goes_on(file, stored):
             break
     if not dry_run:
@@ -139,14 +136,28 @@ def _reader(source: str, path: Path) -> Callable[[Path], Iterator[SourceFile]]:
 
 def _store(
     file: SourceFile, images: Mapping[str, Path], log: ImportLog, *, dry_run: bool
-) -> Counter[str]:
+) -> tuple[SourceFile, Counter[str]]:
+    """Write *file* in one transaction; the file with what changed in it, and the counts."""
     with transaction.atomic():
-        dataset, counts = store_records(file.records, images)
+        stored = store_records(file.records, images)
         if dry_run:
             transaction.set_rollback(True)
-        elif counts["new"] or counts["changed"]:
-            log.wrote(dataset, counts, file.name)
-    return counts
+        elif stored.counts["new"] or stored.counts["changed"]:
+            log.wrote(stored.dataset, stored.counts, file.name)
+    return _with_changes(file, stored.changed), stored.counts
+
+
+def _with_changes(file: SourceFile, changed: Sequence[ChangedItem]) -> SourceFile:
+    problems = (
+        Problem(
+            file.name,
+            None,
+            "changed_item",
+            f"Question {item.external_id} of {item.task} differs in: {', '.join(item.fields)}.",
+        )
+        for item in changed
+    )
+    return replace(file, problems=(*file.problems, *problems))
 
 
 def _nothing_read(problems: list[Problem], path: Path) -> str:
@@ -157,42 +168,3 @@ def _nothing_read(problems: list[Problem], path: Path) -> str:
         return _("“%(path)s” holds no question.") % {"path": path}
     place = first.file if first.row is None else f"{first.file}:{first.row}"
     return f"{place}: {first.text}"
-
-
-def _storable(file: SourceFile, images: Mapping[str, Path]) -> SourceFile:
-    """*file* with the problems that only the bank knows of, each of which refuses it."""
-    problems = [problem for record in file.records for problem in _too_large(file.name, record)]
-    if not file.refused:
-        problems += [
-            Problem(
-                file.name,
-                None,
-                "image_changed",
-                f"The bank has another image called {name!r}; give this one a new name.",
-                fatal=True,
-            )
-            for name in changed_images(file.records, images)
-        ]
-    return SourceFile(file.name, file.records, (*file.problems, *problems)) if problems else file
-
-
-_LENGTHS: tuple[tuple[str, type[Model], str], ...] = (
-    ("dataset", Dataset, "slug"),
-    ("task", Task, "slug"),
-    ("external_id", Question, "external_id"),
-    ("paper", Question, "paper"),
-    ("paper_published", QuestionRevision, "paper_published"),
-)
-
-
-def _too_large(name: str, record: QuestionRecord) -> Iterator[Problem]:
-    """What one database would cut and another refuse."""
-    for attribute, model, column in _LENGTHS:
-        longest = model._meta.get_field(column).max_length or 0  # type: ignore[union-attr]
-        if len(getattr(record, attribute)) > longest:
-            text = f"{attribute!r} of question {record.external_id[:80]!r} is over {longest} long."
-            yield Problem(name, None, "too_long", text, fatal=True)
-    points = max((point.points for point in record.rubric), default=Decimal(0))
-    if record.full_marks > MAX_FULL_MARKS or points > MAX_POINTS:
-        text = f"Question {record.external_id[:80]!r} is worth more than the bank can hold."
-        yield Problem(name, None, "too_many_points", text, fatal=True)

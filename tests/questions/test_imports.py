@@ -98,6 +98,11 @@ def test_a_changed_item_gets_a_revision_and_keeps_the_old(tmp_path: Path) -> Non
     import_questions("jsonl", write(tmp_path, LINE, MARKED))
     rubric = [{"text": "everything", "points": 4}]
     path = write(tmp_path, LINE | {"answer": ["A"], "year": 2020}, MARKED | {"rubric": rubric})
+    report = import_questions("jsonl", path, dry_run=True)
+    assert [(p.code, p.text) for p in report.problems] == [
+        ("changed_item", "Question p1 of Physics_MCQs differs in: answer_key, year."),
+        ("changed_item", "Question o1 of Physics_Open differs in: rubric."),
+    ]
     report = import_questions("jsonl", path)
     assert (report.new, report.same, report.changed) == (0, 0, 2)
     question = Question.objects.get(external_id="p1")
@@ -168,9 +173,11 @@ def test_what_a_database_would_cut_is_refused(
 
 
 BAD_INPUT = [
-    ("gaokao", "exam.jsonl", "no source called “gaokao”; choose one of: gaokao-bench, jsonl"),
+    ("gaokao", "exam.jsonl", "no source called “gaokao”; choose one of: gaokao-bench, "),
     ("agieval", "exam.jsonl", "agieval are not read yet"),
-    ("agibench", "exam.jsonl", "agibench are not read yet"),
+    ("agibench", "broken.json", "broken.json:1: The file is not JSON: "),
+    ("agibench", "other.json", "other.json: The file is not a JSON list"),
+    ("agibench", "empty", "empty: The folder holds no datasets.json."),
     ("jsonl", "nowhere", "no file or folder “{path}”"),
     ("gaokao-bench", "nowhere", "no file or folder “{path}”"),
     ("jsonl", "broken.jsonl", "broken.jsonl:2: The line is not JSON"),

@@ -1,0 +1,215 @@
+"""Keeps the labels and human rates that come with questions, beside what people decided.
+
+A label that a person set stays. What its source publishes is compared with what
+it published before, so that an unchanged label never comes back over a person's,
+and a changed one is one more row.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from django.db.models import OuterRef, Subquery
+
+from questions.importers.records import HumanRateRecord, QuestionRecord
+from questions.models import HumanRate, LabelRevision, Question
+from questions.rules.difficulty import difficulty_level
+from questions.rules.four_tuple import FourTuple, Label, Value
+from questions.rules.human_reference import Rate, joined
+from questions.rules.modal import modal_of
+from questions.rules.vocabulary import LabelOrigin
+from questions.selectors.labels import four_tuple
+from questions.services.label_rows import label_row
+from questions.services.taxonomy import ensure_taxonomy
+
+
+@dataclass(slots=True)
+class _Before:
+    """What the bank holds of one item: its labels, those of its last import, its rates."""
+
+    labels: FourTuple = field(default_factory=FourTuple)
+    imported: FourTuple = field(default_factory=FourTuple)
+    rates: list[HumanRate] = field(default_factory=list)
+
+
+def store_labels_and_rates(
+    new: Mapping[int, QuestionRecord],
+    known: Mapping[int, QuestionRecord],
+    *,
+    revised: AbstractSet[int],
+) -> dict[int, tuple[str, ...]]:
+    """Add the labels and rates of records (by question) that are not there yet.
+
+    The modal is found in the content, of new and *revised* items and of those
+    that have none; it is no published label and counts as no change. Returns for
+    each known item that its source changed what it did: ``labels``, ``human_rates``.
+    Call it in a transaction.
+    """
+    keys = ensure_taxonomy()
+    before = _before(known)
+    rows: list[LabelRevision] = []
+    rates: list[HumanRate] = []
+    changed: dict[int, tuple[str, ...]] = {}
+    for question, record in (*new.items(), *known.items()):
+        was = before.get(question) or _Before()
+        added = _new_rates(question, record.human_rates, was.rates)
+        published = _published(record, keys, was, added)
+        modal = question in new or question in revised or not was.labels.modal
+        after = _with_modal(published, record) if modal else published
+        rates += added
+        if after != was.labels:
+            rows.append(label_row(question, after, author=None, reason=""))
+        if question in known and (added or published != was.labels):
+            names = {"labels": published != was.labels, "human_rates": bool(added)}
+            changed[question] = tuple(name for name, differs in names.items() if differs)
+    HumanRate.objects.bulk_create(rates)
+    _store(rows)
+    return changed
+
+
+def _before(known: Mapping[int, QuestionRecord]) -> dict[int, _Before]:
+    """By question; the items are locked, so that no curator's label slips in between."""
+    found = {pk: _Before() for pk in known}
+    locked = Question.objects.select_for_update(of=("self",)).filter(pk__in=list(known))
+    pointers = dict(locked.order_by("pk").values_list("label", "pk"))
+    for row in LabelRevision.objects.filter(pk__in=[pk for pk in pointers if pk]):
+        found[row.question_id].labels = four_tuple(row)
+    imported = LabelRevision.objects.filter(question__in=list(known), author=None, overtaken=False)
+    for row in imported.order_by("pk"):
+        found[row.question_id].imported = four_tuple(row)
+    for rate in HumanRate.objects.filter(question__in=list(known)).order_by("pk"):
+        assert rate.question_id is not None  # the filter
+        found[rate.question_id].rates.append(rate)
+    return found
+
+
+def _store(rows: Sequence[LabelRevision]) -> None:
+    LabelRevision.objects.bulk_create(rows)
+    newest = LabelRevision.objects.filter(question=OuterRef("pk"), overtaken=False)
+    Question.objects.filter(pk__in=[row.question_id for row in rows]).update(
+        label=Subquery(newest.order_by("-pk").values("pk")[:1])
+    )
+
+
+# ---- labels ----
+
+
+def _published(
+    record: QuestionRecord, keys: Mapping[str, int], was: _Before, added: Sequence[HumanRate]
+) -> FourTuple:
+    """The labels of an item once its source is heard; *added* are the rates that are new."""
+    labels = was.labels
+    for label, value in _values(record, keys).items():
+        set_by_person = labels.origins.get(label) == LabelOrigin.PERSON
+        carried = was.imported.origins.get(label) == LabelOrigin.PERSON
+        last = None if carried else was.imported.value(label)
+        if value != last and not set_by_person:
+            labels = labels.changed({label: value}, LabelOrigin.PUBLISHED)
+    origin = labels.origins.get(Label.DIFFICULTY)
+    corrected = origin == LabelOrigin.PUBLISHED and _level_follows(record)
+    if corrected or (added and origin in (None, LabelOrigin.DERIVED)):
+        level = {Label.DIFFICULTY: _level(was.rates, added)}
+        labels = labels.changed(level, LabelOrigin.DERIVED)
+    return labels
+
+
+def _values(record: QuestionRecord, keys: Mapping[str, int]) -> dict[Label, Value]:
+    """What the source publishes; a level that follows from its own rates is derived, not here."""
+    given = record.labels
+    if given is None:
+        return {}
+    values: dict[Label, Value] = {
+        Label.ABILITY_BRANCH: given.ability_branch,
+        Label.KNOWLEDGE: keys[given.knowledge] if given.knowledge else None,
+        Label.DIFFICULTY: None if _level_follows(record) else given.difficulty,
+        Label.MODAL: given.modal if given.modal != _modal(record) else None,
+    }
+    return {label: value for label, value in values.items() if value}
+
+
+def _level_follows(record: QuestionRecord) -> bool:
+    """Whether the published level is that of the published rates."""
+    own = joined([Rate(r.value, r.weight, r.sample_size) for r in record.human_rates])
+    given = record.labels.difficulty if record.labels else None
+    return own is not None and difficulty_level(own.value) == given
+
+
+def _with_modal(labels: FourTuple, record: QuestionRecord) -> FourTuple:
+    """*labels* with the modal found in the content, where nobody said another."""
+    if labels.origins.get(Label.MODAL) not in (None, LabelOrigin.CONTENT):
+        return labels
+    return labels.changed({Label.MODAL: _modal(record)}, LabelOrigin.CONTENT)
+
+
+def _modal(record: QuestionRecord) -> Value:
+    told = "".join((record.analysis, record.reference_answer))
+    asked = [name for name in record.images if f"(image:{name})" not in told]
+    return modal_of(record.stem, record.options, record.passage, asked)
+
+
+# ---- rates ----
+
+
+def _new_rates(
+    question: int, given: Sequence[HumanRateRecord], stored: Sequence[HumanRate]
+) -> list[HumanRate]:
+    """The rows that *given* adds to *stored*.
+
+    The n-th rate of a source is found again as the n-th of that source. One that
+    the source changed corrects the earlier row; one that a person corrected stays.
+    """
+    chains = _chains(stored)
+    met: dict[str, int] = defaultdict(int)
+    rows: list[HumanRate] = []
+    for rate in given:
+        place = met[rate.source]
+        met[rate.source] += 1
+        chain = chains[rate.source][place] if place < len(chains[rate.source]) else []
+        published = [row for row in chain if row.author_id is None]
+        if published and _same(published[-1], rate):
+            continue
+        if chain and chain[-1].author_id is not None:
+            continue
+        rows.append(
+            HumanRate(
+                question_id=question,
+                value=rate.value,
+                sample_size=rate.sample_size,
+                weight=rate.weight,
+                source=rate.source,
+                corrects=chain[-1] if chain else None,
+            )
+        )
+    return rows
+
+
+def _chains(stored: Sequence[HumanRate]) -> dict[str, list[list[HumanRate]]]:
+    """By source: each published rate with its corrections, oldest first."""
+    chains: dict[str, list[list[HumanRate]]] = defaultdict(list)
+    holding: dict[int, list[HumanRate]] = {}
+    for row in stored:
+        chain = holding.get(row.corrects_id or 0)
+        if chain is None:
+            if row.author_id is not None or row.kind != HumanRate.AVERAGE:
+                continue
+            chain = []
+            chains[row.source].append(chain)
+        chain.append(row)
+        holding[row.pk] = chain
+    return chains
+
+
+def _same(row: HumanRate, rate: HumanRateRecord) -> bool:
+    return (row.value, row.sample_size, row.weight) == (rate.value, rate.sample_size, rate.weight)
+
+
+def _level(stored: Sequence[HumanRate], added: Sequence[HumanRate]) -> int | None:
+    """The level of the rates that count from now on."""
+    rows = [row for row in (*stored, *added) if row.kind == HumanRate.AVERAGE]
+    corrected = {row.corrects_id for row in rows if row.corrects_id}
+    counting = [row for row in rows if row.pk is None or row.pk not in corrected]
+    reference = joined([Rate(row.value, row.weight, row.sample_size) for row in counting])
+    return difficulty_level(reference.value) if reference else None
