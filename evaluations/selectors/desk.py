@@ -17,9 +17,10 @@ from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
-from evaluations.rules.marking.point_marks import ScoringPoint
 from gradeapp.accounts.models import User
+from questions.rules.rubric import RubricLines
 from questions.selectors.bank import image_addresses
+from questions.selectors.rubrics import lines_of
 
 IDLE_SECONDS = 300
 RECENT_MARKS = 20
@@ -29,6 +30,7 @@ WHOLE = (
     *("answer__round__dataset", "answer__question", "answer__revision"),
     *("answer__rubric", "answer__response"),
 )
+RUBRIC = ("answer__rubric__points", "answer__rubric__groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot
     )
     if in_open_round:
         held = held.filter(answer__round__status=RoundStatus.OPEN)
-    return held.select_related(*WHOLE).first()
+    return held.select_related(*WHOLE).prefetch_related(*RUBRIC).first()
 
 
 def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
@@ -161,7 +163,8 @@ def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | Non
 def desk_item(slot: Slot, teacher: User) -> DeskItem:
     """The response of *slot* for the teacher who holds it."""
     revision = slot.answer.revision
-    mark = Mark.objects.filter(slot=slot, teacher=teacher, stale=False).order_by("-version").first()
+    own = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
+    mark = own.order_by("-version").first() if slot.marked else None
     draft = None if mark else Draft.objects.filter(slot=slot, teacher=teacher).first()
     item = blind_item(slot.answer)
     return DeskItem(
@@ -178,7 +181,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
 def blind_item(answer: BlindAnswer) -> BlindItem:
     """The allow-list of what a marker may know of a response."""
     question, revision = answer.question, answer.revision
-    lines = answer.rubric.points.all() if answer.rubric else ()
+    rubric = lines_of(answer.rubric) if answer.rubric else RubricLines()
     return BlindItem(
         public_id=str(answer.public_id),
         alias=answer.alias,
@@ -192,7 +195,8 @@ def blind_item(answer: BlindAnswer) -> BlindItem:
         full_marks=answer.full_marks,
         step=answer.round.mark_step,
         tolerance=answer.tolerance,
-        scoring_points=tuple(ScoringPoint(line.text, line.points, line.sub) for line in lines),
+        scoring_points=rubric.points,
+        point_groups=rubric.groups,
         response_text=answer.response.text,
         house_rulings=answer.round.house_rulings,
     )

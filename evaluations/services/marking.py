@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import Flag, RoundStatus
+from evaluations.models.vocabulary import Flag, RoundStatus, SlotKind
 from evaluations.selectors.desk import last_own_mark
 from evaluations.services.drafts import write_draft
 from evaluations.services.mark_rows import (
@@ -23,7 +23,7 @@ from evaluations.services.mark_rows import (
     same_content,
     write_mark,
 )
-from evaluations.services.settling import lock, settle
+from evaluations.services.settling import lock, newest_marks, settle_by
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -65,16 +65,16 @@ def save_mark(
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     with transaction.atomic():
-        answer = lock(slot.answer_id)
+        answer = lock(slot.answer_id, rubric=slot.answer.rubric)
         slot = _held(slot, teacher, answer)
         earlier, key, reused = _earlier(key, given, slot, teacher)
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             _refuse_unless_markable(answer, given)
-            current = current_mark(slot)
-            version = current.version if current else 0
-            stale = reused or based_on_version != version
-            mark = _store(slot, teacher, given, key=key, version=version, stale=stale, now=now)
+            marks = newest_marks(answer)
+            current = marks.get(SlotKind(slot.kind))
+            stale = reused or based_on_version != (current.version if current else 0)
+            mark = _store(slot, teacher, given, key=key, marks=marks, stale=stale, now=now)
         elif earlier is None:
             write_draft(slot, teacher, _next_sequence(slot, teacher), given.as_draft())
     if earlier is None and not is_open:
@@ -148,11 +148,13 @@ def _store(
     given: GivenMark,
     *,
     key: uuid.UUID,
-    version: int,
+    marks: Mapping[SlotKind, Mark],
     stale: bool,
     now: datetime,
 ) -> Mark:
     """The next version, which is settled at once; or a stale mark that changes nothing."""
+    kind = SlotKind(slot.kind)
+    version = marks[kind].version if kind in marks else 0
     number = version if stale else version + 1
     mark = write_mark(slot, teacher, given, version=number, stale=stale, key=key)
     detail = {"answer": slot.answer.alias, "version": number, "total": str(mark.total)}
@@ -162,7 +164,7 @@ def _store(
     Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None)
     Draft.objects.filter(slot=slot, teacher=teacher).delete()
     record(Tag.MARK_REVISED if version else Tag.MARK_SAVED, mark, actor=teacher, **detail)
-    settle(slot.answer, now=now)
+    settle_by(slot.answer, {**marks, kind: mark}, now=now)
     return mark
 
 

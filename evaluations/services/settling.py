@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import Q, prefetch_related_objects
 
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -20,6 +20,7 @@ from evaluations.rules.marking.arbitration import (
 from evaluations.rules.marking.scheme import Scheme
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from questions.models import Rubric
 
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
 # Which marks a final mark was made from, by the rule that made it.
@@ -41,13 +42,19 @@ class Step:
     opened: Slot | None = None
 
 
-def lock(answer_id: int) -> BlindAnswer:
+def lock(answer_id: int, *, rubric: Rubric | None = None) -> BlindAnswer:
     """The blind answer, held against everybody else until the transaction ends.
 
     PostgreSQL locks the row; SQLite lets only one transaction write at a time.
+    A *rubric* that was read before the lock is not read again: a version never changes.
     """
     rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
-    return rows.prefetch_related("rubric__points").get(pk=answer_id)
+    answer = rows.get(pk=answer_id)
+    if rubric is not None and rubric.pk == answer.rubric_id:
+        answer.rubric = rubric
+    else:
+        prefetch_related_objects([answer], "rubric__points")
+    return answer
 
 
 def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
@@ -66,7 +73,11 @@ def settle(answer: BlindAnswer, *, now: datetime) -> Step:
     """
     if answer.finals.exists():
         return Step()
-    marks = newest_marks(answer)
+    return settle_by(answer, newest_marks(answer), now=now)
+
+
+def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
+    """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
     decided = [marks[kind].total for kind in TEACHERS if kind in marks]
     lead = marks.get(SlotKind.ARBITRATION)
     scheme = Scheme(answer.round.scheme)

@@ -201,6 +201,7 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     It is in the form still, or, where nothing can be saved any more, beside the mark that counts.
     """
     given = typed(blind_item(slot.answer), request.POST)
+    slot.refresh_from_db(fields=["marked"])
     context = _desk_context(request, slot, given) | {"refusal": refusal}
     if refusal.code == "settled":
         context |= {"sent": context["panel"]} | _desk_context(request, slot)

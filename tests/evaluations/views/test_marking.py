@@ -184,6 +184,21 @@ def test_saving_by_htmx_answers_with_the_next_response_and_its_address(
     assert 'hx-swap-oob="true"' in response.text
 
 
+def test_save_and_next_takes_few_queries_however_many_wait(
+    teacher: User, other_teacher: User, django_assert_max_num_queries: Any
+) -> None:
+    for responses in (3, 12):
+        made = small_round([teacher, other_teacher], responses)
+        held = held_slot(
+            Slot.objects.filter(planned=teacher, answer__round=made)[0].answer, teacher
+        )
+        client = logged_in(teacher)
+        page = client.get(address("desk", held.answer)).text
+        sent = filled(page, "3", "3", "6")
+        with django_assert_max_num_queries(26):
+            assert client.post(address("save", held.answer), sent, headers=HTMX).status_code == 200
+
+
 def test_a_double_click_is_one_mark_and_the_same_answer(answer: BlindAnswer, teacher: User) -> None:
     client = logged_in(teacher)
     sent = filled(client.get(address("desk", answer)).text, "3", "3", "6")
