@@ -17,10 +17,9 @@ from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
+from evaluations.rules.marking.point_marks import ScoringPoint
 from gradeapp.accounts.models import User
-from questions.rules.rubric import RubricLines
 from questions.selectors.bank import image_addresses
-from questions.selectors.rubrics import lines_of
 
 IDLE_SECONDS = 300
 RECENT_MARKS = 20
@@ -30,7 +29,6 @@ WHOLE = (
     *("answer__round__dataset", "answer__question", "answer__revision"),
     *("answer__rubric", "answer__response"),
 )
-RUBRIC = ("answer__rubric__points", "answer__rubric__groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot
     )
     if in_open_round:
         held = held.filter(answer__round__status=RoundStatus.OPEN)
-    return held.select_related(*WHOLE).prefetch_related(*RUBRIC).first()
+    return held.select_related(*WHOLE).prefetch_related("answer__rubric__points").first()
 
 
 def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
@@ -181,7 +179,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
 def blind_item(answer: BlindAnswer) -> BlindItem:
     """The allow-list of what a marker may know of a response."""
     question, revision = answer.question, answer.revision
-    rubric = lines_of(answer.rubric) if answer.rubric else RubricLines()
+    lines = answer.rubric.points.all() if answer.rubric else ()
     return BlindItem(
         public_id=str(answer.public_id),
         alias=answer.alias,
@@ -195,8 +193,7 @@ def blind_item(answer: BlindAnswer) -> BlindItem:
         full_marks=answer.full_marks,
         step=answer.round.mark_step,
         tolerance=answer.tolerance,
-        scoring_points=rubric.points,
-        point_groups=rubric.groups,
+        scoring_points=tuple(ScoringPoint(line.text, line.points, line.sub) for line in lines),
         response_text=answer.response.text,
         house_rulings=answer.round.house_rulings,
     )
