@@ -8,13 +8,13 @@ score would say something about the item instead of the answer. docs/datasets.md
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
 from questions.rules.analysis_key import contradicted, sections
+from questions.rules.figures import holds_picture, linked_pictures, mentioned_figure
 from questions.rules.options import option_groups
 from questions.rules.plain_text import squeezed
 from questions.rules.vocabulary import CHOICE_TYPES, Part, ProblemCode, QuestionType
@@ -151,7 +151,7 @@ def _equal(letters: str, options: Sequence[str]) -> list[str]:
     for letter, text in zip(letters, options, strict=False):
         if text.strip():
             by_text[squeezed(text)] = by_text.get(squeezed(text), "") + letter
-    if len(by_text) == 1 and _IMAGE.search(options[0]):
+    if len(by_text) == 1 and holds_picture(options[0]):
         return []
     return [found for found in by_text.values() if len(found) > 1]
 
@@ -175,22 +175,6 @@ def _key_against_analysis(item: Item) -> Iterator[Finding]:
         yield Finding(ProblemCode.KEY_AGAINST_ANALYSIS, True, detail)
 
 
-# "如图", "下图", "图1", "由图可知"; not 试图, 按图索骥, 地图, 清明上河图3.0 or 插图 2353 幅.
-_FIGURE_ZH = re.compile(
-    r"[如见][上下左右]?图(?!书)|(?<![一-龥])[据由读从]图[中可所知，]|[下上右左]图(?!书|案|形|像|画|谋|章)"
-    r"|(?<![一-龥])图\s?(?:\d|[一二三四甲乙丙丁①②③④]|[a-dA-D](?![A-Za-z]))"
-    r"|(?<![试企意版地])图中(?=[的所各字母曲线甲乙A-Za-z$①②])|[按如据]图示|图示装置"
-)
-_FIGURE_EN = re.compile(
-    r"(?i)\b(?:figure|graph|diagram|chart|picture)s?\s+"
-    r"(?:above|below|shown|at (?:the )?(?:left|right))"
-    r"|\bin the (?:figure|diagram)\b|\b(?:are|is) shown (?:above|below)\b|\bfigure \d"
-)
-_IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\(\s*([^)\s]{1,500})")
-# A picture that is drawn in the text itself: Asymptote, TikZ, a table.
-_DRAWN = re.compile(r"\[asy\]|\\begin\s?\{(?:tikzpicture|tabular|array|picture)|\|\s*:?-{2,}")
-
-
 def _missing_figure(item: Item) -> Iterator[Finding]:
     """A figure that the text speaks of. Often the words alone are enough, so this is a flag.
 
@@ -198,16 +182,10 @@ def _missing_figure(item: Item) -> Iterator[Finding]:
     item is not the one that was asked.
     """
     text = "\n".join((item.passage, item.stem, *item.options))
-    linked = [name for name in _IMAGE.findall(text) if name.startswith(("http:", "https:", "//"))]
-    if linked:
-        yield Finding(ProblemCode.MISSING_FIGURE, True, {"links": len(linked), "words": ""})
-        return
-    if item.images or _IMAGE.search(text) or _DRAWN.search(text):
-        return
-    mention = _FIGURE_ZH.search(text) or _FIGURE_EN.search(text)
-    if mention:
-        words = text[max(mention.start() - 12, 0) : mention.end() + 12]
-        yield Finding(ProblemCode.MISSING_FIGURE, False, {"links": 0, "words": words.strip()})
+    if links := linked_pictures(text):
+        yield Finding(ProblemCode.MISSING_FIGURE, True, {"links": links, "words": ""})
+    elif not item.images and (words := mentioned_figure(text)) is not None:
+        yield Finding(ProblemCode.MISSING_FIGURE, False, {"links": 0, "words": words})
 
 
 def _rubric_sum(item: Item) -> Iterator[Finding]:

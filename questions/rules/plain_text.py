@@ -14,6 +14,7 @@ _SPELLINGS = {
     **dict.fromkeys("≤≦⩽", "leq"),
     **dict.fromkeys("≥≧⩾", "geq"),
     "×": "times",
+    "•": "cdot",
     "÷": "div",
     "·": "cdot",
     "π": "pi",
@@ -38,7 +39,7 @@ _NO_MEANING = re.compile(
     r"\\(?:left|right|[bB]igg?[lr]?|q?quad|displaystyle|limits|mathrm|mathbf|mathit|boldsymbol"
     r"|text|textbf|rm|operatorname|mathop|hspace\{[^}]{0,9}\})(?![a-zA-Z])|\\[,;:! ]|~"
 )
-_SAME = re.compile(r"\\?(leq|geq)slant|\\(le|ge)(?![a-z])")
+_SAME = re.compile(r"\\(leq|geq)slant|\\(le|ge)(?![a-z])")
 _NOT_COMPARED = re.compile(r"[^\w+\-=<>/^|%①-⑳]|_")
 
 
@@ -49,8 +50,8 @@ def squeezed(text: str) -> str:
 
 def comparable(text: str) -> str:
     """*text* as one spelling of its letters, digits and signs of operation, in small letters."""
-    plain = text.translate(_ONE_SPELLING)
+    plain = text if text.isascii() else text.translate(_ONE_SPELLING)
     if "\\" in plain or "~" in plain:
         plain = _NO_MEANING.sub("", plain)
-    plain = _SAME.sub(lambda match: f"{(match.group(1) or match.group(2))[:2]}q", plain)
+        plain = _SAME.sub(lambda match: f"{(match.group(1) or match.group(2))[:2]}q", plain)
     return _NOT_COMPARED.sub("", plain).lower()

@@ -13,7 +13,10 @@ from questions import models
 from questions.models import ItemProblem, QuestionRevision, Rubric, RubricGroup
 from questions.rules.gate import Finding, Item, find_problems
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable_by_sub
+from questions.services.duplicates import check_duplicates
 from questions.services.item_status import settle_status
+
+__all__ = ["check_duplicates", "check_items"]
 
 Found = dict[tuple[int, str], ItemProblem]
 

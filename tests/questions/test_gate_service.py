@@ -10,8 +10,10 @@ from django.test.utils import CaptureQueriesContext
 
 from questions.models import ItemProblem, Question, QuestionRevision
 from questions.rules.vocabulary import QuestionType
-from questions.services.gate import check_items
-from tests.factories import make_question, make_rubric, make_task
+from questions.services.duplicates import recheck_pairs
+from questions.services.gate import check_duplicates, check_items
+from questions.services.item_status import live_problem
+from tests.factories import make_dataset, make_question, make_rubric, make_task
 
 pytestmark = pytest.mark.django_db
 
@@ -92,3 +94,56 @@ def test_the_number_of_queries_does_not_grow_with_the_items() -> None:
             check_items(questions)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 14
+
+
+CHOICES = [
+    "高纯硅可用于制作光感电池",
+    "铝合金大量用于高铁建设",
+    "活性炭具有除异味作用",
+    "碘酒可用于消毒",
+]
+
+
+def same_question(dataset: str, key: str) -> Question:
+    """One question about chemistry, as *dataset* has it."""
+    task = make_task(make_dataset(dataset))
+    stem = "化学与生活密切相关。下列叙述错误的是（ ）"
+    question = make_question(task, stem=stem, key=(key,))
+    QuestionRevision.objects.filter(pk=question.current_id).update(options=CHOICES)
+    return question
+
+
+def test_two_keys_of_one_question_quarantine_both() -> None:
+    one, other, alone = same_question("one", "C"), same_question("two", "D"), make_question()
+    counts = check_duplicates(make_dataset("two"))
+    assert (counts.exact, counts.near, counts.conflicts) == (1, 0, 1)
+    check_duplicates(make_dataset("two"))
+    for question, partner in ((one, other), (other, one)):
+        assert status(question) == "quarantined"
+        assert codes(question) == ["conflicting_key", "exact_duplicate"]
+        assert {row.other_id for row in question.problems.all()} == {partner.current_id}
+    assert status(alone) == "active"
+
+
+def test_the_same_key_is_a_duplicate_and_no_more() -> None:
+    one, other = same_question("one", "C"), same_question("two", "C")
+    check_duplicates(make_dataset("one"))
+    assert (status(one), status(other)) == ("active", "active")
+    assert codes(one) == codes(other) == ["exact_duplicate"]
+
+
+def test_a_new_revision_of_one_side_ends_the_conflict_of_both() -> None:
+    one, other = same_question("one", "C"), same_question("two", "D")
+    check_duplicates(make_dataset("one"))
+    revise(other, answer_key=["C"])
+    recheck_pairs(other)
+    assert (status(one), status(other)) == ("active", "active")
+    live = ItemProblem.objects.filter(live_problem()).values_list("code", flat=True)
+    assert list(live) == ["exact_duplicate", "exact_duplicate"]
+
+
+def test_other_datasets_keep_their_rows() -> None:
+    same_question("one", "C"), same_question("two", "C")
+    check_duplicates(make_dataset("one"))
+    check_duplicates(make_dataset("three"))
+    assert ItemProblem.objects.count() == 2
