@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.models.vocabulary import Flag
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import choices, plain
-from evaluations.rules.marking.point_marks import ScoringPoint
 from evaluations.selectors.desk import DeskItem, Given
 from evaluations.services.drafts import LONGEST_COMMENT
+from questions.rules.rubric import ScoringPoint
 
 # Up to this many points a row of chips shows every whole mark; past it one types a number.
 MOST_CHIPS = Decimal(12)

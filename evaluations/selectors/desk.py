@@ -17,9 +17,10 @@ from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
-from evaluations.rules.marking.point_marks import ScoringPoint
 from gradeapp.accounts.models import User
+from questions.rules.rubric import RubricLines
 from questions.selectors.bank import image_addresses
+from questions.selectors.rubrics import lines_of
 
 IDLE_SECONDS = 300
 RECENT_MARKS = 20
@@ -179,7 +180,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
 def blind_item(answer: BlindAnswer) -> BlindItem:
     """The allow-list of what a marker may know of a response."""
     question, revision = answer.question, answer.revision
-    lines = answer.rubric.points.all() if answer.rubric else ()
+    rubric = lines_of(answer.rubric) if answer.rubric else RubricLines()
     return BlindItem(
         public_id=str(answer.public_id),
         alias=answer.alias,
@@ -193,7 +194,8 @@ def blind_item(answer: BlindAnswer) -> BlindItem:
         full_marks=answer.full_marks,
         step=answer.round.mark_step,
         tolerance=answer.tolerance,
-        scoring_points=tuple(ScoringPoint(line.text, line.points, line.sub) for line in lines),
+        scoring_points=rubric.points,
+        point_groups=rubric.groups,
         response_text=answer.response.text,
         house_rulings=answer.round.house_rulings,
     )

@@ -93,5 +93,5 @@ def load_of(responses: Sequence[Response], teachers: int, scheme: Scheme) -> Loa
 def newest_rubrics(questions: set[int]) -> dict[int, Rubric]:
     """The accepted rubric of each question that has one, with its points."""
     accepted = Rubric.objects.filter(question__in=questions, accepted=True)
-    rows = accepted.order_by("version").prefetch_related("points")
+    rows = accepted.order_by("version").prefetch_related("groups", "points")
     return {rubric.question_id: rubric for rubric in rows}

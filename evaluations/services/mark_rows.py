@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluations.models import BlindAnswer, Mark, PointMark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, Flag
 from evaluations.rules.marking.plain_number import plain
-from evaluations.rules.marking.point_marks import MarkError, MarkFault, ScoringPoint, check_mark
+from evaluations.rules.marking.point_marks import MarkError, MarkFault, check_mark
 from evaluations.services.drafts import LONGEST_COMMENT
 from gradeapp.accounts.models import User
 from gradeapp.refusals import BadInput
+from questions.rules.rubric import RubricLines, given_total
+from questions.selectors.rubrics import lines_of
 
 NOT_A_NUMBER = Decimal("NaN")
 LONGEST_SECONDS = 24 * 3600
@@ -37,7 +40,7 @@ SENTENCES: Mapping[MarkFault, object] = {
         "Scoring point %(point)s: %(mark)s is not a multiple of %(step)s."
     ),
     MarkFault.SUM_DIFFERS: gettext_lazy(
-        "The total %(mark)s is not the sum of the scoring points, %(sum)s."
+        "The total %(mark)s is not what the scoring points come to, %(sum)s."
     ),
 }
 
@@ -53,14 +56,15 @@ class GivenMark:
     seconds: int | None = None
     reason: ArbitrationReason | None = None
 
-    @property
-    def sum(self) -> Decimal:
-        """The total: as given, or the sum of the points; NaN where nothing adds up."""
+    def under(self, rubric: RubricLines) -> Decimal:
+        """The total: as given, or what the points come to in *rubric*; NaN where they do not."""
         if self.total is not None:
             return self.total
         if not self.points or not all(value.is_finite() for value in self.points):
             return NOT_A_NUMBER
-        return sum(self.points, Decimal(0))
+        if len(self.points) != len(rubric.points):
+            return sum(self.points, Decimal(0))  # refused for its number of points
+        return given_total(self.points, rubric.points, rubric.groups)
 
     @property
     def known_seconds(self) -> int | None:
@@ -83,25 +87,26 @@ def check_given(answer: BlindAnswer, given: GivenMark) -> None:
     if len(given.comment) > LONGEST_COMMENT:
         most = {"most": LONGEST_COMMENT}
         raise BadInput(_("The comment is longer than %(most)s characters.") % most)
+    rubric = frozen_rubric(answer)
     try:
         check_mark(
-            given.sum,
+            given.under(rubric),
             given.points,
             full_marks=answer.full_marks,
             step=answer.round.mark_step,
-            rubric=scoring_points(answer),
+            rubric=rubric,
         )
     except MarkError as error:
         sentence = str(SENTENCES[error.code]) % {k: _written(v) for k, v in error.params.items()}
         raise BadInput(sentence, code=error.code.value) from error
 
 
-def scoring_points(answer: BlindAnswer) -> tuple[ScoringPoint, ...]:
+def frozen_rubric(answer: BlindAnswer) -> RubricLines:
     """The rubric that the round froze for the item; empty where it has none."""
     if answer.rubric is None:
-        return ()
-    points = answer.rubric.points.all()
-    return tuple(ScoringPoint(point.text, point.points, point.sub) for point in points)
+        return RubricLines()
+    prefetch_related_objects([answer.rubric], "points")  # write_mark names their rows
+    return lines_of(answer.rubric)
 
 
 def current_mark(slot: Slot) -> Mark | None:
@@ -122,7 +127,7 @@ def write_mark(
         key=key,
         teacher=teacher,
         rubric=answer.rubric,
-        total=given.sum,
+        total=given.under(frozen_rubric(answer)),
         full=answer.full_marks,
         comment=given.comment,
         flags=[flag.value for flag in given.flags],
@@ -152,8 +157,12 @@ def same_content(mark: Mark, given: GivenMark) -> bool:
     """Whether a stored mark says what *given* says; the time it took does not count."""
     stored = tuple(point.points for point in mark.points.all())
     flags = [flag.value for flag in given.flags]
-    same_marks = given.points == stored and given.sum == mark.total
-    return same_marks and (given.comment, flags) == (mark.comment, mark.flags)
+    same_total = given.total == mark.total if given.total is not None else bool(given.points)
+    return (
+        given.points == stored
+        and same_total
+        and (given.comment, flags) == (mark.comment, mark.flags)
+    )
 
 
 def _written(value: Decimal | int) -> str:

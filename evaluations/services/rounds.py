@@ -30,6 +30,8 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.refusals import BadInput, Conflict
 from questions.models import Rubric
+from questions.rules.rubric import reachable
+from questions.selectors.rubrics import lines_of
 
 KIND_OF_SLOT = {1: SlotKind.FIRST, 2: SlotKind.SECOND, 3: SlotKind.THIRD}
 
@@ -157,7 +159,7 @@ def _check_responses(
     for response in chosen:
         rubric = rubrics.get(response.question_id)
         full = response.revision.full_marks
-        if rubric and sum(point.points for point in rubric.points.all()) != full:
+        if rubric and reachable(lines_of(rubric)) != full:
             raise BadInput(
                 _("The rubric of %(question)s does not add up to its %(full)s points.")
                 % {"question": response.question, "full": full},

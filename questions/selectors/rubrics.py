@@ -40,12 +40,17 @@ class DatasetRubrics:
 
 
 def lines_of(rubric: Rubric) -> RubricLines:
-    """A stored rubric as values; reads the prefetched ``groups`` and ``points`` where there are."""
-    groups = list(rubric.groups.all())
+    """A stored rubric as values; ``points`` and ``groups`` may have been prefetched.
+
+    Groups are looked up only where a point is in one: most rubrics have none.
+    """
+    lines = list(rubric.points.all())
+    grouped = any(point.group_id for point in lines)
+    groups = list(rubric.groups.all()) if grouped else []
     places = {group.pk: place for place, group in enumerate(groups, start=1)}
     points = [
         ScoringPoint(p.text, p.points, p.sub, places[p.group_id] if p.group_id else None)
-        for p in rubric.points.all()
+        for p in lines
     ]
     made = [PointGroup(group.cap, group.text, group.sub, group.choose) for group in groups]
     return RubricLines(tuple(points), tuple(made))

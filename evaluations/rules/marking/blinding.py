@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from evaluations.rules.marking.point_marks import ScoringPoint
+from questions.rules.rubric import PointGroup, ScoringPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class BlindItem:
     step: Decimal
     tolerance: Decimal
     scoring_points: tuple[ScoringPoint, ...]
+    point_groups: tuple[PointGroup, ...]
     response_text: str
     house_rulings: str
 

@@ -7,18 +7,10 @@ the teacher corrects it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-
-@dataclass(frozen=True, slots=True)
-class ScoringPoint:
-    """One line of a rubric: its wording, its points, and its 1-based sub-question."""
-
-    text: str
-    points: Decimal
-    sub: int = 1
+from questions.rules.rubric import RubricLines, given_total
 
 
 class MarkFault(StrEnum):
@@ -55,7 +47,7 @@ def check_mark(
     *,
     full_marks: Decimal,
     step: Decimal,
-    rubric: Sequence[ScoringPoint],
+    rubric: RubricLines,
 ) -> None:
     """Raise MarkError unless the mark fits; return nothing when it does.
 
@@ -63,7 +55,8 @@ def check_mark(
     *step*; full marks themselves always fit, also where the step does not
     divide them. With a *rubric*, *points* holds one value per scoring point in
     the rubric's order, each from 0 to its points and a multiple of the step (or
-    its full points), and their sum is *total*. Without one, *points* is empty.
+    its full points), and *total* is what they come to under the caps and choices
+    of its groups. Without scoring points, *points* is empty.
     """
     if not total.is_finite():
         raise MarkError(MarkFault.NOT_A_NUMBER, mark=total)
@@ -71,13 +64,14 @@ def check_mark(
         raise MarkError(MarkFault.BELOW_ZERO, mark=total)
     if total > full_marks:
         raise MarkError(MarkFault.ABOVE_FULL, mark=total, full=full_marks)
-    if len(points) != len(rubric):
-        raise MarkError(MarkFault.POINT_COUNT, given=len(points), expected=len(rubric))
-    for number, (given, line) in enumerate(zip(points, rubric, strict=True), 1):
+    lines = rubric.points
+    if len(points) != len(lines):
+        raise MarkError(MarkFault.POINT_COUNT, given=len(points), expected=len(lines))
+    for number, (given, line) in enumerate(zip(points, lines, strict=True), 1):
         _check_point(number, given, line.points, step)
-    if rubric:
+    if lines:
         # Steps were checked point by point; their sum may hold a full point off the step.
-        if (given_sum := sum(points, Decimal(0))) != total:
+        if (given_sum := given_total(points, lines, rubric.groups)) != total:
             raise MarkError(MarkFault.SUM_DIFFERS, mark=total, sum=given_sum)
     elif not _on_step(total, full_marks, step):
         raise MarkError(MarkFault.NOT_A_STEP, mark=total, step=step)

@@ -23,6 +23,7 @@ ALLOWED = {
     "step",
     "tolerance",
     "scoring_points",
+    "point_groups",
     "response_text",
     "house_rulings",
 }
@@ -34,7 +35,7 @@ def test_the_allow_list() -> None:
 
 def test_a_blind_item_takes_nothing_more() -> None:
     text = dict.fromkeys(
-        ALLOWED - {"year", "full_marks", "step", "tolerance", "scoring_points"}, ""
+        ALLOWED - {"year", "full_marks", "step", "tolerance", "scoring_points", "point_groups"}, ""
     )
     item = BlindItem(
         **text,
@@ -43,6 +44,7 @@ def test_a_blind_item_takes_nothing_more() -> None:
         step=Decimal("0.5"),
         tolerance=Decimal(1),
         scoring_points=(),
+        point_groups=(),
     )
     with pytest.raises((AttributeError, TypeError, FrozenInstanceError)):
         item.model = "canary"  # type: ignore[attr-defined]

@@ -6,9 +6,18 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.rules.marking.point_marks import MarkError, ScoringPoint, check_mark
+from evaluations.rules.marking.point_marks import MarkError, check_mark
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 
-RUBRIC = (ScoringPoint("a", Decimal(3)), ScoringPoint("b", Decimal("2.5"), sub=2))
+RUBRIC = RubricLines((ScoringPoint("a", Decimal(3)), ScoringPoint("b", Decimal("2.5"), sub=2)))
+# One point that always counts, and any two of three, 4 points at most.
+CAPPED = RubricLines(
+    (
+        ScoringPoint("a", Decimal(3)),
+        *(ScoringPoint(name, Decimal(2), group=1) for name in ("b", "c", "d")),
+    ),
+    (PointGroup(Decimal(4), choose=2),),
+)
 
 
 def decimals(text: str) -> list[Decimal]:
@@ -16,7 +25,7 @@ def decimals(text: str) -> list[Decimal]:
 
 
 def check(total: str, points: str = "", *, full: str = "12", step: str = "0.5") -> None:
-    rubric = RUBRIC if points else ()
+    rubric = RUBRIC if points else RubricLines()
     check_mark(
         Decimal(total),
         decimals(points),
@@ -73,5 +82,31 @@ def test_faults(total: str, points: str, code: str, params: dict[str, str | int]
 
 def test_points_without_a_rubric_are_refused() -> None:
     with pytest.raises(MarkError) as caught:
-        check_mark(Decimal(3), [Decimal(3)], full_marks=Decimal(12), step=Decimal("0.5"), rubric=())
+        check_mark(
+            Decimal(3),
+            [Decimal(3)],
+            full_marks=Decimal(12),
+            step=Decimal("0.5"),
+            rubric=RubricLines(),
+        )
     assert caught.value.code == "point_count"
+
+
+def check_capped(total: str, points: str) -> None:
+    given = decimals(points)
+    check_mark(Decimal(total), given, full_marks=Decimal(7), step=Decimal("0.5"), rubric=CAPPED)
+
+
+@pytest.mark.parametrize(
+    ("total", "points"),
+    [("7", "3 2 2 2"), ("7", "3 2 2 0"), ("4.5", "1 2 1.5 1"), ("0", "0 0 0 0")],
+)
+def test_a_total_is_what_the_points_come_to_under_their_caps(total: str, points: str) -> None:
+    check_capped(total, points)
+
+
+def test_a_plain_sum_beyond_a_cap_is_refused() -> None:
+    with pytest.raises(MarkError) as caught:
+        check_capped("6", "1 2 2 1")  # 1 + the best two of 2, 2 and 1
+    assert caught.value.code == "sum_differs"
+    assert caught.value.params == {"mark": Decimal(6), "sum": Decimal(5)}

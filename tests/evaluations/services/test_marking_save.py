@@ -114,7 +114,7 @@ def test_a_total_that_does_not_fit_is_refused(
 
 def test_a_total_beside_points_must_be_their_sum(teacher: User, other_teacher: User) -> None:
     (answer,) = answers_of(small_round([teacher, other_teacher]))
-    with pytest.raises(BadInput, match="is not the sum of the scoring points, 3"):
+    with pytest.raises(BadInput, match="is not what the scoring points come to, 3"):
         give(answer, teacher, ["1", "1", "1"], total=Decimal(4))
 
 
