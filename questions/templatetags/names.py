@@ -13,7 +13,8 @@ from questions.rules.readable import readable
 from questions.rules.vocabulary import Named
 
 register = template.Library()
-TABLE_EDGE = re.compile(r"^[ \t]*\||\|[ \t]*$", re.MULTILINE)
+# The line below a table's head, and the bars at its edges.
+TABLE_FRAME = re.compile(r"^[ \t:|-]*-{3}[ \t:|-]*$|^[ \t]*\||\|[ \t]*$", re.MULTILINE)
 
 
 @register.filter
@@ -45,5 +46,5 @@ def points(value: Decimal | str | None) -> str:
 def first_words(text: str, length: int = 80) -> str:
     """The beginning of a text on one line, its formulas as signs (``x²``) and without markup."""
     # Source is longer than what is seen of it; what is cut off here lies beyond what is shown.
-    plain = readable(TABLE_EDGE.sub("", text[: length * 12]))
+    plain = readable(TABLE_FRAME.sub("", text[: length * 12]))
     return plain if len(plain) <= length else plain[: length - 1] + "…"

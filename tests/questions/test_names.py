@@ -30,6 +30,7 @@ def test_points(value: Decimal | None, shown: str) -> None:
         ("设 $\\mathrm{CO}_2$ 的\n\n| **浓度** |", "设 CO₂ 的 浓度"),
         ("已知 $f(x)=\\frac{x^2+1}{x-1}$，求", "已知 f(x)=(x²+1)/(x-1)，求"),
         ("Because $|x| < 2$ <eoe>", "Because |x| < 2"),
+        ("| 角度 | 作用 |\n|---|:---:|\n| 经济 | 沟通 |", "角度 | 作用 经济 | 沟通"),
     ],
 )
 def test_first_words_keep_formulas_readable(text: str, shown: str) -> None:
