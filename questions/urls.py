@@ -1,12 +1,28 @@
 """The pages of the question bank."""
 
-from django.urls import path
+from django.urls import include, path
 
-from questions.views import bank
+from questions.views import bank, bulk_labels, imports, saved_views
 
 app_name = "questions"
 urlpatterns = [
     path("", bank.question_page_list, name="list"),
     path("<uuid:public_id>/", bank.question_page, name="question"),
     path("images/<uuid:public_id>/", bank.question_image, name="image"),
+    path("", include("questions.urls_labelling")),
+    path("views/", saved_views.save, name="view-save"),
+    path("views/<int:pk>/name/", saved_views.rename, name="view-rename"),
+    path("views/<int:pk>/delete/", saved_views.delete, name="view-delete"),
+    path("bulk/", bulk_labels.changes, name="bulk"),
+    path("bulk/preview/", bulk_labels.preview, name="bulk-preview"),
+    path("bulk/apply/", bulk_labels.apply, name="bulk-apply"),
+    path("bulk/<int:pk>/", bulk_labels.change_page, name="bulk-change"),
+    path("bulk/<int:pk>/undo/", bulk_labels.undo, name="bulk-undo"),
+    path("imports/", imports.import_list, name="imports"),
+    path("imports/<int:pk>/", imports.import_page, name="import"),
+    path("imports/<int:pk>/progress/", imports.import_progress, name="import-progress"),
+    path("imports/<int:pk>/import/", imports.confirm, name="import-confirm"),
+    path("imports/<int:pk>/stop/", imports.stop, name="import-stop"),
+    path("imports/<int:pk>/resume/", imports.resume, name="import-resume"),
+    path("imports/<int:pk>/discard/", imports.discard, name="import-discard"),
 ]

@@ -13,6 +13,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
 from questions.models import Dataset, Question, QuestionRevision, Rubric, ScoringPoint, Task
 from questions.rules.vocabulary import Language, QuestionType, Subject
+from questions.services.search_text import make_searchable
 
 PASSWORD = "a-long-password-for-tests"
 numbers = itertools.count(1)
@@ -84,6 +85,7 @@ def make_question(
         full_marks=sum(Decimal(mark) for mark in marks),
     )
     question.save(update_fields=["current"])
+    make_searchable([question.current])
     if rubric:
         make_rubric(question, rubric)
     return question

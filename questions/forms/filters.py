@@ -2,32 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import django_filters
 from django import forms
 from django.db.models import Q, QuerySet
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
+from questions.forms.filter_choices import (
+    difficulty_choices,
+    knowledge_choices,
+    named_choices,
+    task_choices,
+)
 from questions.models import Dataset, Question
-from questions.rules.vocabulary import ItemStatus, Named, Part, QuestionType, Subject
-from questions.selectors.bank import distinct_years
+from questions.rules.vocabulary import (
+    AbilityBranch,
+    ItemStatus,
+    Language,
+    Modal,
+    Part,
+    ProblemCode,
+    QuestionType,
+    Subject,
+)
+from questions.selectors.bank import distinct_years, ordered, with_open_problems
+from questions.selectors.labels import UNLABELLED
+from questions.selectors.search import holding_words
+
+Rows = QuerySet[Question]
+YES, NO, ANY, NONE = "yes", "no", "any", "none"
+WITH_PROBLEM, WITHOUT_PROBLEM = _("With a problem"), _("Without a problem")
+MISSING = {
+    "no_branch": Q(label__isnull=True) | Q(label__ability_branch=""),
+    "no_knowledge": Q(label__knowledge__isnull=True),
+    "no_difficulty": Q(label__difficulty__isnull=True),
+    "no_modal": Q(label__isnull=True) | Q(label__modal=""),
+}
+LABELS = [
+    ("missing", _("Unlabelled: any of the four missing")),
+    ("complete", _("All four labels set")),
+    ("no_branch", _("Ability branch missing")),
+    ("no_knowledge", _("Knowledge missing")),
+    ("no_difficulty", _("Difficulty missing")),
+    ("no_modal", _("Modal missing")),
+]
+SORTS = [
+    ("year", _("Oldest year first")),
+    ("-year", _("Newest year first")),
+    ("difficulty", _("Easiest level first")),
+    ("-difficulty", _("Hardest level first")),
+    ("rate", _("Lowest human rate first")),
+    ("-rate", _("Highest human rate first")),
+    ("changed", _("Newest change first")),
+]
 
 
-def named_choices(names: type[Named]) -> list[tuple[str, str]]:
-    """Value and name of each member, in the language of the request."""
-    language = get_language() or "en"
-    return [(name.value, name.label(language)) for name in names]
+def choice(choices: Callable[[], Any] | list[Any], label: Any, every: Any, **options: Any) -> Any:
+    """A filter by one value of a list; *every* is the entry that does not filter."""
+    return django_filters.ChoiceFilter(choices=choices, label=label, empty_label=every, **options)
 
 
 class QuestionFilter(django_filters.FilterSet):
-    """Dataset, subject, part, type, year, status, and words of the text."""
+    """What a curator chooses questions by; each stands in the address under its name.
+
+    ``first`` names those that the list always shows.
+    """
+
+    first = ("dataset", "subject", "knowledge", "difficulty", "labels")
 
     q = django_filters.CharFilter(
         method="words",
-        label=_("Words of the question"),
-        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Search the questions")}),
+        label=_("Words"),
+        widget=forms.TextInput(attrs={"type": "search", "maxlength": 100}),
     )
     dataset = django_filters.ModelChoiceFilter(
         field_name="task__dataset",
@@ -36,39 +85,92 @@ class QuestionFilter(django_filters.FilterSet):
         label=_("Dataset"),
         empty_label=_("All datasets"),
     )
-    subject = django_filters.ChoiceFilter(
-        choices=lambda: named_choices(Subject), label=_("Subject"), empty_label=_("All subjects")
-    )
-    part = django_filters.ChoiceFilter(
-        choices=lambda: named_choices(Part), label=_("Part"), empty_label=_("Both parts")
-    )
-    type = django_filters.ChoiceFilter(
+    subject = choice(lambda: named_choices(Subject), _("Subject"), _("All subjects"))
+    type = choice(
+        lambda: named_choices(QuestionType),
+        _("Type"),
+        _("All types"),
         field_name="current__question_type",
-        choices=lambda: named_choices(QuestionType),
-        label=_("Type"),
-        empty_label=_("All types"),
     )
-    year = django_filters.ChoiceFilter(
-        choices=lambda: [(str(year), str(year)) for year in distinct_years()],
-        label=_("Year"),
-        empty_label=_("All years"),
+    knowledge = choice(
+        knowledge_choices, _("Knowledge"), _("All knowledge"), method="knowledge_and_below"
     )
-    status = django_filters.ChoiceFilter(
-        choices=lambda: named_choices(ItemStatus), label=_("Status"), empty_label=_("Any status")
+    difficulty = choice(
+        difficulty_choices, _("Difficulty"), _("All levels"), field_name="label__difficulty"
     )
+    labels = choice(LABELS, _("Labels"), _("Labels: any"), method="by_labels")
+    task = choice(task_choices, _("Task"), _("All tasks"), field_name="task__slug")
+    part = choice(lambda: named_choices(Part), _("Part"), _("Both parts"))
+    year = choice(
+        lambda: [(str(year), str(year)) for year in distinct_years()], _("Year"), _("All years")
+    )
+    branch = choice(
+        lambda: named_choices(AbilityBranch),
+        _("Ability branch"),
+        _("All branches"),
+        field_name="label__ability_branch",
+    )
+    modal = choice(
+        lambda: named_choices(Modal), _("Modal"), _("All modals"), field_name="label__modal"
+    )
+    rubric = choice(
+        [(YES, _("With a rubric")), (NO, _("Without a rubric"))],
+        _("Rubric"),
+        _("Rubric: any"),
+        method="by_rubric",
+    )
+    problems = choice(
+        lambda: [(ANY, WITH_PROBLEM), (NONE, WITHOUT_PROBLEM), *named_choices(ProblemCode)],
+        _("Problems"),
+        _("Problems: any"),
+        method="by_problems",
+    )
+    status = choice(lambda: named_choices(ItemStatus), _("Status"), _("Any status"))
+    language = choice(
+        lambda: named_choices(Language),
+        _("Language"),
+        _("All languages"),
+        field_name="current__language",
+    )
+    sort = choice(SORTS, _("Sort"), pgettext_lazy("sort", "By place"), method="sorted_by")
 
     class Meta:
         model = Question
         fields: list[str] = []
 
-    def words(self, rows: QuerySet[Question], name: str, value: str) -> QuerySet[Question]:
-        """Every word must stand in the question, its answer, or its analysis."""
-        found = Q()
-        for word in value.split()[:8]:
-            found &= Q(current__stem__icontains=word) | Q(current__analysis__icontains=word)
-        return rows.filter(found)
+    def words(self, rows: Rows, name: str, value: str) -> Rows:
+        """Every word must stand in the question, its options, its answer, or its analysis."""
+        return holding_words(rows, value)
+
+    def knowledge_and_below(self, rows: Rows, name: str, value: str) -> Rows:
+        """A category is chosen with its subclasses."""
+        here, below = Q(label__knowledge__slug=value), Q(label__knowledge__parent__slug=value)
+        return rows.filter(here | below)
+
+    def by_labels(self, rows: Rows, name: str, value: str) -> Rows:
+        """Whether the four labels are there."""
+        if value == "complete":
+            return rows.exclude(UNLABELLED)
+        return rows.filter(UNLABELLED if value == "missing" else MISSING[value])
+
+    def by_rubric(self, rows: Rows, name: str, value: str) -> Rows:
+        """Whether an accepted rubric is there."""
+        accepted = Q(rubrics__accepted=True)
+        with_one = Question.objects.filter(accepted).values("pk")
+        return rows.filter(pk__in=with_one) if value == YES else rows.exclude(pk__in=with_one)
+
+    def by_problems(self, rows: Rows, name: str, value: str) -> Rows:
+        """Whether a problem waits for a decision, or one of a kind."""
+        return with_open_problems(rows, {ANY: True, NONE: False}.get(value, value))
+
+    def sorted_by(self, rows: Rows, name: str, value: str) -> Rows:
+        """In another order than by place."""
+        return ordered(rows, value)
 
 
 def unknown_parameters(filters: type[django_filters.FilterSet], data: Any) -> set[str]:
     """Parameters that no filter declares: an API refuses them instead of ignoring them."""
     return set(data) - set(filters.base_filters) - {"page"}
+
+
+__all__ = ["QuestionFilter", "named_choices", "unknown_parameters"]

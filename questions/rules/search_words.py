@@ -59,7 +59,7 @@ def snippet(parts: Sequence[str], words: Sequence[str], width: int = 90) -> list
         starts = [at for word in words if (at := folded.find(word)) >= 0]
         if starts:
             first = places[min(starts)]
-            begin = max(0, first - width // 3)
+            begin = max(0, first - width // 5)
             return _pieces(shown, folded, places, words, begin, begin + width)
     return []
 

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import (
+    Exists,
+    F,
+    FloatField,
+    OuterRef,
+    Prefetch,
+    QuerySet,
+    Subquery,
+    Sum,
+)
+from django.db.models.functions import Cast, Coalesce, Greatest
 
-from questions.models import Asset, Dataset, Question, QuestionRevision, Rubric
+from questions.models import (
+    Asset,
+    Dataset,
+    HumanRate,
+    ItemProblem,
+    Question,
+    QuestionRevision,
+    Rubric,
+)
+
+BY_PLACE = ("task__dataset__slug", "task__slug", "position")
 
 
 def question_list() -> QuerySet[Question]:
@@ -16,8 +36,76 @@ def question_list() -> QuerySet[Question]:
     return (
         Question.objects.select_related("task__dataset", "current")
         .annotate(has_rubric=Exists(has_rubric))
-        .order_by("task__dataset__slug", "task__slug", "position")
+        .order_by(*BY_PLACE)
     )
+
+
+def by_place() -> QuerySet[Question]:
+    """Every item that has a text, in the order of datasets, tasks and places."""
+    return Question.objects.filter(current__isnull=False).order_by(*BY_PLACE)
+
+
+def human_rate() -> Subquery:
+    """The share of people who solved an item: its uncorrected rates joined by their weights."""
+    weight = Cast("weight", FloatField())
+    rates = (
+        HumanRate.objects.filter(
+            question=OuterRef("pk"), kind=HumanRate.AVERAGE, corrected_by__isnull=True
+        )
+        .order_by()
+        .values("question")
+        .annotate(joined=Sum(Cast("value", FloatField()) * weight) / Sum(weight))
+    )
+    return Subquery(rates.values("joined"), output_field=FloatField())
+
+
+def open_problems() -> QuerySet[ItemProblem]:
+    """Problems of current revisions that nobody has decided about."""
+    return ItemProblem.objects.filter(revision=F("question__current"), decisions__isnull=True)
+
+
+def with_open_problems(rows: QuerySet[Question], kind: bool | str) -> QuerySet[Question]:
+    """Those of *rows* with an open problem (True), without one (False), or with one of a code."""
+    problems = open_problems()
+    if isinstance(kind, str):
+        problems = problems.filter(code=kind)
+    questions = problems.values("question")
+    return rows.exclude(pk__in=questions) if kind is False else rows.filter(pk__in=questions)
+
+
+def ordered(rows: QuerySet[Question], sort: str) -> QuerySet[Question]:
+    """*rows* by year, difficulty or rate (with ``-`` the other way round), or by their last change.
+
+    Items without a value stand last; equal ones stand by place.
+    """
+    if sort == "changed":
+        labelled = Coalesce("label__created_at", "current__created_at")
+        return rows.order_by(Greatest("current__created_at", labelled).desc(), "-pk")
+    name = sort.removeprefix("-")
+    if name == "rate":
+        rows = rows.alias(rate=human_rate())
+    column = F({"difficulty": "label__difficulty"}.get(name, name))
+    down = sort.startswith("-")
+    by_value = column.desc(nulls_last=True) if down else column.asc(nulls_last=True)
+    return rows.order_by(by_value, *BY_PLACE)
+
+
+def shown_rows(keys: Sequence[int]) -> list[Question]:
+    """The items of one page with all that their rows show, in the order of *keys*.
+
+    A constant number of queries; ``open_problems`` is a list on each.
+    """
+    rows = (
+        Question.objects.filter(pk__in=keys)
+        .select_related("task__dataset", "current", "label__knowledge")
+        .annotate(
+            has_rubric=Exists(Rubric.objects.filter(question=OuterRef("pk"), accepted=True)),
+            human_rate=human_rate(),
+        )
+        .prefetch_related(Prefetch("problems", open_problems(), to_attr="open_problems"))
+    )
+    found = {row.pk: row for row in rows}
+    return [found[key] for key in keys if key in found]
 
 
 def question_whole(public_id: UUID) -> Question | None:

@@ -7,24 +7,67 @@ from uuid import UUID
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from gradeapp.accounts.permissions import check, requires
+from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
+from questions.forms.bulk_labels import BulkLabelForm
+from questions.forms.filter_chips import chips, query_of
 from questions.forms.filters import QuestionFilter
-from questions.selectors.bank import image, image_addresses, question_list, question_whole
+from questions.models import Question
+from questions.rules.search_words import search_words
+from questions.selectors.bank import (
+    by_place,
+    image,
+    image_addresses,
+    question_whole,
+    shown_rows,
+)
+from questions.selectors.saved_views import views_of
+from questions.selectors.search import hit
 
 PAGE = 50
 
 
 @require_safe
 @requires(Capability.SEE_QUESTIONS)
-def question_page_list(request: HttpRequest) -> HttpResponse:
-    """Questions by filter; the filters stand in the address."""
-    filters = QuestionFilter(request.GET, queryset=question_list())
-    page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
-    context = {"filters": filters, "page": page}
-    return render(request, "questions/bank/list.html", context)
+def question_page_list(request: MemberRequest) -> HttpResponse:
+    """Questions by filter; the filters stand in the address. htmx gets the results alone."""
+    filters = QuestionFilter(request.GET, queryset=by_place())
+    # All keys at once: a search reads its texts one time, for the number and for the page.
+    keys = list(filters.qs.values_list("pk", flat=True))
+    page = Paginator(keys, PAGE).get_page(request.GET.get("page"))
+    rows = shown_rows(list(page.object_list))
+    query = query_of(filters)
+    context = {
+        "filters": filters,
+        "page": page,
+        "rows": [(row, snippet_of(row, filters)) for row in rows],
+        "chips": chips(filters),
+        "query": query,
+        "bank_is_empty": not keys and not Question.objects.exists(),
+        "bulk_form": BulkLabelForm() if request.user.may(Capability.EDIT_QUESTIONS) else None,
+    }
+    if request.htmx.target == "questions" and not request.htmx.history_restore_request:
+        response = render(request, "questions/bank/_questions.html", context)
+        response["HX-Push-Url"] = _address(query, page.number)
+        return response
+    return render(
+        request, "questions/bank/list.html", context | {"saved_views": views_of(request.user)}
+    )
+
+
+def _address(query: str, number: int) -> str:
+    """The list's own address, without the filters that choose nothing."""
+    parts = [query, f"page={number}" if number > 1 else ""]
+    return "?".join(filter(None, [reverse("questions:list"), "&".join(filter(None, parts))]))
+
+
+def snippet_of(row: Question, filters: QuestionFilter) -> list[tuple[str, bool]]:
+    """The line in which the searched words stand; [] without a search."""
+    words = search_words(filters.form.cleaned_data.get("q") or "")
+    return hit(row.current, words) if words and row.current else []
 
 
 @require_safe
