@@ -18,6 +18,7 @@ from evaluations.services.judging import rubric_of
 from evaluations.services.queue import Call
 from questions.models import Question, QuestionRevision
 from questions.rules.vocabulary import Language, QuestionType, Subject
+from questions.selectors.rubrics import lines_of
 
 Messages = Sequence[dict[str, str]]
 
@@ -53,7 +54,6 @@ def judge_call(run: Run, job: Job) -> Messages:
     assert job.response  # every job of a judge run has one
     revision, language = job.revision, Language(job.revision.language)
     rubric = rubric_of(job.question, timezone.now())
-    points = [(point.text, point.points) for point in rubric.points.all()] if rubric else []
     return judge_messages(
         subject=subject_name(job.question, language),
         question=revision.asked,
@@ -61,7 +61,7 @@ def judge_call(run: Run, job: Job) -> Messages:
         answer_key=revision.reference_answer,
         full_marks=revision.full_marks,
         response_text=job.response.text,
-        rubric=points,
+        rubric=lines_of(rubric) if rubric else None,
         language=language,
         fence=fence_for(run, job.response.pk, job.response.text),
     )

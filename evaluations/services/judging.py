@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.llm.client import ChatReply
@@ -70,7 +70,9 @@ def judge_runs_of(run: Run) -> list[Run]:
 
 def rubric_of(question: Question, at: datetime) -> Rubric | None:
     """The accepted rubric of *question* that counted at *at*, None where there was none."""
-    accepted = question.rubrics.filter(accepted=True, created_at__lte=at)
+    # What came with the questions counts since it is there, the rest since somebody accepted it.
+    imported = Q(accepted_at=None, created_at__lte=at)
+    accepted = question.rubrics.filter(imported | Q(accepted_at__lte=at), accepted=True)
     return accepted.prefetch_related("points").order_by("-version").first()
 
 

@@ -11,12 +11,13 @@ every change of a word.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator
 from decimal import Decimal
 
+from questions.rules.rubric import PointGroup, RubricLines
 from questions.rules.vocabulary import Language
 
-JUDGE_PROMPT_VERSION = "judge-1"
+JUDGE_PROMPT_VERSION = "judge-2"
 Message = dict[str, str]
 
 CHINESE_SYSTEM = (
@@ -61,14 +62,16 @@ def judge_messages(
     answer_key: str,
     full_marks: Decimal,
     response_text: str,
-    rubric: Sequence[tuple[str, Decimal]] = (),
+    rubric: RubricLines | None = None,
     house_rulings: str = "",
     language: Language = Language.CHINESE,
     fence: str,
 ) -> list[Message]:
     """System and user message for one response; zero-shot.
 
-    ``rubric`` are the scoring points with their points. ``fence`` is a random
+    ``rubric`` is shown point by point, each group under what it gives at most
+    (its words came with judge-2; without groups they are those of judge-1).
+    ``fence`` is a random
     token of at least 8 letters and digits, an argument so that this stays a
     function of its input. Raises ValueError when the fence is too short or
     stands in the response.
@@ -83,7 +86,7 @@ def judge_messages(
     # Subject and fence are ours; nobody else's text goes through a format.
     head = system.format(subject=subject, fence=f"<{fence}>")
     labels = CHINESE_LABELS if chinese else ENGLISH_LABELS
-    points = "\n".join(f"- {text} ({_number(full)})" for text, full in rubric)
+    points = "\n".join(_rubric_lines(rubric or RubricLines(), chinese))
     texts = (question, answer_key, analysis, points, house_rulings, _number(full_marks))
     parts = [
         f"【{label}】\n{text.strip()}"
@@ -95,6 +98,43 @@ def judge_messages(
         {"role": "system", "content": head},
         {"role": "user", "content": "\n\n".join(parts)},
     ]
+
+
+def _rubric_lines(rubric: RubricLines, chinese: bool) -> Iterator[str]:
+    """A line for each scoring point; the points of a group stand together, below its limit."""
+    told: set[int] = set()
+    for point in rubric.points:
+        if point.group is None:
+            yield f"- {point.text} ({_number(point.points)})"
+        elif point.group not in told:
+            told.add(point.group)
+            yield _group_line(rubric.groups[point.group - 1], chinese)
+            members = [one for one in rubric.points if one.group == point.group]
+            yield from (f"  - {one.text} ({_number(one.points)})" for one in members)
+
+
+def _group_line(group: PointGroup, chinese: bool) -> str:
+    """What a group gives at most, in a sentence; its own text before it."""
+    cap = _number(group.cap)
+    if group.alternatives:
+        limit = (
+            f"以下是可以互相替代的答法，只计得分最高的一种，最多 {cap} 分："
+            if chinese
+            else f"alternatives, of which only the best one counts, {cap} points at most:"
+        )
+    elif group.choose is not None:
+        limit = (
+            f"以下各点只计得分最高的 {group.choose} 点，合计最多 {cap} 分，超出的不给分："
+            if chinese
+            else f"only the best {group.choose} of these count, {cap} points at most together:"
+        )
+    else:
+        limit = (
+            f"以下各点合计最多 {cap} 分，超出的不给分："
+            if chinese
+            else f"together these give {cap} points at most, nothing beyond:"
+        )
+    return f"- {group.text.strip()} {limit}" if group.text.strip() else f"- {limit}"
 
 
 def _number(value: Decimal) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evaluations.rules.judging.judge_prompt import judge_messages
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 from questions.rules.vocabulary import Language
 
 FENCE = "q7Xk29TzA4"
@@ -22,7 +23,9 @@ def ask(**changes: Any) -> list[dict[str, str]]:
         "answer_key": "增加财政收入",
         "full_marks": Decimal("12.00"),
         "response_text": "促进盐业发展",
-        "rubric": [("增加收入", Decimal(6)), ("利商便民", Decimal("5.5"))],
+        "rubric": RubricLines(
+            (ScoringPoint("增加收入", Decimal(6)), ScoringPoint("利商便民", Decimal("5.5")))
+        ),
         "fence": FENCE,
     }
     return judge_messages(**{**arguments, **changes})
@@ -38,7 +41,7 @@ def test_everything_is_there_once() -> None:
 
 
 def test_what_is_empty_has_no_heading() -> None:
-    user = ask(analysis=" ", rubric=[], house_rulings="")[1]["content"]
+    user = ask(analysis=" ", rubric=None, house_rulings="")[1]["content"]
     assert "分析过程" not in user
     assert "评分细则" not in user
     assert "阅卷规定" not in user
@@ -55,6 +58,56 @@ def test_the_judge_reads_what_a_teacher_sees() -> None:
     user = ask(response_text=f"答\u200b案{tags}\u202e")[1]["content"]
     assert "\n答案\n" in user
     assert tags not in user
+
+
+GROUPED = (
+    ScoringPoint("甲", Decimal(2), group=1),
+    ScoringPoint("另计", Decimal(4)),
+    ScoringPoint("乙", Decimal(2), group=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("group", "language", "sentence"),
+    [
+        (
+            PointGroup(Decimal("3.00"), "影响"),
+            Language.CHINESE,
+            "- 影响 以下各点合计最多 3 分，超出的不给分：",
+        ),
+        (
+            PointGroup(Decimal(2), choose=1),
+            Language.CHINESE,
+            "- 以下是可以互相替代的答法，只计得分最高的一种，最多 2 分：",
+        ),
+        (
+            PointGroup(Decimal("3.5"), choose=2),
+            Language.CHINESE,
+            "- 以下各点只计得分最高的 2 点，合计最多 3.5 分，超出的不给分：",
+        ),
+        (
+            PointGroup(Decimal(4), "any two", choose=2),
+            Language.ENGLISH,
+            "- any two only the best 2 of these count, 4 points at most together:",
+        ),
+        (
+            PointGroup(Decimal(2), choose=1),
+            Language.ENGLISH,
+            "- alternatives, of which only the best one counts, 2 points at most:",
+        ),
+        (
+            PointGroup(Decimal(3)),
+            Language.ENGLISH,
+            "- together these give 3 points at most, nothing beyond:",
+        ),
+    ],
+)
+def test_a_judge_is_told_the_limits_of_a_group(
+    group: PointGroup, language: Language, sentence: str
+) -> None:
+    rubric = RubricLines(GROUPED, (group,))
+    user = ask(rubric=rubric, language=language)[1]["content"]
+    assert f"\n{sentence}\n  - 甲 (2)\n  - 乙 (2)\n- 另计 (4)\n" in user
 
 
 def test_an_empty_response_is_still_fenced() -> None:

@@ -90,7 +90,7 @@ def test_the_judge_marks_subjective_answers_as_they_come(
         assert one.total is not None
         assert 0 <= one.total <= 10
         assert one.rubric == essay.rubrics.get()
-        assert one.prompt_version == judge_run.run_settings["prompt_version"] == "judge-1"
+        assert one.prompt_version == judge_run.run_settings["prompt_version"] == "judge-2"
         assert one.attempt.job.response == one.response
 
 
