@@ -29,6 +29,7 @@ class Tag(StrEnum):
     ARBITRATED = "mark.arbitrated"
     EXPORTED = "report.exported"
     RESCORED = "objective.rescored"
+    ITEM_DECIDED = "item.decided"
     LABELS_SET = "labels.set"
     LABELS_BULK = "labels.bulk"
     LABELS_UNDONE = "labels.undone"

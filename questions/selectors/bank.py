@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from django.db.models import (
+    Case,
+    Count,
     Exists,
     F,
     FloatField,
@@ -14,8 +16,10 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Sum,
+    When,
 )
-from django.db.models.functions import Cast, Coalesce, Greatest
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast, Coalesce, Greatest, NullIf
 
 from questions.models import (
     Asset,
@@ -26,6 +30,7 @@ from questions.models import (
     QuestionRevision,
     Rubric,
 )
+from questions.selectors.gate import live_problem
 
 BY_PLACE = ("task__dataset__slug", "task__slug", "position")
 
@@ -47,21 +52,43 @@ def by_place() -> QuerySet[Question]:
 
 def human_rate() -> Subquery:
     """The share of people who solved an item: its uncorrected rates joined by their weights."""
-    weight = Cast("weight", FloatField())
+    people = NullIf("sample_size", 0)
+    plain = Cast("weight", FloatField())
+    # Sizes count where every rate names one (questions.rules.human_reference).
+    joined = Case(
+        When(sized=Count("pk"), then=_mean(plain * people)),
+        default=_mean(plain),
+        output_field=FloatField(),
+    )
     rates = (
         HumanRate.objects.filter(
             question=OuterRef("pk"), kind=HumanRate.AVERAGE, corrected_by__isnull=True
         )
         .order_by()
         .values("question")
-        .annotate(joined=Sum(Cast("value", FloatField()) * weight) / Sum(weight))
+        .annotate(sized=Count(people))
+        .annotate(joined=joined)
     )
     return Subquery(rates.values("joined"), output_field=FloatField())
 
 
+def _mean(weight: Combinable) -> Combinable:
+    return Sum(Cast("value", FloatField()) * weight) / Sum(weight, output_field=FloatField())
+
+
 def open_problems() -> QuerySet[ItemProblem]:
     """Problems of current revisions that nobody has decided about."""
-    return ItemProblem.objects.filter(revision=F("question__current"), decisions__isnull=True)
+    return ItemProblem.objects.filter(live_problem(), decisions__isnull=True)
+
+
+def problems_of(question: Question) -> QuerySet[ItemProblem]:
+    """The problems of the item's current revision, decided ones too, with the other item."""
+    return (
+        ItemProblem.objects.filter(question=question, revision=question.current)
+        .select_related("other__question__task__dataset")
+        .prefetch_related("decisions__author")
+        .order_by("pk")
+    )
 
 
 def with_open_problems(rows: QuerySet[Question], kind: bool | str) -> QuerySet[Question]:
@@ -109,12 +136,11 @@ def shown_rows(keys: Sequence[int]) -> list[Question]:
 
 
 def question_whole(public_id: UUID) -> Question | None:
-    """One item with its revisions and rubrics, newest first; None if there is none."""
-    revisions = QuestionRevision.objects.order_by("-number")
+    """One item with its labels and its rubrics, newest first; None if there is none."""
     rubrics = Rubric.objects.order_by("-version").prefetch_related("points")
     return (
-        Question.objects.select_related("task__dataset", "current")
-        .prefetch_related(Prefetch("revisions", revisions), Prefetch("rubrics", rubrics))
+        Question.objects.select_related("task__dataset", "current", "label__knowledge__parent")
+        .prefetch_related(Prefetch("rubrics", rubrics))
         .filter(public_id=public_id)
         .first()
     )

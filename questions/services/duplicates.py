@@ -11,7 +11,8 @@ from django.db.models import Q
 from questions.models import Dataset, ItemProblem, Question
 from questions.rules.duplicates import BankItem, Likeness, find_likenesses
 from questions.rules.vocabulary import ItemStatus, ProblemCode
-from questions.services.item_status import live_problem, settle_status
+from questions.selectors.gate import live_problem
+from questions.services.item_status import settle_status
 
 PAIR_CODES = (
     ProblemCode.EXACT_DUPLICATE,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from django.db.models import F, Q
-
 from questions.models import ItemDecision, ItemProblem, Question
 from questions.rules.vocabulary import Decision, ItemStatus
+from questions.selectors.gate import live_problem
 
 
 def settle_status(question_ids: Sequence[int]) -> int:
@@ -59,10 +58,3 @@ def _live_quarantining(question_ids: Sequence[int]) -> list[tuple[int, int]]:
         live_problem(), question__in=question_ids, quarantines=True
     )
     return list(problems.order_by("pk").values_list("pk", "question"))
-
-
-def live_problem() -> Q:
-    """Problems of what is asked now: both revisions are the current ones of their items."""
-    return Q(revision=F("question__current")) & (
-        Q(other=None) | Q(other=F("other__question__current"))
-    )

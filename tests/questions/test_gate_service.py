@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from questions.models import ItemProblem, Question, QuestionRevision
 from questions.rules.vocabulary import QuestionType
+from questions.selectors.gate import live_problem
 from questions.services.duplicates import recheck_pairs
 from questions.services.gate import check_duplicates, check_items
-from questions.services.item_status import live_problem
 from tests.factories import make_dataset, make_question, make_rubric, make_task
 
 pytestmark = pytest.mark.django_db

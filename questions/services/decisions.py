@@ -1,0 +1,219 @@
+"""What curators decide about problems: keep, repair or exclude; each is one more row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, Conflict
+from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
+from questions.rules.vocabulary import CHOICE_TYPES, Decision, Part, QuestionType
+from questions.services.duplicates import recheck_pairs
+from questions.services.gate import check_items
+from questions.services.item_status import settle_status
+from questions.services.label_rows import check_reason
+from questions.services.search_text import make_searchable
+
+LONGEST_TEXT = 200_000
+# What a repair can change; the rest of a revision is its source's.
+TEXTS = ("passage", "stem", "reference_answer", "analysis")
+CONTENT = (*TEXTS, "options", "letters", "answer_key")
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The item as it should be; None leaves a field as it is.
+
+    ``answer_key`` holds one entry for each sub-question, ``options`` one text for
+    each letter.
+    """
+
+    answer_key: tuple[str, ...] | None = None
+    options: tuple[str, ...] | None = None
+    passage: str | None = None
+    stem: str | None = None
+    reference_answer: str | None = None
+    analysis: str | None = None
+
+
+@transaction.atomic
+def decide(
+    problem: ItemProblem,
+    decision: Decision,
+    reason: str,
+    *,
+    acting_user: User,
+    repair: Repair | None = None,
+    seen: int | None = None,
+) -> ItemDecision:
+    """Write what *acting_user* decides about *problem*; the newest decision counts.
+
+    A repair makes one more revision, which remembers the published key; keeping an
+    item after a repair brings the revision back in which the problem was found.
+    The item's status follows at once, and so does that of items that it was
+    compared with. *seen* is the revision the person looked at: Conflict is raised
+    when the item has another one now. Raises BadInput without a reason, for a
+    repair that changes nothing or cannot be scored, and for a repair's contents
+    beside another decision.
+    """
+    question = Question.objects.select_for_update(of=("self",)).get(pk=problem.question_id)
+    assert question.current_id is not None  # a problem is one of a revision
+    if seen is not None and seen != question.current_id:
+        raise Conflict(
+            _("The question was changed meanwhile; look at it again."), code="changed_meanwhile"
+        )
+    reason = check_reason(reason)
+    if not reason:
+        raise BadInput(_("Say why: the reason stays with the decision."), code="no_reason")
+    repaired = _revision_for(problem, question, decision, repair, reason, acting_user)
+    made = ItemDecision.objects.create(
+        problem=problem, decision=decision, reason=reason, author=acting_user, repaired=repaired
+    )
+    check_items([question.pk])
+    recheck_pairs(question)
+    if repaired is not None and decision is Decision.KEEP:
+        _keep_again(problem, made)
+        settle_status([question.pk])
+    record(Tag.ITEM_DECIDED, made, actor=acting_user, problem=problem.pk, decision=decision.value)
+    return made
+
+
+def _revision_for(
+    problem: ItemProblem,
+    question: Question,
+    decision: Decision,
+    repair: Repair | None,
+    reason: str,
+    author: User,
+) -> QuestionRevision | None:
+    """The revision that the decision makes, where it makes one."""
+    current = QuestionRevision.objects.get(current_of=question)
+    if decision is Decision.REPAIR:
+        if repair is None:
+            raise BadInput(_("Say what the repaired item is."), code="no_repair")
+        return _revise(current, _repaired(current, repair), reason, author)
+    if repair is not None:
+        raise BadInput(_("Only a repair changes the item."), code="not_a_repair")
+    newest = problem.decisions.order_by("-pk").first()
+    if decision is Decision.KEEP and newest is not None and newest.repaired is not None:
+        before = {name: getattr(problem.revision, name) for name in CONTENT}
+        if newest.decision == Decision.REPAIR and before != _content(current):
+            return _revise(current, before, reason, author)
+    return None
+
+
+def _content(revision: QuestionRevision) -> dict[str, object]:
+    return {name: getattr(revision, name) for name in CONTENT}
+
+
+def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:
+    """The whole content after *repair*; refuses what could not be asked or scored."""
+    content = _content(current)
+    given: dict[str, object] = {
+        name: getattr(repair, name) for name in TEXTS if getattr(repair, name) is not None
+    }
+    if repair.options is not None:
+        given["options"] = [text.strip() for text in repair.options]
+    if repair.answer_key is not None:
+        given["answer_key"] = ["".join(_key(current, key)) for key in repair.answer_key]
+    content |= given
+    if content == _content(current):
+        raise BadInput(_("The repair changes nothing; keep the item instead."), code="no_change")
+    _check_content(current, content)
+    return content
+
+
+def _key(current: QuestionRevision, key: str) -> str:
+    """Letters in one order and each once; the text of an exact answer as it is."""
+    if current.question_type in CHOICE_TYPES:
+        return "".join(sorted(set("".join(key.upper().split()))))
+    return key.strip()
+
+
+def _check_content(current: QuestionRevision, content: dict[str, object]) -> None:
+    if not str(content["stem"]).strip():
+        raise BadInput(_("The question has no text."), code="no_stem")
+    if any(len(str(content[name])) > LONGEST_TEXT for name in TEXTS):
+        raise BadInput(_("A text is too long."), code="too_long")
+    options, keys = content["options"], content["answer_key"]
+    assert isinstance(options, list)
+    assert isinstance(keys, list)
+    if options and len(options) != len(current.letters):
+        raise BadInput(
+            _("There are %(letters)s letters, so there must be as many options.")
+            % {"letters": len(current.letters)},
+            code="option_count",
+        )
+    if QuestionType(current.question_type).part is Part.OBJECTIVE:
+        _check_keys(current, keys)
+
+
+def _check_keys(current: QuestionRevision, keys: list[str]) -> None:
+    if len(keys) != len(current.sub_marks):
+        raise BadInput(
+            _("The item has %(subs)s sub-questions, so it needs as many keys.")
+            % {"subs": len(current.sub_marks)},
+            code="key_count",
+        )
+    for key in keys:
+        if not key:
+            raise BadInput(_("A key is empty."), code="empty_key")
+        if current.question_type not in CHOICE_TYPES:
+            continue
+        if not set(key) <= set(current.letters):
+            raise BadInput(
+                _("The key %(key)s is not among the letters %(letters)s.")
+                % {"key": key, "letters": current.letters},
+                code="key_outside_options",
+            )
+        if len(key) > 1 and current.question_type != QuestionType.MULTIPLE_CHOICE:
+            raise BadInput(
+                _("One letter is asked for, and the key is %(key)s.") % {"key": key},
+                code="several_letters",
+            )
+
+
+def _revise(
+    current: QuestionRevision, content: dict[str, object], reason: str, author: User
+) -> QuestionRevision:
+    """One more revision with *content*, made the current one; what the source gave stays in it."""
+    newest = QuestionRevision.objects.filter(question=current.question_id)
+    made = QuestionRevision.objects.get(pk=current.pk)
+    made.pk = None
+    made.number = (newest.aggregate(last=Max("number"))["last"] or 0) + 1
+    for name, value in content.items():
+        setattr(made, name, value)
+    made.content_hash = _hash(made)
+    if current.published_key is None:
+        made.published_key = current.answer_key
+    made.author, made.reason = author, reason
+    made.save()
+    make_searchable([made])
+    Question.objects.filter(pk=current.question_id).update(current=made)
+    return made
+
+
+def _hash(revision: QuestionRevision) -> str:
+    """Tells a repaired revision from every imported one, and equal repairs from different ones."""
+    content = _content(revision) | {"repair_of": revision.question_id}
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _keep_again(problem: ItemProblem, made: ItemDecision) -> None:
+    """The problem is found again in the revision that was brought back: it stays decided."""
+    again = ItemProblem.objects.filter(revision=made.repaired, code=problem.code)
+    if problem.other is not None:
+        again = again.filter(other__question=problem.other.question_id)
+    for found in again:
+        ItemDecision.objects.create(
+            problem=found, decision=Decision.KEEP, reason=made.reason, author=made.author
+        )

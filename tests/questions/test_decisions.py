@@ -1,0 +1,189 @@
+"""Decisions about problems: each a row with a reason, undone by a newer one, kept by imports."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.db import transaction
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.refusals import BadInput, Conflict
+from questions.importers.records import QuestionRecord
+from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
+from questions.rules.vocabulary import Decision, Language, QuestionType
+from questions.selectors.gate import live_problem
+from questions.services.bank import store_records
+from questions.services.decisions import Repair, decide
+from questions.services.gate import check_duplicates, check_items
+from tests.factories import make_dataset, make_question
+from tests.questions.test_gate_service import same_question, status
+
+pytestmark = pytest.mark.django_db
+KEEP, REPAIR, EXCLUDE = Decision.KEEP, Decision.REPAIR, Decision.EXCLUDE
+
+
+def doubtful(**fields: object) -> tuple[Question, ItemProblem]:
+    """An item with a key that is not on offer, and its problem."""
+    question = make_question(key=("F",), **fields)
+    check_items([question.pk])
+    return question, question.problems.get(code="key_outside_options")
+
+
+def test_keeping_an_item_releases_it(curator: User) -> None:
+    question, problem = doubtful()
+    made = decide(problem, KEEP, "  the paper says so ", acting_user=curator)
+    assert (made.reason, made.author, made.repaired) == ("the paper says so", curator, None)
+    assert status(question) == "active"
+    check_items([question.pk])
+    assert status(question) == "active", "a later look keeps the decision"
+    entry = AuditEntry.objects.get(tag="item.decided")
+    assert (entry.actor, entry.detail) == (curator, {"problem": problem.pk, "decision": "keep"})
+
+
+def test_every_quarantining_problem_needs_its_decision(curator: User) -> None:
+    question = make_question(key=("F", "BC"))
+    check_items([question.pk])
+    first, *others = question.problems.filter(quarantines=True)
+    assert len(others) >= 1
+    decide(first, KEEP, "fine", acting_user=curator)
+    assert status(question) == "quarantined"
+    for problem in others:
+        decide(problem, KEEP, "fine", acting_user=curator)
+    assert status(question) == "active"
+
+
+def test_excluding_and_taking_it_back(curator: User, admin: User) -> None:
+    question, problem = doubtful()
+    decide(problem, EXCLUDE, "no right option", acting_user=curator)
+    assert status(question) == "excluded"
+    decide(problem, KEEP, "the errata sheet adds F", acting_user=admin)
+    assert status(question) == "active"
+    history = problem.decisions.values_list("decision", "reason", "author__username")
+    assert list(history) == [
+        ("exclude", "no right option", "chen"),
+        ("keep", "the errata sheet adds F", "ada"),
+    ]
+
+
+def test_a_repair_remembers_the_published_key(curator: User) -> None:
+    question, problem = doubtful()
+    published = question.current
+    made = decide(
+        problem, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=(" d ",))
+    )
+    question.refresh_from_db()
+    assert made.repaired == question.current
+    current = QuestionRevision.objects.get(current_of=question)
+    assert (current.number, current.answer_key, current.published_key) == (2, ["D"], ["F"])
+    assert (current.author, current.reason) == (curator, "misprint")
+    assert (current.stem, current.full_marks) == (published.stem, published.full_marks)
+    assert current.content_hash != published.content_hash
+    assert question.status == "active"
+    decide(problem, REPAIR, "again", acting_user=curator, repair=Repair(answer_key=("C",)))
+    current = QuestionRevision.objects.get(current_of=question)
+    assert (current.number, current.answer_key, current.published_key) == (3, ["C"], ["F"])
+
+
+def test_a_repair_is_undone_by_keeping_what_was_published(curator: User) -> None:
+    question, problem = doubtful()
+    decide(problem, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("D",)))
+    decide(problem, KEEP, "no misprint", acting_user=curator)
+    current = QuestionRevision.objects.get(current_of=question)
+    assert (current.number, current.answer_key, current.published_key) == (3, ["F"], ["F"])
+    assert status(question) == "active", "the problem came back, and is decided with it"
+    assert QuestionRevision.objects.filter(question=question).count() == 3
+
+
+def test_a_repair_that_brings_a_new_problem_stays_in_quarantine(curator: User) -> None:
+    question, problem = doubtful(analysis="故选C。")
+    decide(problem, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("D",)))
+    assert status(question) == "quarantined"
+    live = ItemProblem.objects.filter(live_problem()).values_list("code", flat=True)
+    assert list(live) == ["key_against_analysis"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "reason", "repair", "code"),
+    [
+        (KEEP, "  ", None, "no_reason"),
+        (KEEP, "x" * 201, None, "reason_too_long"),
+        (KEEP, "why", Repair(answer_key=("A",)), "not_a_repair"),
+        (REPAIR, "why", None, "no_repair"),
+        (REPAIR, "why", Repair(), "no_change"),
+        (REPAIR, "why", Repair(answer_key=("F",)), "no_change"),
+        (REPAIR, "why", Repair(answer_key=("G",)), "key_outside_options"),
+        (REPAIR, "why", Repair(answer_key=("AB",)), "several_letters"),
+        (REPAIR, "why", Repair(answer_key=("A", "B")), "key_count"),
+        (REPAIR, "why", Repair(answer_key=("",)), "empty_key"),
+        (REPAIR, "why", Repair(answer_key=("A",), options=("1", "2")), "option_count"),
+        (REPAIR, "why", Repair(stem=" "), "no_stem"),
+        (REPAIR, "why", Repair(answer_key=("A",), stem="x" * 200_001), "too_long"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(
+    curator: User, decision: Decision, reason: str, repair: Repair | None, code: str
+) -> None:
+    question, problem = doubtful()
+    with pytest.raises(BadInput) as refused, transaction.atomic():
+        decide(problem, decision, reason, acting_user=curator, repair=repair)
+    assert refused.value.code == code
+    assert not ItemDecision.objects.exists()
+    assert QuestionRevision.objects.filter(question=question).count() == 1
+    assert status(question) == "quarantined"
+
+
+def test_a_question_that_was_changed_meanwhile_is_looked_at_again(curator: User) -> None:
+    question, problem = doubtful()
+    seen = question.current_id
+    decide(problem, REPAIR, "a", acting_user=curator, repair=Repair(answer_key=("D",)), seen=seen)
+    with pytest.raises(Conflict):
+        decide(problem, EXCLUDE, "b", acting_user=curator, seen=seen)
+
+
+def test_two_keys_of_one_question_are_settled_by_repairing_the_wrong_one(curator: User) -> None:
+    right, wrong = same_question("one", "C"), same_question("two", "D")
+    check_duplicates(make_dataset("one"))
+    problem = wrong.problems.get(code="conflicting_key")
+    decide(problem, REPAIR, "wrong key", acting_user=curator, repair=Repair(answer_key=("C",)))
+    assert (status(right), status(wrong)) == ("active", "active")
+
+
+def test_excluding_one_of_two_leaves_the_other_without_a_rival(curator: User) -> None:
+    right, wrong = same_question("one", "C"), same_question("two", "D")
+    check_duplicates(make_dataset("one"))
+    problem = wrong.problems.get(code="conflicting_key")
+    decide(problem, EXCLUDE, "wrong key", acting_user=curator)
+    assert (status(right), status(wrong)) == ("active", "excluded")
+    decide(problem, KEEP, "not so sure", acting_user=curator)
+    assert (status(right), status(wrong)) == ("quarantined", "active")
+
+
+def test_a_second_import_keeps_a_repair(curator: User) -> None:
+    record = QuestionRecord(
+        dataset="exam",
+        task="MCQs",
+        external_id="1",
+        position=1,
+        subject=None,
+        question_type=QuestionType.SINGLE_CHOICE,
+        language=Language.CHINESE,
+        stem="哪个？\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
+        answer_key=("F",),
+        reference_answer="",
+        analysis="",
+        sub_marks=(Decimal(4),),
+        letters="ABCD",
+    )
+    records = [record]
+    store_records(records, {})
+    question = Question.objects.get()
+    assert question.status == "quarantined"
+    problem = question.problems.get(quarantines=True)
+    decide(problem, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("B",)))
+    again = store_records(records, {})
+    assert (again.counts["same"], again.counts["changed"]) == (1, 0)
+    current = QuestionRevision.objects.get(current_of=question)
+    assert (current.answer_key, current.author) == (["B"], curator)
+    assert status(question) == "active"
