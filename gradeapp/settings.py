@@ -66,6 +66,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "gradeapp.body_limit.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
@@ -169,7 +170,12 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
-DATA_UPLOAD_MAX_NUMBER_FILES = 20
+DATA_UPLOAD_MAX_NUMBER_FILES = 100
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
+FILE_UPLOAD_PERMISSIONS = 0o600
+# The largest request: an upload of questions, and anything else (gradeapp.body_limit).
+IMPORT_MAX_UPLOAD_MB = env.number("IMPORT_MAX_UPLOAD_MB", 100, low=1, high=1024)
+REQUEST_MAX_BYTES = 4 * 2**20
 
 # The API
 REST_FRAMEWORK = {
@@ -221,11 +227,14 @@ elif CELERY_BROKER_URL.startswith("redis"):
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat")
 CELERY_BEAT_SCHEDULE = {
     "look-for-work": {"task": "evaluations.look_for_work", "schedule": schedule(10.0)},
+    "look-for-imports": {"task": "questions.look_for_imports", "schedule": schedule(10.0)},
 }
 
 # Runs: how much one worker keeps in flight and how long a claim lasts
 RUN_LEASE_SECONDS = env.number("RUN_LEASE_SECONDS", 120, low=5, high=3600)
 RUN_MAX_IN_FLIGHT = env.number("RUN_MAX_IN_FLIGHT", 64, low=1, high=1024)
+# How long a worker that imports may be silent before its import counts as interrupted
+IMPORT_LEASE_SECONDS = env.number("IMPORT_LEASE_SECONDS", 60, low=5, high=3600)
 # Private addresses that endpoints may have; loopback is open in the demo for its local model.
 ENDPOINT_ALLOW_CIDRS = env.networks("ENDPOINT_ALLOW_CIDRS", ["127.0.0.0/8", "::1/128"])
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 
 from questions.models.bank import Dataset
+from questions.rules.vocabulary import ImportStatus
 
 
 class ImportBatch(models.Model):
-    """One import that wrote something or found a problem."""
+    """One import that wrote something or found a problem, or an upload on its way to be one.
+
+    An upload is checked first (a dry run) and imported once it is ``confirmed_at``.
+    ``folder`` is its folder under ``VAR_DIR/imports``, empty once that is deleted;
+    ``reader`` the source it is read as. ``counts`` holds what was written.
+    ``worker`` names the one process that works on it and ``heartbeat`` when it was
+    last heard of; ``error`` is a code that pages put into words.
+    """
 
     dataset = models.ForeignKey(
         Dataset, null=True, on_delete=models.PROTECT, related_name="imports"
@@ -21,6 +31,22 @@ class ImportBatch(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="imports"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    status = models.CharField(
+        max_length=12, choices=ImportStatus.choices(), default=ImportStatus.DONE.value
+    )
+    reader = models.CharField(max_length=20, blank=True)
+    folder = models.CharField(max_length=36, blank=True)
+    confirmed_at = models.DateTimeField(null=True)
+    files_done = models.PositiveIntegerField(default=0)
+    files_total = models.PositiveIntegerField(default=0)
+    bytes_done = models.PositiveBigIntegerField(default=0)
+    bytes_total = models.PositiveBigIntegerField(default=0)
+    stop_asked = models.BooleanField(default=False)
+    worker = models.CharField(max_length=36, blank=True)
+    heartbeat = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=40, blank=True)
 
     class Meta:
         ordering = ["-id"]
@@ -29,15 +55,46 @@ class ImportBatch(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} from {self.source}"
 
+    def silent_since(self, moment: datetime) -> bool:
+        """Whether a worker has the import and has not been heard of since *moment*."""
+        heard = self.heartbeat
+        return self.status == ImportStatus.WORKING and (heard is None or heard < moment)
+
+
+class ImportFile(models.Model):
+    """One file of an upload: what the check found in it, then what the import wrote of it.
+
+    The counts are items; a refused file gives none of them.
+    """
+
+    batch = models.ForeignKey(ImportBatch, on_delete=models.CASCADE, related_name="files")
+    name = models.CharField(max_length=200)
+    new = models.PositiveIntegerField(default=0)
+    same = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    quarantined = models.PositiveIntegerField(default=0)
+    refused = models.BooleanField(default=False)
+    imported_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["batch", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "name"], name="one_import_file_per_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.batch_id}: {self.name}"
+
 
 class ImportProblem(models.Model):
-    """One row of one file that a person should look at."""
+    """One row of one file that a person should look at; a fatal one refuses its file."""
 
     batch = models.ForeignKey(ImportBatch, on_delete=models.CASCADE, related_name="problems")
     file = models.CharField(max_length=200)
     row = models.PositiveIntegerField(null=True)
     code = models.CharField(max_length=60)
     text = models.TextField()
+    fatal = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["batch", "id"]

@@ -159,3 +159,16 @@ class Decision(Named):
     KEEP = "keep", "Keep as it is", "保留原样"
     REPAIR = "repair", "Repair", "修正"
     EXCLUDE = "exclude", "Exclude", "剔除"
+
+
+class ImportStatus(Named):
+    """Where an import stands; an upload is first checked, then imported when a person says so."""
+
+    QUEUED = "queued", "Waiting", "等待中"
+    WORKING = "working", "Running", "进行中"
+    CHECKED = "checked", "Checked", "已预检"
+    STOPPED = "stopped", "Stopped", "已停止"
+    INTERRUPTED = "interrupted", "Interrupted", "已中断"
+    FAILED = "failed", "Failed", "失败"
+    DONE = "done", "Imported", "已导入"
+    DISCARDED = "discarded", "Discarded", "已放弃"

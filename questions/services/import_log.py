@@ -56,6 +56,7 @@ class ImportLog:
                 row=problem.row,
                 code=problem.code,
                 text=problem.text,
+                fatal=problem.fatal,
             )
             for problem in self.problems
         )

@@ -1,0 +1,105 @@
+"""How much one request may send: looked at before anything of it is read or written to disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import BadInput, Refusal
+
+View = Callable[..., HttpResponse]
+# Read and thrown away, so that a browser that is still sending comes to see the sentence.
+MOST_THROWN_AWAY = 512 * 2**20
+CHUNK = 1 << 16
+
+
+class TooLarge(Refusal):
+    """The request is larger than the site takes."""
+
+    status = 413
+    code = "too_large"
+
+
+def takes_uploads(capability: Capability) -> Callable[[View], View]:
+    """A page that takes large uploads, from those who may do *capability*."""
+
+    def decorate(view: View) -> View:
+        view.upload_capability = capability  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
+class BodyLimit:
+    """Stands before the CSRF check, which would read the whole request to find its token."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: View, args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        if request.method not in ("POST", "PUT", "PATCH"):
+            return None
+        capability = getattr(view, "upload_capability", None)
+        uploads = capability is not None and may(request, capability)
+        megabytes = settings.IMPORT_MAX_UPLOAD_MB if uploads else settings.REQUEST_MAX_BYTES >> 20
+        if length(request) > megabytes << 20:
+            throw_away(request)
+            sentence = _("That is more than %(n)d MB, which is the most that is taken at once.")
+            return refuse(request, TooLarge(sentence % {"n": megabytes}))
+        return self.parsed(request) if uploads else None
+
+    def parsed(self, request: HttpRequest) -> HttpResponse | None:
+        """Read the form here, where what is wrong with it can be said in a sentence."""
+        try:
+            request.POST  # noqa: B018
+        except TooManyFilesSent:
+            most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+            sentence = _("At most %(n)d files are taken at once; put them into one .zip.")
+            return refuse(request, BadInput(sentence % {"n": most}, code="too_many_files"))
+        except (TooManyFieldsSent, MultiPartParserError):
+            return refuse(request, BadInput(_("The form cannot be read; send it again.")))
+        return None
+
+
+def may(request: HttpRequest, capability: Capability) -> bool:
+    """Whether the person who sends this may do *capability*."""
+    return request.user.is_authenticated and request.user.may(capability)
+
+
+def length(request: HttpRequest) -> int:
+    """The length that the request declares; no more than that is ever read of it."""
+    text = request.META.get("CONTENT_LENGTH") or "0"
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def throw_away(request: HttpRequest) -> None:
+    """Read what is being sent without keeping it."""
+    left = min(length(request), MOST_THROWN_AWAY)
+    try:
+        while left > 0 and (chunk := request.read(min(CHUNK, left))):
+            left -= len(chunk)
+    except OSError:
+        return
+
+
+def refuse(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+    """The sentence as a page, or as JSON to a program."""
+    if request.path.startswith("/api/"):
+        body = {"code": refusal.code, "detail": str(refusal)}
+        return JsonResponse(body, status=refusal.status)
+    whole = not request.headers.get("HX-Request")
+    template = "refusal.html" if whole else "components/_refusal.html"
+    return render(request, template, {"refusal": refusal}, status=refusal.status)

@@ -1,0 +1,166 @@
+"""Unpacks an uploaded .zip: plain names inside one folder, and never more than was agreed.
+
+Nothing in the archive is believed: names are checked before anything is written,
+and bytes are counted as they come, not as the headers say. Whatever is not a
+file that an import reads (a licence, a README) is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv"})
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp"})
+ARCHIVE_SUFFIXES = frozenset({".zip", ".7z", ".rar", ".gz", ".tar", ".xz", ".bz2", ".tgz"})
+ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+CHUNK = 1 << 16
+
+_END = b"PK\x05\x06"
+_ZIP64_LOCATOR = b"PK\x06\x07"
+_LARGEST_COMMENT = 65_535
+_DIRECTORY_ENTRY = 46  # the least bytes of one entry in the directory of a zip
+_PART = re.compile(r"(?!\.)[^\x00-\x1f\x7f/\\:*?\"<>|]{1,120}(?<![. ])")
+_RESERVED = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+
+
+class ArchiveRefusal(ValueError):
+    """An upload that is not taken: a stable *code*, and the *name* in the archive it is about."""
+
+    def __init__(self, code: str, name: str = "") -> None:
+        super().__init__(f"{code}: {name}")
+        self.code = code
+        self.name = name[:120]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that an archive may unpack to. ``ratio`` counts once a file is over 1 MB."""
+
+    entries: int = 20_000
+    total_bytes: int = 500 * 2**20
+    file_bytes: int = 100 * 2**20
+    ratio: int = 100
+
+
+def plain_path(name: str) -> PurePosixPath:
+    """*name* as a relative path of plain parts; raises ArchiveRefusal for any other.
+
+    Absolute names, ``..``, drives, backslashes, control characters, hidden files
+    and the device names of Windows are refused.
+    """
+    parts = name.removesuffix("/").split("/")
+    if not all(_PART.fullmatch(part) and not _RESERVED.fullmatch(part) for part in parts):
+        raise ArchiveRefusal("unsafe_name", name)
+    return PurePosixPath(*parts)
+
+
+def unpack(archive: BinaryIO, folder: Path, limits: Limits | None = None) -> int:
+    """Write the files of *archive* that an import reads into *folder*; how many there were.
+
+    Raises ArchiveRefusal; what was written until then is for the caller to delete.
+    """
+    limits = limits or Limits()
+    _check_directory(archive, limits)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            entries = list(_checked_entries(opened.infolist(), limits))
+            budget = limits.total_bytes
+            for info, path in entries:
+                target = folder / path
+                if not target.resolve().is_relative_to(folder.resolve()):
+                    raise ArchiveRefusal("unsafe_name", info.filename)
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                budget -= _write(opened, info, target, min(budget, limits.file_bytes), limits)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error):
+        raise ArchiveRefusal("broken_zip") from None
+    return len(entries)
+
+
+def _check_directory(archive: BinaryIO, limits: Limits) -> None:
+    """Look at the end record alone: reading a directory of a million names takes too long."""
+    size = archive.seek(0, 2)
+    start = max(0, size - _LARGEST_COMMENT - 22)
+    archive.seek(start)
+    tail = archive.read()
+    archive.seek(0)
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + 22:
+        raise ArchiveRefusal("broken_zip")
+    count, directory_bytes = struct.unpack("<HI", tail[at + 10 : at + 16])
+    zip64 = tail[max(0, at - 20) : at].startswith(_ZIP64_LOCATOR)
+    longest = limits.entries * (_DIRECTORY_ENTRY + 400)
+    if zip64 or count > limits.entries or directory_bytes > longest:
+        raise ArchiveRefusal("too_many_files")
+
+
+def _checked_entries(
+    entries: list[zipfile.ZipInfo], limits: Limits
+) -> Iterator[tuple[zipfile.ZipInfo, PurePosixPath]]:
+    """The entries to be written, once every name of the archive has passed."""
+    if len(entries) > limits.entries:
+        raise ArchiveRefusal("too_many_files")
+    wanted: list[tuple[zipfile.ZipInfo, PurePosixPath]] = []
+    seen: set[str] = set()
+    for info in entries:
+        if _is_of_the_finder(info.filename) and "\0" not in info.orig_filename:
+            continue
+        path = plain_path(info.orig_filename)
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise ArchiveRefusal("link", info.filename)
+        if info.flag_bits & 1:
+            raise ArchiveRefusal("encrypted", info.filename)
+        if info.is_dir():
+            continue
+        _check_ratio(info, info.file_size, limits)
+        folded = str(path).casefold()
+        if folded in seen:
+            raise ArchiveRefusal("name_twice", info.filename)
+        seen.add(folded)
+        if path.suffix.lower() in ARCHIVE_SUFFIXES:
+            raise ArchiveRefusal("nested_archive", info.filename)
+        if path.suffix.lower() in DATA_SUFFIXES | IMAGE_SUFFIXES:
+            wanted.append((info, path))
+    if not wanted:
+        raise ArchiveRefusal("nothing_to_import")
+    yield from wanted
+
+
+def _is_of_the_finder(name: str) -> bool:
+    """What macOS adds to every archive, and version control to every folder."""
+    parts = name.split("/")
+    return ".." not in parts and (parts[0] == "__MACOSX" or any(_is_hidden(p) for p in parts))
+
+
+def _is_hidden(part: str) -> bool:
+    return part.startswith(".") and len(part) > 1 and not part.startswith("..")
+
+
+def _write(
+    opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, most: int, limits: Limits
+) -> int:
+    """Write one entry and count its real bytes."""
+    written = 0
+    with opened.open(info) as source, target.open("xb") as out:
+        while chunk := source.read(CHUNK):
+            if not written and chunk.startswith(ZIP_SIGNATURES):
+                raise ArchiveRefusal("nested_archive", info.filename)
+            written += len(chunk)
+            if written > most:
+                raise ArchiveRefusal("too_large_unpacked", info.filename)
+            _check_ratio(info, written, limits)
+            out.write(chunk)
+    return written
+
+
+def _check_ratio(info: zipfile.ZipInfo, size: int, limits: Limits) -> None:
+    if size > 2**20 and size > limits.ratio * max(info.compress_size, 1):
+        raise ArchiveRefusal("ratio", info.filename)

@@ -1,0 +1,105 @@
+"""Tells the page how far a worker is with an upload, file by file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F, Sum
+
+from gradeapp.audit.tags import Tag
+from questions.importers.records import SourceFile
+from questions.models import Dataset, ImportBatch, ImportProblem
+from questions.models.imports import ImportFile
+from questions.rules.vocabulary import ImportStatus
+from questions.services.import_log import SOURCE_LENGTH, ImportLog
+
+COUNTS = ("new", "same", "changed", "quarantined")
+
+
+class UploadLog(ImportLog):
+    """The log of one worker on one root of an upload.
+
+    What was written of a file is noted in the transaction that wrote it, so that
+    a killed worker leaves no file half noted. ``prefix`` keeps the files of
+    several roots apart; *sizes* are bytes by file name.
+    """
+
+    def __init__(
+        self,
+        batch: ImportBatch,
+        *,
+        prefix: str,
+        sizes: Mapping[str, int],
+        clock: Callable[[], datetime],
+    ) -> None:
+        super().__init__(batch.kind, batch.source, Tag.QUESTIONS_IMPORTED, batch.actor)
+        self._upload = batch
+        self._prefix = prefix
+        self._sizes = sizes
+        self._clock = clock
+        self.stopped = False
+
+    def wrote(self, dataset: Dataset | None, counts: Mapping[str, int], file: str = "") -> None:
+        """Note what was written, in its transaction."""
+        self._note(file, counts, refused=False)
+        upload = ImportBatch.objects.filter(pk=self._upload.pk)
+        upload.update(dataset=dataset, counts=written(self._upload))
+
+    def goes_on(self, file: SourceFile, counts: Mapping[str, int]) -> bool:
+        """Note the file and its problems; False when somebody asked to stop or took over."""
+        with transaction.atomic():
+            self._note(file.name, counts, refused=file.refused)
+            self._keep_problems(file)
+            held = ImportBatch.objects.filter(
+                pk=self._upload.pk, worker=self._upload.worker, status=ImportStatus.WORKING
+            ).update(
+                heartbeat=self._clock(),
+                files_done=F("files_done") + 1,
+                bytes_done=F("bytes_done") + self._sizes.get(file.name, 0),
+            )
+        asked = ImportBatch.objects.values_list("stop_asked", flat=True).get(pk=self._upload.pk)
+        self.stopped = asked or not held
+        return not self.stopped
+
+    def finish(self) -> None:
+        """Everything was noted file by file."""
+
+    def _note(self, name: str, counts: Mapping[str, int], *, refused: bool) -> None:
+        """The counts of a file; one that was imported keeps those of the import that wrote it."""
+        importing = self._upload.confirmed_at is not None
+        values = {key: counts.get(key, 0) for key in COUNTS} | {"refused": refused}
+        row, made = ImportFile.objects.get_or_create(
+            batch=self._upload, name=self._named(name), defaults=values
+        )
+        if row.imported_at is None and (importing or not made):
+            imported_at = self._clock() if importing and not refused else None
+            ImportFile.objects.filter(pk=row.pk).update(**values, imported_at=imported_at)
+
+    def _keep_problems(self, file: SourceFile) -> None:
+        name = self._named(file.name)
+        ImportProblem.objects.filter(batch=self._upload, file=name).delete()
+        ImportProblem.objects.bulk_create(
+            ImportProblem(
+                batch=self._upload,
+                file=name,
+                row=problem.row,
+                code=problem.code,
+                text=problem.text,
+                fatal=problem.fatal,
+            )
+            for problem in file.problems
+        )
+
+    def _named(self, name: str) -> str:
+        return (self._prefix + name)[-SOURCE_LENGTH:]
+
+
+def written(batch: ImportBatch) -> dict[str, int]:
+    """What *batch* wrote so far, over its files."""
+    rows = ImportFile.objects.filter(batch=batch, imported_at__isnull=False)
+    sums = rows.aggregate(**{key: Sum(key) for key in COUNTS})
+    found = Counter({key: value or 0 for key, value in sums.items()})
+    return {"read": found["new"] + found["same"] + found["changed"], **found}

@@ -1,0 +1,201 @@
+"""Takes what a curator uploads: files, or one .zip of a folder, into a folder of its own."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput
+from questions.importers.archive import (
+    DATA_SUFFIXES,
+    IMAGE_SUFFIXES,
+    ZIP_SIGNATURES,
+    ArchiveRefusal,
+    plain_path,
+    unpack,
+)
+from questions.importers.recognise import recognised, roots, source_root
+from questions.models import ImportBatch
+from questions.rules.vocabulary import ImportStatus
+from questions.services.import_log import SOURCE_LENGTH
+from questions.services.imports import READERS
+
+logger = logging.getLogger(__name__)
+
+KEPT_FOR = timedelta(days=1)
+
+SENTENCES: dict[str, str | Promise] = {
+    "broken_zip": gettext_lazy("The .zip is broken, or is no .zip."),
+    "too_many_files": gettext_lazy("The .zip holds more than 20,000 files."),
+    "too_large_unpacked": gettext_lazy("“%(name)s” makes the .zip too large when unpacked."),
+    "ratio": gettext_lazy(
+        "“%(name)s” in the .zip is a bomb: it unpacks to a hundred times its size."
+    ),
+    "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name; nothing was taken."),
+    "link": gettext_lazy("“%(name)s” in the .zip is a link or a device, not a file."),
+    "encrypted": gettext_lazy("“%(name)s” in the .zip is locked with a password."),
+    "name_twice": gettext_lazy("“%(name)s” is there twice."),
+    "nested_archive": gettext_lazy("“%(name)s” is an archive inside the .zip; unpack it first."),
+    "nothing_to_import": gettext_lazy("There is no .json, .jsonl or .csv file in it."),
+    "wrong_kind": gettext_lazy(
+        "“%(name)s” is none of .json, .jsonl, .csv, .png, .jpg, .webp or .zip."
+    ),
+    "zip_alone": gettext_lazy("A .zip is uploaded alone."),
+    "not_recognised": gettext_lazy(
+        "These files are of no benchmark that is known here; choose the source yourself."
+    ),
+}
+
+
+class Upload(Protocol):
+    """What is needed of an uploaded file."""
+
+    name: str | None
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]: ...
+
+
+def imports_folder() -> Path:
+    """Where uploads lie until they are imported; web and worker both reach it."""
+    folder = Path(settings.VAR_DIR) / "imports"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def folder_of(batch: ImportBatch) -> Path:
+    """The folder of an upload that has not been deleted."""
+    return imports_folder() / batch.folder
+
+
+def take_upload(uploads: Sequence[Upload], source: str, *, acting_user: User) -> ImportBatch:
+    """Keep *uploads* and queue their check; *source* is one of READERS, or empty to find out.
+
+    Raises BadInput for what cannot be taken, and then nothing is left of it.
+    """
+    name = uuid.uuid4().hex
+    folder = imports_folder() / name
+    folder.mkdir(mode=0o700)
+    try:
+        _keep(uploads, folder)
+        _check_holds_data(folder)
+        reader = source or recognised(source_root(folder)) or recognised(roots(folder)[0])
+        if reader not in READERS:
+            raise ArchiveRefusal("not_recognised")
+        return _queue(uploads, reader, name, acting_user)
+    except ArchiveRefusal as refusal:
+        delete_folder(folder)
+        sentence = str(SENTENCES[refusal.code]) % {"name": refusal.name}
+        raise BadInput(sentence, code=refusal.code) from None
+    except BaseException:
+        delete_folder(folder)
+        raise
+
+
+@transaction.atomic
+def _queue(uploads: Sequence[Upload], reader: str, folder: str, user: User) -> ImportBatch:
+    names = ", ".join(str(upload.name) for upload in uploads)
+    batch = ImportBatch.objects.create(
+        kind="questions",
+        source=names if len(names) <= SOURCE_LENGTH else names[: SOURCE_LENGTH - 1] + "…",
+        reader=reader,
+        folder=folder,
+        status=ImportStatus.QUEUED,
+        actor=user,
+    )
+    record(Tag.QUESTIONS_UPLOADED, batch, actor=user, source=batch.source, reader=reader)
+    return batch
+
+
+def _keep(uploads: Sequence[Upload], folder: Path) -> None:
+    if not uploads:
+        raise BadInput(_("Choose at least one file."))
+    zipped = [upload for upload in uploads if str(upload.name).lower().endswith(".zip")]
+    if zipped and len(uploads) > 1:
+        raise ArchiveRefusal("zip_alone")
+    if zipped:
+        archive = folder.with_suffix(".zip")
+        try:
+            _write(zipped[0].chunks(), archive)
+            with archive.open("rb") as stream:
+                unpack(stream, folder)
+        finally:
+            archive.unlink(missing_ok=True)
+        return
+    for upload in uploads:
+        _keep_one(upload, folder)
+
+
+def _keep_one(upload: Upload, folder: Path) -> None:
+    """A data file into the folder, an image into its ``images``."""
+    path = plain_path(str(upload.name))
+    suffix = path.suffix.lower()
+    if len(path.parts) != 1:
+        raise ArchiveRefusal("unsafe_name", str(upload.name))
+    if suffix not in DATA_SUFFIXES | IMAGE_SUFFIXES:
+        raise ArchiveRefusal("wrong_kind", path.name)
+    target = folder / "images" / path.name if suffix in IMAGE_SUFFIXES else folder / path.name
+    target.parent.mkdir(mode=0o700, exist_ok=True)
+    if target.exists():
+        raise ArchiveRefusal("name_twice", path.name)
+    _write(upload.chunks(), target)
+    with target.open("rb") as stream:
+        if stream.read(4).startswith(ZIP_SIGNATURES):
+            raise ArchiveRefusal("wrong_kind", path.name)
+
+
+def _write(chunks: Iterable[bytes], target: Path) -> None:
+    with target.open("xb") as out:
+        for chunk in chunks:
+            out.write(chunk)
+
+
+def _check_holds_data(folder: Path) -> None:
+    files = (file for file in folder.rglob("*") if file.is_file())
+    if not any(file.suffix.lower() in DATA_SUFFIXES for file in files):
+        raise ArchiveRefusal("nothing_to_import")
+
+
+def delete_folder(folder: Path) -> None:
+    """Delete an upload; what cannot be deleted now is found by the clock later."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        logger.warning("an upload could not be deleted: %s", error.strerror)
+
+
+def delete_upload(batch: ImportBatch) -> None:
+    """Forget the files of *batch*; what it did and found stays."""
+    if batch.folder:
+        delete_folder(folder_of(batch))
+        ImportBatch.objects.filter(pk=batch.pk).update(folder="")
+        batch.folder = ""
+
+
+def delete_left_over(now: datetime) -> int:
+    """Delete folders that no import names any more, a day after they came; how many."""
+    named = set(ImportBatch.objects.exclude(folder="").values_list("folder", flat=True))
+    before = (now - KEPT_FOR).timestamp()
+    left = [
+        entry
+        for entry in imports_folder().iterdir()
+        if entry.stem not in named and entry.stat().st_mtime < before
+    ]
+    for entry in left:
+        entry.unlink() if entry.is_file() else delete_folder(entry)
+    return len(left)

@@ -1,0 +1,36 @@
+"""Celery tasks of the bank: each takes ids and calls one service. A message is a hint."""
+
+from __future__ import annotations
+
+import logging
+
+from celery import shared_task
+from kombu.exceptions import OperationalError
+
+from questions.services import import_jobs
+
+logger = logging.getLogger(__name__)
+
+# The clock asks again every ten seconds: behind busy workers, old messages must not pile up.
+STALE_AFTER = 30.0
+
+
+@shared_task(name="questions.work_on_import", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def work_on_import(batch_id: int) -> None:
+    """Check or import an upload to its end."""
+    import_jobs.work_on_import(batch_id)
+
+
+@shared_task(name="questions.look_for_imports", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def look_for_imports() -> None:
+    """Find the uploads that no message points to any more, and point to them."""
+    for batch_id in import_jobs.look_for_imports():
+        ask_for_import(batch_id)
+
+
+def ask_for_import(batch_id: int) -> None:
+    """Tell the workers of an upload, after the commit; without a broker the clock finds it."""
+    try:
+        work_on_import.apply_async((batch_id,), retry=False)
+    except OperationalError as error:
+        logger.warning("the broker does not take import %s: %s", batch_id, type(error).__name__)

@@ -1,0 +1,110 @@
+"""States and problems of imports as people read them."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from questions.models import ImportBatch
+from questions.rules.vocabulary import ImportStatus
+
+register = template.Library()
+Words = str | Promise
+
+STATES: dict[str, tuple[Words, str]] = {
+    ImportStatus.QUEUED: (_("waiting"), "amber"),
+    ImportStatus.CHECKED: (_("checked"), "accent"),
+    ImportStatus.STOPPED: (_("stopped"), "amber"),
+    ImportStatus.INTERRUPTED: (_("interrupted"), "red"),
+    ImportStatus.FAILED: (_("failed"), "red"),
+    ImportStatus.DONE: (_("imported"), "green"),
+    ImportStatus.DISCARDED: (_("discarded"), ""),
+}
+SOURCES = {
+    "gaokao-bench": "GAOKAO-Bench",
+    "agieval": "AGIEval",
+    "agibench": "AGIBench",
+    "jsonl": _("Our own format (JSONL)"),
+}
+COUNTS = {
+    "read": _("Items read"),
+    "new": _("New"),
+    "same": _("Same"),
+    "changed": _("Changed"),
+    "quarantined": _("Quarantined"),
+    "responses": _("Responses"),
+    "marks": _("Marks"),
+    "judgements": _("Judgements"),
+}
+# What a problem is called; its sentence in the log, with names and numbers, stands beside it.
+PROBLEMS: dict[str, Words] = {
+    "no_files": _("no file to read"),
+    "unreadable": _("cannot be read"),
+    "empty": _("holds no question"),
+    "file_too_large": _("the file is too large"),
+    "too_many_problems": _("too many problems"),
+    "broken_json": _("broken JSON"),
+    "not_an_object": _("no JSON object"),
+    "not_utf8": _("no UTF-8 text"),
+    "line_too_long": _("the line is too long"),
+    "too_deep": _("nested too deep"),
+    "duplicate_key": _("one key twice"),
+    "bad_key": _("a key that cannot be stored"),
+    "not_a_number": _("no number"),
+    "number_out_of_range": _("a number out of range"),
+    "unknown_key": _("an unknown key"),
+    "missing_key": _("a key is missing"),
+    "wrong_type": _("a value of another type"),
+    "bad_value": _("a value that is not allowed"),
+    "too_long": _("a text that is too long"),
+    "too_many_points": _("more points than the bank can hold"),
+    "duplicate_id": _("one question twice"),
+    "duplicate_keyword": _("one keyword twice"),
+    "changed_item": _("differs from the bank"),
+    "image_name": _("no plain image name"),
+    "image_svg": _("an SVG, which can carry scripts"),
+    "image_missing": _("the image is not there"),
+    "image_not_listed": _("the image is not listed"),
+    "image_content": _("no PNG, JPEG or WebP picture"),
+    "image_too_large": _("the image is too large"),
+    "image_changed": _("another image of this name is in the bank"),
+    "key_outside_letters": _("the key is not on offer"),
+    "several_letters": _("several keys where one is asked for"),
+    "key_count": _("keys and sub-questions differ in number"),
+    "rubric_sum": _("the rubric does not add up to the marks"),
+    "text_cleaned": _("a character that no database stores was replaced"),
+    "both_streams": _("for both mathematics streams, no subject yet"),
+    "prompts_file": _("prompt texts, passed over"),
+    "summary_file": _("a summary, passed over"),
+    "answers_file": _("a model's answers, passed over"),
+    "not_of_the_benchmark": _("not of this benchmark, passed over"),
+    "unknown_keyword": _("an unknown keyword, passed over"),
+}
+
+
+@register.filter
+def import_state(batch: ImportBatch) -> tuple[Words, str]:
+    """Text and colour of the pill of an import."""
+    if batch.status == ImportStatus.WORKING:
+        running = _("being checked") if batch.confirmed_at is None else _("being imported")
+        return running, "green"
+    return STATES[batch.status]
+
+
+@register.filter
+def source_name(reader: str) -> Words:
+    """What a source is called; itself where unknown."""
+    return SOURCES.get(reader, reader)
+
+
+@register.filter
+def problem_words(code: str) -> Words:
+    """What a problem is called; its code with blanks where unknown."""
+    return PROBLEMS.get(code, code.replace("_", " "))
+
+
+@register.filter
+def count_name(key: str) -> Words:
+    """What a count of an import is called; its key with blanks where unknown."""
+    return COUNTS.get(key, key.replace("_", " "))
