@@ -11,7 +11,13 @@ from questions.models.bank import (
 from questions.models.gate import ItemDecision, ItemProblem
 from questions.models.human_rates import HumanRate
 from questions.models.imports import ImportBatch, ImportProblem
-from questions.models.labels import Knowledge, LabelBatch, LabelOpinion, LabelRevision
+from questions.models.labels import (
+    Knowledge,
+    LabelBatch,
+    LabelOpinion,
+    LabelRevision,
+    LabelSettlement,
+)
 from questions.models.rubric import Rubric, RubricGroup, ScoringPoint
 from questions.models.saved_views import SavedView
 from questions.models.search import SearchText
@@ -29,6 +35,7 @@ __all__ = [
     "LabelBatch",
     "LabelOpinion",
     "LabelRevision",
+    "LabelSettlement",
     "Question",
     "QuestionRevision",
     "Rubric",

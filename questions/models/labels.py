@@ -106,9 +106,12 @@ class LabelRevision(models.Model):
 class LabelOpinion(models.Model):
     """What one curator, or one model, thinks the labels are; evidence for agreement.
 
-    The newest opinion of a curator on an item counts. A model's opinion is a
-    suggestion: it becomes a label only when a person takes it, and is counted
-    apart. ``seen_suggestion`` says that the curator had one before their eyes.
+    The newest opinion of a curator on an item counts; one without any label takes
+    the curator's opinion back. A model's opinion is a suggestion: it becomes a
+    label only when a person takes it, and is counted apart. ``seen_suggestion``
+    says that the curator had one, or another curator's labels, before their eyes:
+    then the two are not independent. ``wrote`` is the row of labels that the
+    opinion set, if it did.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="opinions")
@@ -123,6 +126,9 @@ class LabelOpinion(models.Model):
     difficulty = models.PositiveSmallIntegerField(null=True)
     modal = models.CharField(max_length=20, choices=Modal.choices(), blank=True)
     seen_suggestion = models.BooleanField(default=False)
+    wrote = models.OneToOneField(
+        LabelRevision, null=True, on_delete=models.PROTECT, related_name="opinion"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -140,3 +146,37 @@ class LabelOpinion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.author or self.model_name} on {self.question}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it names no label: then it takes back what its author said before."""
+        return not (self.ability_branch or self.knowledge_id or self.difficulty or self.modal)
+
+
+class LabelSettlement(models.Model):
+    """A person's word on an item on which two curators differ.
+
+    It holds until there is an opinion newer than ``last_opinion``. ``chosen`` is
+    the opinion that was followed, None for labels of the person's own.
+    """
+
+    question = models.ForeignKey(
+        Question, on_delete=models.PROTECT, related_name="label_settlements"
+    )
+    chosen = models.ForeignKey(
+        LabelOpinion, null=True, on_delete=models.PROTECT, related_name="chosen_by"
+    )
+    last_opinion = models.ForeignKey(
+        LabelOpinion, on_delete=models.PROTECT, related_name="settled_up_to"
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_settlements"
+    )
+    reason = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.question} settled by {self.author}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.db.models import Q, QuerySet
 
 from questions.models import LabelBatch, LabelRevision, Question
-from questions.rules.four_tuple import FourTuple
+from questions.rules.four_tuple import FourTuple, Label
 
 # An item whose four labels are not all there. It stands in the labelling queue.
 UNLABELLED = (
@@ -33,7 +35,32 @@ def four_tuple(row: LabelRevision | None) -> FourTuple:
 def label_history(question: Question) -> QuerySet[LabelRevision]:
     """Every row of the item's labels, newest first, with who wrote it; overtaken rows too."""
     rows = LabelRevision.objects.filter(question=question).order_by("-pk")
-    return rows.select_related("author", "knowledge__parent", "batch__undoes", "batch__undone_by")
+    return rows.select_related("author", "knowledge__parent", "batch__undoes", "opinion")
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """A row of labels and what it changed; ``taken_back`` when it undoes its author's own."""
+
+    row: LabelRevision
+    changed: frozenset[str]
+    taken_back: bool
+
+
+def history_rows(question: Question) -> list[HistoryRow]:
+    """The history of the item's labels, newest first, each compared with what counted before."""
+    before = FourTuple()
+    found = []
+    for row in reversed(label_history(question)):
+        now = four_tuple(row)
+        changed = frozenset(
+            label.value for label in Label if now.value(label) != before.value(label)
+        )
+        opinion = getattr(row, "opinion", None)
+        taken_back = opinion is not None and opinion.is_empty
+        found.append(HistoryRow(row, changed, taken_back))
+        before = before if row.overtaken else now
+    return found[::-1]
 
 
 def kept_questions(undoing: LabelBatch) -> QuerySet[Question]:

@@ -1,0 +1,183 @@
+"""Opinions of curators: given, taken back, and settled where two differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, Conflict
+from questions.models import (
+    Knowledge,
+    LabelOpinion,
+    LabelRevision,
+    LabelSettlement,
+    Question,
+)
+from questions.rules.four_tuple import FourTuple, Label
+from questions.selectors.labels import four_tuple
+from questions.selectors.opinions import (
+    as_labels,
+    counting_opinions,
+    last_opinion,
+    own_opinion,
+)
+from questions.services.label_rows import check_change, check_reason
+from questions.services.labels import move_labels, set_labels
+
+
+@dataclass(frozen=True, slots=True)
+class GivenOpinion:
+    """The stored opinion; ``overtaken`` says that another's labels came first and count."""
+
+    opinion: LabelOpinion
+    overtaken: Conflict | None = None
+
+
+@transaction.atomic
+def give_opinion(
+    question: Question,
+    change: Mapping[str, object],
+    *,
+    acting_user: User,
+    sets_labels: bool,
+    seen: int | None = None,
+    saw_suggestion: bool = False,
+    reason: str = "",
+) -> GivenOpinion:
+    """Keep what *acting_user* thinks the labels are; with *sets_labels* they become the labels.
+
+    Without it (the second, blind labelling) the labels stay as they are. Empty
+    values of *change* say nothing. *seen* is the key of the row of labels before
+    the curator's eyes, as in ``set_labels``; where somebody else labelled the item
+    since, theirs count, and the opinion is kept for comparing. Raises BadInput
+    without any label, or for a value that does not exist.
+    """
+    given = {name: value for name, value in change.items() if value not in (None, "")}
+    if not given:
+        raise BadInput(_("Give at least one label."), code="no_labels")
+    row, overtaken = None, None
+    if sets_labels:
+        try:
+            row = set_labels(question, given, acting_user=acting_user, reason=reason, seen=seen)
+        except Conflict as conflict:
+            overtaken = conflict
+    shown = question.label_id if seen is None else seen
+    influenced = saw_suggestion or (sets_labels and _saw_others(question, shown, acting_user))
+    return GivenOpinion(_keep(question, given, acting_user, row, influenced), overtaken)
+
+
+def _keep(
+    question: Question,
+    given: Mapping[str, object],
+    author: User,
+    row: LabelRevision | None,
+    influenced: bool,
+) -> LabelOpinion:
+    """The new opinion, or the one before when it says the same and no labels were written."""
+    labels = FourTuple(**{label.value: value for label, value in check_change(given).items()})  # type: ignore[arg-type]
+    before = own_opinion(question, author)
+    if before is not None and as_labels(before) == labels and row is None:
+        return before
+    return LabelOpinion.objects.create(
+        question=question,
+        author=author,
+        ability_branch=labels.ability_branch,
+        knowledge_id=labels.knowledge,
+        difficulty=labels.difficulty,
+        modal=labels.modal,
+        # What was seen once cannot be unseen.
+        seen_suggestion=influenced or (before is not None and before.seen_suggestion),
+        wrote=row,
+    )
+
+
+def _saw_others(question: Question, seen: int | None, user: User) -> bool:
+    """Whether the row of labels that was shown rests on another person's."""
+    rows = LabelRevision.objects.filter(question=question, pk__lte=seen or 0, overtaken=False)
+    return rows.exclude(author=user).exclude(author=None).exists()
+
+
+@transaction.atomic
+def take_back(*, acting_user: User) -> LabelOpinion:
+    """Take the newest opinion of *acting_user* back, and the labels that it set.
+
+    The item has the labels and origins from before again, unless they changed
+    since. Nothing is deleted: an empty opinion and a row of labels are added.
+    Returns the opinion that was taken back; raises Conflict when there is none.
+    """
+    opinion = last_opinion(acting_user)
+    if opinion is None:
+        raise Conflict(_("There is nothing of yours to undo."), code="no_opinion")
+    question = Question.objects.select_for_update(of=("self",)).get(pk=opinion.question_id)
+    restored = None
+    if opinion.wrote is not None and question.label_id == opinion.wrote_id:
+        restored = _restore(question, opinion.wrote, acting_user)
+    LabelOpinion.objects.create(
+        question=question,
+        author=acting_user,
+        seen_suggestion=opinion.seen_suggestion,
+        wrote=restored,
+    )
+    return opinion
+
+
+def _restore(question: Question, wrote: LabelRevision, author: User) -> LabelRevision:
+    earlier = LabelRevision.objects.filter(question=question, overtaken=False, pk__lt=wrote.pk)
+    before = four_tuple(earlier.order_by("-pk").first())
+    return move_labels(question, wrote, before, author=author, reason="")
+
+
+@transaction.atomic
+def settle(
+    question: Question,
+    *,
+    acting_user: User,
+    reason: str,
+    last: int,
+    chosen: LabelOpinion | None = None,
+    change: Mapping[str, object] | None = None,
+) -> LabelSettlement:
+    """Set the labels of an item on which curators differ, by one's opinion or by *change*.
+
+    *last* is the key of the newest opinion that the person saw. What *chosen*
+    leaves empty stays. Raises BadInput without a reason or without labels, and
+    for an opinion on another item; Conflict when a curator has changed their
+    opinion since, or when nobody differs any more.
+    """
+    reason = check_reason(reason)
+    if not reason:
+        raise BadInput(_("Say why you decide so."), code="no_reason")
+    question = Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
+    opinions = {one.pk: one for one in counting_opinions().filter(question=question)}
+    if not opinions or max(opinions) != last:
+        raise Conflict(
+            _("A curator has changed their labels meanwhile; look again before you decide."),
+            code="opinions_changed",
+        )
+    if chosen is not None and chosen.pk not in opinions:
+        raise BadInput(_("This opinion is not one of those on this question."), code="not_here")
+    given = _as_change(chosen) if chosen else change or {}
+    given = {name: value for name, value in given.items() if value not in (None, "")}
+    if not given:
+        raise BadInput(_("Give at least one label."), code="no_labels")
+    set_labels(question, given, acting_user=acting_user, reason=reason, tag=Tag.LABELS_SETTLED)
+    return LabelSettlement.objects.create(
+        question=question,
+        chosen=chosen,
+        last_opinion=opinions[last],
+        author=acting_user,
+        reason=reason,
+    )
+
+
+def _as_change(opinion: LabelOpinion) -> dict[str, object]:
+    labels = as_labels(opinion)
+    change: dict[str, object] = {label.value: labels.value(label) for label in Label}
+    if opinion.knowledge_id:
+        change[Label.KNOWLEDGE] = Knowledge.objects.get(pk=opinion.knowledge_id).slug
+    return change

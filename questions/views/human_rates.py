@@ -1,0 +1,90 @@
+"""How people did on one item: its rates, adding one, correcting one."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from gradeapp.accounts.permissions import MemberRequest, check, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import BadInput, NotFound, Refusal
+from questions.forms.labelling import number
+from questions.models import Question
+from questions.rules.difficulty import difficulty_level
+from questions.selectors.human_rates import rates_of, reference_of
+from questions.services.human_rates import GivenRate, add_rate, correct_rate
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.SEE_QUESTIONS)
+def rates(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """The rates of an item and of its task; a POST adds one or corrects one."""
+    rows = Question.objects.select_related("task__dataset", "current", "label__knowledge")
+    question = rows.filter(public_id=public_id, current__isnull=False).first()
+    if question is None:
+        raise NotFound(_("There is no such question."))
+    refusal: Refusal | None = None
+    if request.method == "POST":
+        check(request.user, Capability.EDIT_QUESTIONS)
+        try:
+            _save(request, question)
+        except Refusal as told:
+            refusal = told
+        else:
+            return redirect("questions:rates", public_id)
+    reference = reference_of(question)
+    context = {
+        "question": question,
+        "rates": rates_of(question),
+        "task_rates": rates_of(question.task),
+        "reference": reference,
+        "level": difficulty_level(reference.value) if reference else None,
+        "refusal": refusal,
+        "sent": request.POST,
+        "may_edit": request.user.may(Capability.EDIT_QUESTIONS),
+    }
+    status = refusal.status if refusal else 200
+    return render(request, "questions/rates/rates.html", context, status=status)
+
+
+def _save(request: MemberRequest, question: Question) -> None:
+    given, reason = _given(request.POST), request.POST.get("reason", "")
+    key = number(request.POST, "corrects")
+    if not key:
+        add_rate(question, given, acting_user=request.user, reason=reason)
+        messages.success(request, _("The rate is kept."))
+        return
+    rate = (rates_of(question) | rates_of(question.task)).filter(pk=key).first()
+    if rate is None:
+        raise NotFound(_("There is no such rate here."))
+    correct_rate(rate, given, acting_user=request.user, reason=reason)
+    messages.success(request, _("The rate is corrected; the earlier one is kept."))
+
+
+def _given(data: QueryDict) -> GivenRate:
+    """The fields of the form; the rate comes in per cent."""
+    size = data.get("sample_size", "").strip()
+    if size and not number(data, "sample_size"):
+        raise BadInput(_("A sample has at least one person."), code="bad_sample_size")
+    return GivenRate(
+        value=_decimal(data.get("percent", ""), _("Give the rate in per cent.")) / 100,
+        source=data.get("source", ""),
+        sample_size=int(size) if size else None,
+        weight=_decimal(data.get("weight") or "1", _("Give the weight as a number.")),
+    )
+
+
+def _decimal(text: str, sentence: str) -> Decimal:
+    try:
+        value = Decimal(text.strip().removesuffix("%").strip()[:20])
+    except InvalidOperation:
+        raise BadInput(sentence, code="no_number") from None
+    if not value.is_finite():
+        raise BadInput(sentence, code="no_number")
+    return value

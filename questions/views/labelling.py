@@ -1,0 +1,192 @@
+"""The labelling queue: overview, one question at a time, undo, the history of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect, push_url, trigger_client_event
+
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import BadInput, NotFound
+from questions.forms.filters import QuestionFilter
+from questions.forms.labelling import (
+    Filters,
+    chosen_labels,
+    label_choices,
+    number,
+    read_filters,
+    sent_labels,
+)
+from questions.models import LabelOpinion, Question
+from questions.selectors.bank import image_addresses
+from questions.selectors.human_rates import reference_of
+from questions.selectors.labelling import by_whom, next_waiting, progress, waiting
+from questions.selectors.labels import history_rows
+from questions.selectors.opinions import open_differences, own_opinion, suggestion_for
+from questions.services.opinions import give_opinion, take_back
+
+SHOWN_FILTERS = ("dataset", "subject", "type", "year")
+
+
+@require_safe
+@requires(Capability.SEE_QUESTIONS)
+def overview(request: MemberRequest) -> HttpResponse:
+    """What waits within the filters, how far the bank is, and by whom."""
+    filters = read_filters(request.GET)
+    context = {
+        "filters": QuestionFilter(request.GET, queryset=Question.objects.none()),
+        "shown_filters": SHOWN_FILTERS,
+        "suggestions": filters.suggestions,
+        "query": filters.without("mode"),
+        "first": progress(filters.rows, request.user, second=False),
+        "second": progress(filters.rows, request.user, second=True),
+        "waiting": waiting(filters.rows, request.user, second=False).count(),
+        "waiting_second": waiting(filters.rows, request.user, second=True).count(),
+        "differences": len(open_differences()),
+        "people": by_whom(),
+        "may_label": request.user.may(Capability.EDIT_QUESTIONS),
+    }
+    return render(request, "questions/labelling/overview.html", context)
+
+
+@require_safe
+@requires(Capability.EDIT_QUESTIONS)
+def next_item(request: MemberRequest) -> HttpResponse:
+    """The next item of the queue after the one that is skipped, if any."""
+    filters = read_filters(request.GET)
+    return _show_next(request, filters, number(request.GET, "after"))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.EDIT_QUESTIONS)
+def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """One item with its four labels to be given; a POST saves them and shows the next."""
+    question, filters = _question(public_id), read_filters(request.GET)
+    if request.method != "POST":
+        return _show(request, question, filters)
+    try:
+        given = give_opinion(
+            question,
+            sent_labels(request.POST),
+            acting_user=request.user,
+            sets_labels=not filters.second,
+            seen=number(request.POST, "seen"),
+            saw_suggestion=_saw_suggestion(request, question),
+            reason=request.POST.get("reason", ""),
+        )
+    except BadInput as refusal:
+        if request.htmx:
+            raise
+        return _show(request, question, filters, sent=request.POST.dict(), refusal=refusal)
+    if given.overtaken and not request.htmx:
+        messages.warning(request, str(given.overtaken))
+    response = _show_next(request, filters, question.pk, saved=True)
+    if given.overtaken and request.htmx:
+        note = {"text": str(given.overtaken), "kind": "warning"}
+        return trigger_client_event(response, "notice", note)
+    return response
+
+
+@require_POST
+@requires(Capability.EDIT_QUESTIONS)
+def undo(request: MemberRequest) -> HttpResponse:
+    """Take the last own labels back and show the item again, with what had been given."""
+    opinion = take_back(acting_user=request.user)
+    question = _question(opinion.question.public_id)
+    return _show(
+        request, question, read_filters(request.GET), sent=chosen_labels(opinion), undone=True
+    )
+
+
+@require_safe
+@requires(Capability.SEE_QUESTIONS)
+def history(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """Every row of the item's labels: what, who, when, why."""
+    question = _question(public_id)
+    context = {"question": question, "history": history_rows(question)}
+    if request.htmx:
+        return render(request, "questions/labels/_history.html", context)
+    return render(request, "questions/labels/history.html", context)
+
+
+def _question(public_id: UUID) -> Question:
+    rows = Question.objects.select_related("task__dataset", "current", "label__knowledge")
+    question = rows.filter(public_id=public_id, current__isnull=False).first()
+    if question is None:
+        raise NotFound(_("There is no such question."))
+    return question
+
+
+def _saw_suggestion(request: MemberRequest, question: Question) -> bool:
+    key = number(request.POST, "suggestion")
+    return LabelOpinion.objects.filter(pk=key, question=question).exclude(model_name="").exists()
+
+
+def _show_next(
+    request: MemberRequest, filters: Filters, after: int, *, saved: bool = False
+) -> HttpResponse:
+    queue = waiting(filters.rows, request.user, second=filters.second)
+    question = next_waiting(queue, after)
+    if question is None:
+        address = _address("questions:labelling", filters)
+        return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
+    if not request.htmx:
+        return redirect(_address("questions:labelling-item", filters, question.public_id))
+    return _show(request, _question(question.public_id), filters, saved=saved)
+
+
+def _show(
+    request: MemberRequest,
+    question: Question,
+    filters: Filters,
+    *,
+    sent: dict[str, str] | None = None,
+    refusal: BadInput | None = None,
+    **state: Any,
+) -> HttpResponse:
+    """The whole page, or what htmx puts in place of ``#desk``."""
+    context = _context(request, question, filters) | state | {"refusal": refusal}
+    if sent:
+        chosen = {**context["choices"].chosen, **{k: v for k, v in sent.items() if v}}
+        context |= {"choices": label_choices(chosen), "reason": sent.get("reason", "")}
+    name = "_desk.html" if request.htmx else "desk.html"
+    context["fragment"] = bool(request.htmx)
+    status = refusal.status if refusal else 200
+    response = render(request, f"questions/labelling/{name}", context, status=status)
+    address = _address("questions:labelling-item", filters, question.public_id)
+    return push_url(response, address) if request.htmx else response
+
+
+def _context(request: MemberRequest, question: Question, filters: Filters) -> dict[str, Any]:
+    """In the second labelling nothing that anybody said of the item is shown."""
+    revision = question.current
+    assert revision is not None  # the queue has only items with a text
+    blind = filters.second
+    row = own_opinion(question, request.user) if blind else question.label
+    return {
+        "question": question,
+        "revision": revision,
+        "images": image_addresses(question.task.dataset, revision.images),
+        "choices": label_choices(chosen_labels(row)),
+        "origins": {} if blind or question.label is None else question.label.origins,
+        "second": blind,
+        "suggestion": suggestion_for(question) if filters.suggestions and not blind else None,
+        "reference": None if blind else reference_of(question),
+        "seen": question.label_id or 0,
+        "query": filters.query,
+        "progress": progress(filters.rows, request.user, second=filters.second),
+        "waiting": waiting(filters.rows, request.user, second=filters.second).count(),
+    }
+
+
+def _address(name: str, filters: Filters, *args: object) -> str:
+    address = reverse(name, args=args)
+    return f"{address}?{filters.query}" if filters.query else address

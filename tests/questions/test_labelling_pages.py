@@ -1,0 +1,338 @@
+"""The pages of labelling: the queue, the blind second labelling, agreement, differences, rates."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from questions.models import HumanRate, LabelOpinion, LabelRevision, LabelSettlement, Question
+from questions.rules.vocabulary import ItemStatus
+from questions.selectors.labelling import by_whom, next_waiting, progress, waiting
+from questions.selectors.labels import history_rows
+from questions.services.opinions import give_opinion
+from questions.services.suggestions import import_suggestions
+from tests.conftest import logged_in
+from tests.factories import make_question, make_task, make_user
+from tests.questions.label_world import MECHANICS, imported_labels, make_knowledge
+
+WHOLE = {
+    "ability_branch": "reasoning",
+    "knowledge": MECHANICS,
+    "difficulty": "4",
+    "modal": "text",
+}
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def items(db: None) -> list[Question]:
+    make_knowledge()
+    task = make_task()
+    return [make_question(task, stem=f"question number {n}") for n in (1, 2, 3)]
+
+
+@pytest.fixture
+def other(db: None) -> User:
+    return make_user(Role.CURATOR, "zhao")
+
+
+def address(question: Question, query: str = "") -> str:
+    return reverse("questions:labelling-item", args=[question.public_id]) + query
+
+
+def save(user: User, question: Question, query: str = "", **fields: object) -> object:
+    data = WHOLE | {"seen": question.label_id or 0} | fields
+    return logged_in(user).post(address(question, query), data, headers=HTMX)
+
+
+def label(question: Question, user: User, **change: object) -> None:
+    question.refresh_from_db()
+    give_opinion(question, WHOLE | change, acting_user=user, sets_labels=True)
+
+
+# ---- the queue ----
+
+
+def test_the_overview_says_what_waits_and_by_whom(items: list[Question], curator: User) -> None:
+    label(items[0], curator)
+    page = logged_in(curator).get(reverse("questions:labelling")).text
+    assert "1 of 3 have all four labels." in page
+    assert "Label 2 questions" in page
+    assert [(share.name, share.opinions, share.labels) for share in by_whom()] == [("chen", 1, 1)]
+
+
+def test_filters_of_the_address_choose_the_queue(items: list[Question], curator: User) -> None:
+    client = logged_in(curator)
+    start = reverse("questions:labelling-next")
+    assert client.get(start)["Location"] == address(items[0])
+    assert client.get(f"{start}?after={items[0].pk}")["Location"] == address(items[1])
+    assert client.get(f"{start}?after={items[2].pk}")["Location"] == address(items[0])
+    assert client.get(f"{start}?year=2020")["Location"] == address(items[0], "?year=2020")
+    nothing = client.get(f"{start}?subject=History")["Location"]
+    assert nothing == reverse("questions:labelling") + "?subject=History"
+
+
+def test_saving_labels_and_shows_the_next(items: list[Question], curator: User) -> None:
+    page = save(curator, items[0], "?year=2020", reason="clear")
+    assert "question number 2" in page.text
+    assert page["HX-Push-Url"] == address(items[1], "?year=2020")
+    assert "data-saved" in page.text
+    items[0].refresh_from_db()
+    row = items[0].label
+    assert (row.ability_branch, row.knowledge.slug, row.difficulty, row.modal, row.reason) == (
+        "reasoning",
+        MECHANICS,
+        4,
+        "text",
+        "clear",
+    )
+    assert LabelOpinion.objects.get().wrote == row
+
+
+def test_the_last_one_leads_to_the_overview(items: list[Question], curator: User) -> None:
+    for question in items[:2]:
+        label(question, curator)
+    answer = save(curator, items[2])
+    assert answer["HX-Redirect"] == reverse("questions:labelling")
+    assert progress(Question.objects.all(), curator, second=False).left == 0
+
+
+def test_without_scripts_it_is_a_plain_form(items: list[Question], curator: User) -> None:
+    client = logged_in(curator)
+    answer = client.post(address(items[0]), WHOLE | {"seen": 0})
+    assert (answer.status_code, answer["Location"]) == (302, address(items[1]))
+    refused = client.post(address(items[1]), {"seen": 0, "reason": "so"})
+    assert refused.status_code == 400
+    assert "Give at least one label." in refused.text
+    assert 'value="so"' in refused.text
+    bad = client.post(address(items[1]), {"difficulty": "9", "modal": "image"})
+    assert "A level is a whole number from 1 to 5." in bad.text
+    assert LabelRevision.objects.count() == 1
+
+
+def test_undo_gives_the_item_back_as_it_was(items: list[Question], curator: User) -> None:
+    imported_labels(items[0])
+    save(curator, Question.objects.get(pk=items[0].pk))
+    page = logged_in(curator).post(reverse("questions:labelling-undo"), headers=HTMX)
+    assert "question number 1" in page.text
+    assert 'name="difficulty" value="4" checked' in page.text  # as it had been given
+    items[0].refresh_from_db()
+    assert (items[0].label.difficulty, items[0].label.origins["difficulty"]) == (3, "derived")
+    again = logged_in(curator).post(reverse("questions:labelling-undo"), headers=HTMX)
+    assert (again.status_code, "nothing of yours" in again.text) == (409, True)
+
+
+def test_the_second_to_save_is_told(items: list[Question], curator: User, other: User) -> None:
+    label(items[0], other)
+    answer = save(curator, items[0], seen=0, difficulty="1")
+    told = json.loads(answer["HX-Trigger"])["notice"]["text"]
+    assert "Somebody changed the labels" in told
+    items[0].refresh_from_db()
+    assert items[0].label.difficulty == 4
+    assert [row.row.overtaken for row in history_rows(items[0])] == [True, False]
+
+
+def test_excluded_items_and_own_ones_do_not_wait(items: list[Question], curator: User) -> None:
+    Question.objects.filter(pk=items[0].pk).update(status=ItemStatus.EXCLUDED)
+    # Partly labelled: no longer for this curator, still for others.
+    give_opinion(items[1], {"modal": "text"}, acting_user=curator, sets_labels=True)
+    queue = waiting(Question.objects.all(), curator, second=False)
+    assert list(queue) == [items[2]]
+    assert next_waiting(queue, items[2].pk) == items[2]
+
+
+def test_the_history_says_who_when_and_why(items: list[Question], curator: User) -> None:
+    imported_labels(items[0])
+    label(items[0], curator)
+    client = logged_in(curator)
+    place = reverse("questions:labelling-history", args=[items[0].public_id])
+    whole, part = client.get(place).text, client.get(place, headers=HTMX).text
+    assert "<html" in whole
+    assert "<html" not in part
+    for text in ("chen", "Import", "Derived from the human rate", "Set by a person", "Mechanics"):
+        assert text in part
+    assert [sorted(row.changed) for row in history_rows(items[0])] == [
+        ["ability_branch", "difficulty", "knowledge"],
+        ["difficulty", "modal"],
+    ]
+
+
+def test_pages_make_few_queries_whatever_the_bank(
+    items: list[Question], curator: User, django_assert_max_num_queries: object
+) -> None:
+    client = logged_in(curator)
+    client.get(address(items[0]))
+    with django_assert_max_num_queries(20):  # type: ignore[operator]
+        client.get(address(items[0]))
+    with django_assert_max_num_queries(25):  # type: ignore[operator]
+        client.get(reverse("questions:labelling"))
+
+
+# ---- the second labelling ----
+
+
+def test_the_second_labelling_shows_nothing_of_the_first(
+    items: list[Question], curator: User, other: User
+) -> None:
+    give_opinion(items[0], WHOLE, acting_user=other, sets_labels=True, reason="secret reason")
+    HumanRate.objects.create(question=items[0], value=Decimal("0.37"), source="board")
+    suggest(items[0], other, difficulty=2)
+    client = logged_in(curator)
+    start = reverse("questions:labelling-next") + "?mode=second"
+    assert client.get(start)["Location"] == address(items[0], "?mode=second")
+    page = client.get(address(items[0], "?mode=second")).text
+    assert "question number 1" in page
+    for shown in ("checked", "selected", "zhao", "secret reason", "37 %", "canary", "history"):
+        assert shown not in page.split('id="desk"')[1], shown
+    save(curator, items[0], "?mode=second", difficulty="1")
+    items[0].refresh_from_db()
+    assert items[0].label.difficulty == 4
+    assert items[0].labels.count() == 1
+    done = progress(Question.objects.all(), curator, second=True)
+    assert (done.done, done.total) == (1, 1)
+    assert not waiting(Question.objects.all(), other, second=True).exists()
+
+
+def test_agreement_and_differences_on_their_pages(
+    items: list[Question], curator: User, other: User
+) -> None:
+    for question, level in zip(items, (4, 2, 1), strict=True):
+        label(question, other)
+        question.refresh_from_db()
+        give_opinion(
+            question, WHOLE | {"difficulty": level}, acting_user=curator, sets_labels=False
+        )
+    client = logged_in(curator)
+    page = client.get(reverse("questions:labelling-agreement")).text
+    assert "1 of 3" in page
+    assert "both named one and the same value throughout" in page
+    page = client.get(reverse("questions:labelling-differences")).text
+    assert "2 questions on which curators differ." in page
+
+    theirs = LabelOpinion.objects.get(author=curator, question=items[1])
+    place = reverse("questions:labelling-settle", args=[items[1].public_id])
+    answer = client.post(place, {"choice": theirs.pk, "last": theirs.pk, "reason": "read again"})
+    assert answer.status_code == 302
+    items[1].refresh_from_db()
+    assert (items[1].label.difficulty, items[1].label.reason) == (2, "read again")
+    assert LabelSettlement.objects.get().chosen == theirs
+    assert "1 question on which" in client.get(reverse("questions:labelling-differences")).text
+    assert client.post(place, {"last": theirs.pk, "reason": "x"}).status_code == 400
+
+
+# ---- suggestions ----
+
+
+def suggest(question: Question, user: User, **labels: object) -> None:
+    line = {"id": str(question.public_id), "model": "canary-gpt"} | labels
+    file = SimpleUploadedFile("s.jsonl", json.dumps(line).encode())
+    assert import_suggestions(file, acting_user=user).new == 1
+
+
+def upload(client: Client, *lines: object) -> object:
+    text = "\n".join(json.dumps(line) for line in lines).encode()
+    place = reverse("questions:labelling-suggestions")
+    return client.post(place, {"file": SimpleUploadedFile("s.jsonl", text)})
+
+
+def test_a_suggestion_is_shown_and_counted_apart(items: list[Question], curator: User) -> None:
+    client = logged_in(curator)
+    line = {
+        "dataset": "exam",
+        "task": items[0].task.slug,
+        "external_id": items[0].external_id,
+        "model": "canary-gpt",
+        "difficulty": 2,
+        "knowledge": MECHANICS,
+    }
+    assert upload(client, line).status_code == 302
+    items[0].refresh_from_db()
+    assert items[0].label is None
+    page = client.get(address(items[0])).text
+    assert "canary-gpt suggests" in page
+    assert "canary" not in client.get(address(items[0], "?suggestions=off")).text
+    suggestion = LabelOpinion.objects.get()
+    save(curator, items[0], suggestion=suggestion.pk, difficulty="3")
+    assert LabelOpinion.objects.get(author=curator).seen_suggestion
+    page = client.get(reverse("questions:labelling-suggestions")).text
+    assert "1 / 1" in page  # knowledge was taken
+    assert "0 / 1" in page  # the level was not
+    save(curator, items[1], suggestion=suggestion.pk)  # of another item: nothing was seen
+    assert not LabelOpinion.objects.get(author=curator, question=items[1]).seen_suggestion
+
+
+def test_a_file_with_a_bad_line_writes_nothing(items: list[Question], curator: User) -> None:
+    good = {"id": str(items[0].public_id), "model": "m", "difficulty": 2}
+    answer = upload(
+        logged_in(curator),
+        good,
+        {**good, "difficulty": 7},
+        {**good, "id": "00000000-0000-4000-8000-000000000000"},
+        {**good, "knowledge": "alchemy"},
+        {"model": "m", "difficulty": 2},
+        {**good, "model": ""},
+        {**good, "colour": "red"},
+        ["no object"],
+        {"id": str(items[0].public_id), "model": "m"},
+    )
+    assert answer.status_code == 400
+    for sentence in (
+        "“7” is no value of “difficulty”.",
+        "There is no such question.",
+        "There is no knowledge called “alchemy”.",
+        "The line does not name its question.",
+        "The line does not name its model.",
+        "There is no field called “colour”.",
+        "The line is not a JSON object in braces.",
+        "The line names no label.",
+    ):
+        assert sentence in answer.text
+    assert not LabelOpinion.objects.exists()
+
+
+def test_the_same_suggestion_is_kept_once(items: list[Question], curator: User) -> None:
+    client = logged_in(curator)
+    line = {"id": str(items[0].public_id), "model": "m", "difficulty": 2}
+    upload(client, line)
+    upload(client, line, {**line, "id": str(items[1].public_id)})
+    assert LabelOpinion.objects.count() == 2
+
+
+# ---- human rates ----
+
+
+def test_a_rate_is_added_and_corrected_on_its_page(items: list[Question], curator: User) -> None:
+    client = logged_in(curator)
+    place = reverse("questions:rates", args=[items[0].public_id])
+    given = {"percent": "61", "source": "board 2020", "weight": "1"}
+    assert client.post(place, given).status_code == 302
+    rate = HumanRate.objects.get()
+    assert rate.value == Decimal("0.61")
+    corrected = given | {"corrects": rate.pk, "percent": "55.25 %", "reason": "misprint"}
+    assert client.post(place, corrected).status_code == 302
+    page = client.get(place).text
+    for text in ("55.25 % solve this question: level 3.", "misprint", "corrected"):
+        assert text in page
+    items[0].refresh_from_db()
+    assert (items[0].label.difficulty, items[0].label.origins) == (3, {"difficulty": "derived"})
+    refused = client.post(place, given | {"percent": "a lot"})
+    assert (refused.status_code, "Give the rate in per cent." in refused.text) == (400, True)
+    assert 'value="a lot"' in refused.text
+    assert client.post(place, given | {"corrects": "999999", "reason": "x"}).status_code == 404
+    assert HumanRate.objects.count() == 2
+
+
+def test_a_lead_reads_and_changes_nothing(items: list[Question], lead: User) -> None:
+    client = logged_in(lead)
+    assert "Label 3" not in client.get(reverse("questions:labelling")).text
+    place = reverse("questions:rates", args=[items[0].public_id])
+    assert "Add a rate" not in client.get(place).text
+    assert client.post(place, {"percent": "61", "source": "x"}).status_code == 403
+    assert client.get(address(items[0])).status_code == 403

@@ -1,0 +1,219 @@
+"""Opinions: the first sets the labels, the second stays blind, differences are settled."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.tags import Tag
+from gradeapp.refusals import BadInput, Conflict
+from questions.models import LabelOpinion, LabelRevision, Question
+from questions.rules.four_tuple import FourTuple, Label
+from questions.rules.label_agreement import NO_PAIRS
+from questions.selectors.labels import label_history
+from questions.selectors.opinions import (
+    agreements,
+    counting_opinions,
+    open_differences,
+    own_opinion,
+)
+from questions.services.labels import NO_LABELS
+from questions.services.opinions import give_opinion, settle, take_back
+from tests.factories import make_question, make_task
+from tests.questions.label_world import MECHANICS, OPTICS, imported_labels, make_knowledge, shown
+
+WHOLE = {"ability_branch": "reasoning", "knowledge": MECHANICS, "difficulty": 4, "modal": "text"}
+
+
+def first(question: Question, user: User, **change: object) -> LabelOpinion:
+    """An opinion in the labelling queue; it sets the labels."""
+    return give_opinion(question, WHOLE | change, acting_user=user, sets_labels=True).opinion
+
+
+def second(question: Question, user: User, **change: object) -> LabelOpinion:
+    """An opinion in the second, blind labelling."""
+    return give_opinion(question, WHOLE | change, acting_user=user, sets_labels=False).opinion
+
+
+@pytest.fixture
+def question(db: None) -> Question:
+    make_knowledge()
+    return make_question()
+
+
+def test_the_first_opinion_sets_the_labels(question: Question, curator: User) -> None:
+    imported_labels(question)
+    opinion = first(question, curator)
+    question.refresh_from_db()
+    assert opinion.wrote == question.label
+    mechanics = make_knowledge()[MECHANICS].pk
+    origins = {"ability_branch": "person", "knowledge": "person", "difficulty": "person"}
+    assert shown(question.label) == FourTuple(
+        "reasoning", mechanics, 4, "text", origins | {"modal": "content"}
+    )
+    assert not opinion.seen_suggestion
+
+
+def test_the_second_opinion_leaves_the_labels(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator)
+    question.refresh_from_db()
+    opinion = second(question, admin, difficulty=1)
+    assert (opinion.wrote, opinion.difficulty) == (None, 1)
+    assert label_history(question).count() == 1
+
+
+def test_who_comes_second_to_an_open_item_is_told_and_compared(
+    question: Question, curator: User, admin: User
+) -> None:
+    same = Question.objects.get(pk=question.pk)
+    first(question, curator)
+    late = give_opinion(
+        same, WHOLE | {"difficulty": 2}, acting_user=admin, sets_labels=True, seen=NO_LABELS
+    )
+    assert late.overtaken is not None
+    assert late.overtaken.code == "labels_changed"
+    assert not late.opinion.seen_suggestion  # nobody's labels were on the page
+    same.refresh_from_db()
+    assert same.label is not None
+    assert same.label.difficulty == 4
+    assert len(open_differences()) == 1
+
+
+def test_labels_in_sight_make_an_opinion_dependent(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator)
+    question.refresh_from_db()
+    opinion = first(question, admin, difficulty=1)
+    assert opinion.seen_suggestion
+    assert agreements() == []
+    assert agreements(also_seen=True)[0].items == 1
+
+
+def test_the_same_opinion_twice_is_one(question: Question, curator: User) -> None:
+    one = first(question, curator)
+    question.refresh_from_db()
+    assert first(question, curator) == one
+    assert LabelRevision.objects.count() == 1
+
+
+def test_an_opinion_without_a_label_is_refused(question: Question, curator: User) -> None:
+    for change, code in (({"modal": ""}, "no_labels"), ({"difficulty": 8}, "bad_level")):
+        with pytest.raises(BadInput) as refused:
+            give_opinion(question, change, acting_user=curator, sets_labels=False)
+        assert refused.value.code == code
+    assert not LabelOpinion.objects.exists()
+
+
+def test_taking_back_restores_labels_and_origins(question: Question, curator: User) -> None:
+    before = shown(imported_labels(question))
+    opinion = first(question, curator)
+    assert take_back(acting_user=curator) == opinion
+    question.refresh_from_db()
+    assert shown(question.label) == before
+    assert own_opinion(question, curator) is None
+    assert label_history(question).count() == 3
+    with pytest.raises(Conflict) as refused:
+        take_back(acting_user=curator)
+    assert refused.value.code == "no_opinion"
+
+
+def test_taking_back_goes_from_item_to_item(curator: User) -> None:
+    make_knowledge()
+    items = [make_question() for _ in range(2)]
+    given = [first(item, curator) for item in items]
+    assert [take_back(acting_user=curator), take_back(acting_user=curator)] == given[::-1]
+    for item in items:
+        item.refresh_from_db()
+        assert shown(item.label) == FourTuple()
+
+
+def test_taking_back_leaves_what_changed_since(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator)
+    question.refresh_from_db()
+    first(question, admin, difficulty=1)
+    take_back(acting_user=curator)
+    question.refresh_from_db()
+    assert question.label is not None
+    assert question.label.difficulty == 1
+
+
+def test_agreement_by_label(curator: User, admin: User) -> None:
+    """Four items; levels 1-1, 1-2, 2-2, 2-2: p_o 3/4, p_e (2*1 + 2*3)/16 = 1/2, kappa 1/2."""
+    make_knowledge()
+    task = make_task()
+    for mine, theirs in ((1, 1), (1, 2), (2, 2), (2, 2)):
+        item = make_question(task)
+        first(item, curator, difficulty=mine)
+        second(item, admin, difficulty=theirs, modal="")
+    (pair,) = agreements()
+    assert {pair.first, pair.second} == {curator.pk, admin.pk}
+    assert pair.items == 4
+    level = pair.labels[Label.DIFFICULTY]
+    assert (level.n, level.agreed, level.kappa) == (4, 3, 0.5)
+    assert pair.labels[Label.KNOWLEDGE].kappa is None  # all on mechanics
+    assert (pair.labels[Label.MODAL].n, pair.labels[Label.MODAL].reason) == (0, NO_PAIRS)
+
+
+def test_a_difference_is_settled_by_one_opinion(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator)
+    theirs = second(question, admin, difficulty=1, knowledge=OPTICS)
+    (difference,) = open_differences()
+    assert (difference.question, difference.labels) == (
+        question.pk,
+        (Label.KNOWLEDGE, Label.DIFFICULTY),
+    )
+    made = settle(
+        question, acting_user=curator, reason="a lens", last=difference.last, chosen=theirs
+    )
+    question.refresh_from_db()
+    assert question.label is not None
+    assert question.label.knowledge == make_knowledge()[OPTICS]
+    assert (question.label.difficulty, question.label.reason) == (1, "a lens")
+    assert (made.chosen, made.reason) == (theirs, "a lens")
+    assert open_differences() == []
+    assert AuditEntry.objects.filter(tag=Tag.LABELS_SETTLED).count() == 1
+    second(question, admin, difficulty=2)  # a newer opinion opens it again
+    assert len(open_differences()) == 1
+
+
+def test_a_difference_is_settled_by_labels_of_ones_own(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator)
+    last = second(question, admin, difficulty=1).pk
+    settle(question, acting_user=admin, reason="between", last=last, change={"difficulty": "3"})
+    question.refresh_from_db()
+    assert question.label is not None
+    assert (question.label.difficulty, question.label.modal) == (3, "text")
+    # Following the opinion that counts already writes no labels, and settles all the same.
+    last = second(question, admin, difficulty=3, modal="image").pk
+    settle(question, acting_user=admin, reason="so", last=last, change={"difficulty": "3"})
+    assert (label_history(question).count(), open_differences()) == (2, [])
+
+
+def test_settling_needs_a_reason_and_opinions_as_they_are(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator)
+    theirs = second(question, admin, difficulty=1)
+    elsewhere = first(make_question(), curator)
+    tries = [
+        ({"reason": " ", "last": theirs.pk, "chosen": theirs}, "no_reason"),
+        ({"reason": "so", "last": theirs.pk - 1, "chosen": theirs}, "opinions_changed"),
+        ({"reason": "so", "last": theirs.pk, "chosen": elsewhere}, "not_here"),
+        ({"reason": "so", "last": theirs.pk, "change": {"modal": ""}}, "no_labels"),
+    ]
+    for given, code in tries:
+        with pytest.raises((BadInput, Conflict)) as refused:
+            settle(question, acting_user=admin, **given)
+        assert refused.value.code == code
+    assert counting_opinions().count() == 3
+    assert len(open_differences()) == 1
