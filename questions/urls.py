@@ -2,12 +2,13 @@
 
 from django.urls import include, path
 
-from questions.views import bank, bulk_labels, imports, saved_views
+from questions.views import bank, bulk_labels, imports, question, saved_views
 
 app_name = "questions"
 urlpatterns = [
     path("", bank.question_page_list, name="list"),
-    path("<uuid:public_id>/", bank.question_page, name="question"),
+    path("<uuid:public_id>/", question.question_page, name="question"),
+    path("<uuid:public_id>/labels/", question.save_labels, name="labels"),
     path("images/<uuid:public_id>/", bank.question_image, name="image"),
     path("", include("questions.urls_labelling")),
     path("views/", saved_views.save, name="view-save"),

@@ -41,6 +41,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "questions:labelling-settle": (NOBODY, C.EDIT_QUESTIONS),
     "questions:labelling-suggestions": (C.SEE_QUESTIONS, C.EDIT_QUESTIONS),
     "questions:rates": (C.SEE_QUESTIONS, C.EDIT_QUESTIONS),
+    "questions:labels": C.EDIT_QUESTIONS,
     "questions:view-save": C.SEE_QUESTIONS,
     "questions:view-rename": C.SEE_QUESTIONS,
     "questions:view-delete": C.SEE_QUESTIONS,

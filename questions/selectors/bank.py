@@ -27,7 +27,6 @@ from questions.models import (
     HumanRate,
     ItemProblem,
     Question,
-    QuestionRevision,
     Rubric,
 )
 from questions.selectors.gate import live_problem

@@ -104,3 +104,27 @@ def label_value(name: str, value: object) -> str:
         return _("Level %(level)s") % {"level": text}
     names = AbilityBranch if name == Label.ABILITY_BRANCH else Modal
     return names(text).label(language) if text in set(names) else text
+
+
+@register.filter
+def content_lang(language: str) -> str:
+    """The ``lang`` of an item's text."""
+    return "zh-Hans" if language == "zh" else "en"
+
+
+@register.filter
+def column_name(name: str) -> str:
+    """What a column of a revision is called for people."""
+    names = {
+        "passage": _("Passage"),
+        "stem": _("Question"),
+        "options": _("Options"),
+        "letters": _("Letters of the options"),
+        "answer_key": _("Answer key"),
+        "reference_answer": _("Reference answer"),
+        "analysis": _("Analysis"),
+        "question_type": _("Type"),
+        "full_marks": _("Full marks"),
+        "paper_published": _("Paper as published"),
+    }
+    return names.get(name, name)

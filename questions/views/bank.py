@@ -1,4 +1,4 @@
-"""The question bank: the list, one question, its images."""
+"""The question bank: the list and its images."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from questions.forms.filter_chips import chips, query_of
 from questions.forms.filters import QuestionFilter
 from questions.models import Question
 from questions.rules.search_words import search_words
-from questions.selectors.bank import (
-    by_place,
-    image,
-    image_addresses,
-    question_whole,
-    shown_rows,
-)
+from questions.selectors.bank import by_place, image, shown_rows
 from questions.selectors.saved_views import views_of
 from questions.selectors.search import hit
 
@@ -68,18 +62,6 @@ def snippet_of(row: Question, filters: QuestionFilter) -> list[tuple[str, bool]]
     """The line in which the searched words stand; [] without a search."""
     words = search_words(filters.form.cleaned_data.get("q") or "")
     return hit(row.current, words) if words and row.current else []
-
-
-@require_safe
-@requires(Capability.SEE_QUESTIONS)
-def question_page(request: HttpRequest, public_id: UUID) -> HttpResponse:
-    """One question with its key, analysis, rubric and revisions."""
-    question = question_whole(public_id)
-    if question is None or question.current is None:
-        raise Http404
-    images = image_addresses(question.task.dataset, question.current.images)
-    context = {"question": question, "revision": question.current, "images": images}
-    return render(request, "questions/bank/question.html", context)
 
 
 @require_safe

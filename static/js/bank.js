@@ -100,7 +100,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const act = document.querySelector("dialog[open]") ? null : KEYS[event.key];
-  if (!act) return;
+  if (!act || !document.getElementById("bank-search")) return;
   event.preventDefault();
   act();
 });
@@ -114,4 +114,10 @@ document.addEventListener("focusin", (event) => {
 });
 
 document.addEventListener("htmx:afterSwap", show);
+// "#labels" leads from the list to the form: it stands open, its first field has the focus.
+const edit = window.location.hash === "#labels" && document.querySelector("[data-labels-edit]");
+if (edit) {
+  edit.open = true;
+  edit.querySelector("select").focus();
+}
 show(); // a browser keeps ticks when one comes back

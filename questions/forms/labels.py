@@ -1,0 +1,56 @@
+"""The four labels of one question, as they are and as they shall be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from questions.forms.filter_choices import difficulty_choices, knowledge_choices, named_choices
+from questions.models import LabelRevision
+from questions.rules.vocabulary import AbilityBranch, Modal
+
+NONE = ("", "–")
+
+
+class LabelForm(forms.Form):
+    """All four labels and why they change; an empty one takes the label away."""
+
+    ability_branch = forms.ChoiceField(required=False, label=_("Ability branch"))
+    knowledge = forms.ChoiceField(required=False, label=_("Knowledge"))
+    difficulty = forms.ChoiceField(required=False, label=_("Difficulty"))
+    modal = forms.ChoiceField(required=False, label=_("Modal"))
+    reason = forms.CharField(required=False, max_length=200, label=_("Reason"))
+    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        entries = {
+            "ability_branch": named_choices(AbilityBranch),
+            "knowledge": knowledge_choices(),
+            "difficulty": difficulty_choices(),
+            "modal": named_choices(Modal),
+        }
+        for name, values in entries.items():
+            self.fields[name].choices = [NONE, *values]  # type: ignore[attr-defined]
+
+    @classmethod
+    def of(cls, row: LabelRevision | None) -> LabelForm:
+        """The form with the labels of *row*."""
+        if row is None:
+            return cls(initial={"seen": 0})
+        return cls(
+            initial={
+                "ability_branch": row.ability_branch,
+                "knowledge": row.knowledge.slug if row.knowledge else "",
+                "difficulty": row.difficulty or "",
+                "modal": row.modal,
+                "seen": row.pk,
+            }
+        )
+
+    def change(self) -> dict[str, object]:
+        """The four labels that were sent."""
+        names = ("ability_branch", "knowledge", "difficulty", "modal")
+        return {name: self.cleaned_data[name] for name in names if name in self.data}
