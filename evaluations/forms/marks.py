@@ -17,7 +17,7 @@ from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import choices, plain
 from evaluations.selectors.desk import DeskItem, Given
 from evaluations.services.drafts import LONGEST_COMMENT
-from questions.rules.rubric import ScoringPoint
+from questions.rules.rubric import PointGroup, ScoringPoint, given_total
 
 # Up to this many points a row of chips shows every whole mark; past it one types a number.
 MOST_CHIPS = Decimal(12)
@@ -46,6 +46,9 @@ class Line:
     value: str
     chips: tuple[Chip, ...]
     steps: tuple[str, ...]
+    place: int | None
+    group: PointGroup | None
+    first_of_group: bool
 
     @property
     def halves(self) -> bool:
@@ -159,7 +162,7 @@ def panel(desk: DeskItem, teacher: UUID, given: Given | None = None) -> Panel:
         full=plain(item.full_marks),
         step=plain(item.step),
         given=len(values),
-        sum=plain(sum(values, Decimal(0))) if lines else total,
+        sum=plain(_sum(item, lines)) if lines else total,
         comment=given.comment,
         flags=_flags(given.flags),
         key=str(uuid5(UUID(item.public_id), f"{teacher}:{desk.version}")),
@@ -169,7 +172,8 @@ def panel(desk: DeskItem, teacher: UUID, given: Given | None = None) -> Panel:
 
 def _lines(item: BlindItem, given: Given) -> tuple[Line, ...]:
     several = len({point.sub for point in item.scoring_points}) > 1
-    lines, last_sub = [], 0
+    lines: list[Line] = []
+    last_sub, last_group = 0, None
     for number, (point, value) in enumerate(
         zip(item.scoring_points, given.points, strict=True), start=1
     ):
@@ -185,10 +189,19 @@ def _lines(item: BlindItem, given: Given) -> tuple[Line, ...]:
                 value=value,
                 chips=chips,
                 steps=() if chips else _steps(point.points),
+                place=point.group,
+                group=item.point_groups[point.group - 1] if point.group else None,
+                first_of_group=point.group is not None and point.group != last_group,
             )
         )
-        last_sub = point.sub
+        last_sub, last_group = point.sub, point.group
     return tuple(lines)
+
+
+def _sum(item: BlindItem, lines: tuple[Line, ...]) -> Decimal:
+    """What is given so far, under the caps of the rubric."""
+    given = [Decimal(line.value) if _is_number(line.value) else Decimal(0) for line in lines]
+    return given_total(given, item.scoring_points, item.point_groups)
 
 
 def _chips(point: ScoringPoint, step: Decimal, value: str) -> tuple[Chip, ...]:

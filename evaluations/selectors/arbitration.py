@@ -17,6 +17,7 @@ from evaluations.rules.marking.blinding import BlindItem, self_mention
 from evaluations.rules.marking.plain_number import plain
 from evaluations.selectors.desk import blind_item
 from gradeapp.accounts.models import User
+from questions.rules.rubric import PointGroup
 from questions.selectors.bank import image_addresses
 
 
@@ -48,6 +49,9 @@ class PointRow:
     full: Decimal
     values: tuple[Decimal, ...]
     decided: Decimal | None
+    place: int | None = None
+    group: PointGroup | None = None
+    first_of_group: bool = False
 
     @property
     def name(self) -> str:
@@ -181,6 +185,7 @@ def _point_rows(
     item: BlindItem, marks: Sequence[GivenMark], decision: GivenMark | None
 ) -> tuple[PointRow, ...]:
     decided = decision.points if decision else ()
+    groups = [line.group for line in item.scoring_points]
     return tuple(
         PointRow(
             number=place + 1,
@@ -188,6 +193,11 @@ def _point_rows(
             full=line.points,
             values=tuple(mark.points[place] for mark in marks),
             decided=decided[place] if decided else None,
+            place=line.group,
+            group=item.point_groups[line.group - 1] if line.group else None,
+            first_of_group=line.group is not None and line.group != before,
         )
-        for place, line in enumerate(item.scoring_points)
+        for place, (line, before) in enumerate(
+            zip(item.scoring_points, [None, *groups], strict=False)
+        )
     )

@@ -120,6 +120,7 @@ def _show(
         "lines": [
             {"row": row, "name": row.name, "value": sent.get(row.name, "")} for row in case.points
         ],
+        "columns": 2 + len(case.marks) + bool(case.can_be_decided or case.decision),
         "total": {"name": "total", "value": sent.get("total", "")},
         "queue": queue_around(request.user, marking_round, answer.public_id),
         "choices": _choices(case),

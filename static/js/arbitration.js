@@ -1,4 +1,6 @@
 // The lead's page: accepting a mark fills the own column, typing in it makes the decision an own one.
+import { cappedSum } from "./capped-sum.js";
+
 const form = () => document.getElementById("decision");
 const own = () => [...form().querySelectorAll("[data-own]")];
 
@@ -8,9 +10,9 @@ function plain(number) {
 
 function showTotal() {
   const total = document.getElementById("own-total");
-  const values = own().map((input) => input.value.trim());
-  const complete = values.every((value) => value !== "" && Number.isFinite(Number(value)));
-  if (total) total.textContent = complete ? plain(values.reduce((sum, value) => sum + Number(value), 0)) : "–";
+  const given = own().map((element) => ({ element, value: element.value.trim() === "" ? NaN : Number(element.value) }));
+  const complete = given.every(({ value }) => Number.isFinite(value));
+  if (total) total.textContent = complete ? plain(cappedSum(given)) : "–";
 }
 
 function fill({ points, total }) {

@@ -1,5 +1,6 @@
 // Points by keyboard: digits, "." for a half, arrows. The active scoring point has the focus or had it last.
 // A point is a row of radio chips, or a field to type into where chips would be too many.
+import { cappedSum } from "./capped-sum.js";
 import { notify } from "./htmx-errors.js";
 
 const QUICK_MS = 900; // digits typed within this time belong to one number
@@ -35,12 +36,12 @@ function showChips(point) {
 }
 
 export function refresh() {
-  const values = points().map(valueOf);
-  const numbers = values.filter((value) => value !== "" && Number.isFinite(Number(value))).map(Number);
+  const all = points().map((element) => ({ element, text: valueOf(element), value: Number(valueOf(element)) }));
+  const given = all.filter(({ text, value }) => text !== "" && Number.isFinite(value));
   points().forEach(showChips);
-  document.getElementById("sum").textContent = numbers.length ? plain(numbers.reduce((a, b) => a + b)) : "–";
-  const given = document.getElementById("given");
-  if (given) given.textContent = marks().dataset.given.replace("%given%", numbers.length);
+  document.getElementById("sum").textContent = given.length ? plain(cappedSum(given)) : "–";
+  const note = document.getElementById("given");
+  if (note) note.textContent = marks().dataset.given.replace("%given%", given.length);
 }
 
 // ---- giving points ----
