@@ -12,8 +12,7 @@ from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
 from evaluations.models.vocabulary import SlotKind
 from evaluations.rules.statistics.agreement import MarkPair
 from evaluations.selectors.report_params import JUDGE_PREFIX, TEACHERS, ReportParams
-from evaluations.selectors.scored_answers import json_text, judge_points, real
-from questions.rules.vocabulary import ItemStatus
+from evaluations.selectors.scored_answers import json_text, judge_points, left_out, real
 
 TEACHER_PAIR = "teacher-teacher"
 JUDGE_PAIR = "teachers-"
@@ -60,12 +59,9 @@ def mark_pairs(params: ReportParams) -> list[MarkPair]:
 
 
 def _wanted(params: ReportParams, path: str = "") -> Q:
-    """The filter on blind answers that *path* leads to; items under doubt take no part."""
-    wanted = Q(
-        **{
-            f"{path}response__run__dataset__slug": params.dataset,
-            f"{path}question__status": ItemStatus.ACTIVE,
-        }
+    """The filter on blind answers that *path* leads to; items that are left out take no part."""
+    wanted = Q(**{f"{path}response__run__dataset__slug": params.dataset}) & ~Q(
+        **{f"{path}question__status__in": left_out(params.policy)}
     )
     if params.models:
         wanted &= Q(**{f"{path}response__run__language_model__name__in": params.models})

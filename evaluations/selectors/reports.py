@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
+from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.statistics.accuracy import converted_report, rates
 from evaluations.rules.statistics.agreement import agreement_report
 from evaluations.rules.statistics.figure import Report
@@ -20,15 +21,18 @@ from evaluations.selectors.scored_answers import scored_answers, taking_part
 from gradeapp.refusals import BadInput
 from questions.rules.vocabulary import Part
 
+EXCLUDED = LedgerOutcome.EXCLUDED.value
+
 
 def build_report(name: str, params: ReportParams) -> Report:
     """The report called *name*, with the parameters that made it.
 
     Without a marker ``converted`` has rows for every marker there is,
-    ``agreement`` for every pair, and the others take the teachers. Items that
-    are quarantined or excluded take no part; ``params`` counts their answers
-    under ``excluded`` (the ledger lists them) and, by reason, the ``unscored``
-    ones. Raises a Refusal that says what there is for an unknown report,
+    ``agreement`` for every pair, and the others take the teachers. Items that are
+    left out take no part; ``params`` says of how many ``items`` there are answers,
+    how many of these are ``left_out`` and why, and counts their answers under
+    ``excluded`` (the ledger lists them) and, by reason, the ``unscored`` ones.
+    Raises a Refusal that says what there is for an unknown report,
     dataset, model, marker, policy or year.
     """
     if name in LATER:
@@ -82,8 +86,14 @@ def told(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:
     """The parameters as a report prints them, with what has no points and why."""
     active = list(taking_part(rows))
     unscored = Counter(row.reason for row in active if row.points is None)
-    left_out = {"excluded": len(rows) - len(active), "unscored": dict(sorted(unscored.items()))}
-    return params.as_dict() | left_out
+    items = {row.question: row for row in rows}
+    left_out = Counter(row.reason for row in items.values() if row.outcome == EXCLUDED)
+    return params.as_dict() | {
+        "items": len(items),
+        "left_out": dict(sorted(left_out.items())),
+        "excluded": len(rows) - len(active),
+        "unscored": dict(sorted(unscored.items())),
+    }
 
 
 REPORTS: dict[str, Callable[[ReportParams], Report]] = {

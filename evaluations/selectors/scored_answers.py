@@ -46,9 +46,10 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     subjective ones the newest settled final mark of the teachers, or the newest
     judgement of the judge. Under ``published`` a judge's mark is the mean of the
     totals released with it, possible or not; under ``strict`` an impossible one
-    has no points, and its status as the reason. Answers to items that are
-    quarantined or excluded come without points and with outcome ``excluded``.
-    A failed call has the negative number of its job for a response.
+    has no points, and its status as the reason. Answers to items that are left
+    out (``left_out``) come without points, with outcome ``excluded`` and the item's
+    status as the reason. A failed call has the negative number of its job for a
+    response.
 
     A model's runs are sittings of one row: a later run's repeats count on from
     the earlier run's.
@@ -64,8 +65,19 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     return answers + failed
 
 
+def left_out(policy: str) -> frozenset[str]:
+    """The statuses of items that take no part under *policy*.
+
+    What a person excluded counts nowhere. A quarantined item waits for a person:
+    ``strict`` leaves it out meanwhile, ``published`` counts it as the benchmark does.
+    """
+    if policy == Policy.PUBLISHED:
+        return frozenset({ItemStatus.EXCLUDED})
+    return frozenset({ItemStatus.EXCLUDED, ItemStatus.QUARANTINED})
+
+
 def taking_part(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
-    """The rows of items that are neither quarantined nor excluded."""
+    """The rows of items that are not left out."""
     return (row for row in rows if row.outcome != LedgerOutcome.EXCLUDED)
 
 
@@ -108,6 +120,7 @@ class _Rows:
 
     def __init__(self, params: ReportParams) -> None:
         self.params = params
+        self.left_out = left_out(params.policy)
         self.sittings = _sittings(params)
         of_dataset = Question.objects.filter(task__dataset__slug=params.dataset)
         columns = ("pk", "task__slug", "subject", "part", "year", "status")
@@ -131,7 +144,7 @@ class _Rows:
         model, before = self.sittings[run]
         _pk, task, subject, part, year, status = self.questions[question]
         full, subs = self.worth[revision]
-        if status != ItemStatus.ACTIVE:
+        if status in self.left_out:
             given = Points(None, LedgerOutcome.EXCLUDED.value, status)
         points = given or self._nothing(part)
         return ScoredAnswer(

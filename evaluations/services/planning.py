@@ -37,17 +37,23 @@ def spread(groups: Mapping[str, Sequence[Item]], limit: int | None) -> list[Item
 
 
 def items_of(dataset: Dataset, limit: int | None) -> list[Question]:
-    """The active items of *dataset* that a run asks; refuses where there is none."""
+    """The items of *dataset* that a run asks: all but the excluded ones; refuses where none is.
+
+    Quarantined items are asked too: the policy ``published`` counts them, and a
+    curator may release them later, when nobody can ask them in the same run again.
+    """
     if limit is not None and limit < 1:
         raise BadInput(_("The limit is a whole number above zero, or left out for all items."))
-    active = Question.objects.filter(
-        task__dataset=dataset, status=ItemStatus.ACTIVE, current__isnull=False
-    ).select_related("task", "current")
+    asked = Question.objects.filter(task__dataset=dataset, current__isnull=False).exclude(
+        status=ItemStatus.EXCLUDED
+    )
     groups: dict[str, list[Question]] = {}
-    for question in active.order_by("task__slug", "position", "pk"):
+    for question in asked.select_related("task", "current").order_by(
+        "task__slug", "position", "pk"
+    ):
         groups.setdefault(question.task.slug, []).append(question)
     if not groups:
-        raise BadInput(_("%(dataset)s has no active items to ask.") % {"dataset": dataset.name})
+        raise BadInput(_("%(dataset)s has no items to ask.") % {"dataset": dataset.name})
     return spread(groups, limit)
 
 

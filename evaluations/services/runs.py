@@ -42,7 +42,7 @@ def start_run(
     budget: Decimal | None = None,
     judge: Judge | None = None,
 ) -> Run:
-    """Plan a run over the active items of *dataset*, *repeats* times each; a worker does the rest.
+    """Plan a run over the items of *dataset*, *repeats* times each; a worker does the rest.
 
     ``limit`` asks only so many items, spread evenly over the tasks. ``budget``
     is in the endpoint's currency. With *judge*, its run is planned as well, with

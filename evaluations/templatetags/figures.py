@@ -25,7 +25,7 @@ from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.rules.statistics.tally import ALL
 from evaluations.selectors.report_params import ReportParams
 from questions.models import Question
-from questions.rules.vocabulary import Named, Part, Subject
+from questions.rules.vocabulary import ItemStatus, Named, Part, Subject
 
 register = template.Library()
 MOST_NAMED = 3
@@ -55,6 +55,7 @@ REASONS = {
     "unmarked": gettext_lazy("no teacher has marked it"),
     "not_judged": gettext_lazy("the judge has not marked it"),
     "quarantined": gettext_lazy("the question is under review"),
+    "excluded": gettext_lazy("the question is excluded"),
 }
 
 
@@ -64,6 +65,19 @@ def label(names: type[Named], value: str) -> str:
         return names(value).label(get_language() or "en")
     except ValueError:
         return value
+
+
+@register.filter
+def items_words(params: Mapping[str, Any]) -> str:
+    """How many questions a report counts, as "926 of 927 questions (1 excluded)"; else ""."""
+    left_out = params.get("left_out")
+    if not left_out:
+        return ""
+    why = " · ".join(
+        f"{count} {label(ItemStatus, status).lower()}" for status, count in left_out.items()
+    )
+    numbers = {"counted": params["items"] - sum(left_out.values()), "all": params["items"]}
+    return _("%(counted)s of %(all)s questions (%(why)s)") % {**numbers, "why": why}
 
 
 @register.filter

@@ -102,7 +102,7 @@ def test_unknown_names_list_what_there_is(endpoint: Endpoint) -> None:
 
 def test_an_empty_dataset_is_refused(endpoint: Endpoint) -> None:
     make_dataset("empty")
-    assert "no active items" in run_model(dataset="empty")[1]
+    assert "no items" in run_model(dataset="empty")[1]
 
 
 def test_a_missing_key_is_refused_before_anything(endpoint: Endpoint) -> None:

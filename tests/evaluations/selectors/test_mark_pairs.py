@@ -125,3 +125,6 @@ def test_items_under_doubt_and_other_years_and_models_take_no_part(
     assert mark_pairs(ReportParams("exam", models=("other",))) == []
     Question.objects.update(status="quarantined")
     assert mark_pairs(ReportParams("exam")) == []
+    assert len(mark_pairs(ReportParams("exam", policy="published"))) == 1
+    Question.objects.update(status="excluded")
+    assert mark_pairs(ReportParams("exam", policy="published")) == []

@@ -41,6 +41,8 @@ def test_rates_take_the_teachers_unless_another_marker_is_named(exam: None) -> N
         "dataset": "exam",
         "marker": "teachers",
         "policy": "strict",
+        "items": 3,
+        "left_out": {},
         "excluded": 0,
         "unscored": {"unmarked": 1},
     }
@@ -64,6 +66,18 @@ def test_what_is_excluded_is_counted_and_takes_no_part(exam: None) -> None:
     assert (rate.value, rate.n) == (1.0, 1)
     ledger = build_report("ledger", ReportParams("exam"))
     assert sum(row.figures["excluded"].value or 0 for row in ledger.rows) == 1
+    told = {name: report.params[name] for name in ("items", "left_out")}
+    assert told == {"items": 3, "left_out": {"quarantined": 1}}
+    as_published = build_report("rates", ReportParams("exam", policy="published"))
+    assert as_published.params["left_out"] == {}
+
+
+def test_every_report_says_how_many_items_are_left_out_and_why(exam: None) -> None:
+    Question.objects.filter(year=2021).update(status="excluded")
+    for name in ("rates", "converted", "repeats", "ledger"):
+        for policy in ("strict", "published"):
+            params = build_report(name, ReportParams("exam", policy=policy)).params
+            assert (params["items"], params["left_out"]) == (3, {"excluded": 1}), name
 
 
 def test_converted_has_rows_for_every_marker_there_is(exam: None) -> None:

@@ -173,6 +173,18 @@ def test_an_item_under_doubt_takes_no_part_but_is_there(status: str) -> None:
     assert list(taking_part([row])) == []
 
 
+@pytest.mark.parametrize(("status", "points"), [("quarantined", 6), ("excluded", None)])
+def test_as_published_only_a_persons_decision_leaves_an_item_out(
+    status: str, points: float | None
+) -> None:
+    response = make_response(make_question())
+    score_responses([response])
+    Question.objects.update(status=status)
+    row = only(ReportParams("exam", policy="published"))
+    assert row.points == points
+    assert len(list(taking_part([row]))) == (points is not None)
+
+
 def test_a_call_that_failed_for_good_is_an_answer_without_points() -> None:
     question = make_question()
     run = make_run(question.task.dataset)

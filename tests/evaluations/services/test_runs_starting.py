@@ -13,7 +13,7 @@ from evaluations.services.runs import resume_run, retry_failed, start_run, stop_
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.refusals import BadInput, Conflict
-from questions.models import Dataset
+from questions.models import Dataset, Question
 from questions.rules.vocabulary import ItemStatus
 from tests.factories import make_dataset, make_question, make_task
 
@@ -42,14 +42,17 @@ def make_exam(items: int = 4) -> Dataset:
 @pytest.mark.django_db
 def test_the_plan(admin: User) -> None:
     dataset, endpoint = make_exam(), make_endpoint()
+    Question.objects.filter(pk=dataset.tasks.first().questions.first().pk).update(
+        status=ItemStatus.QUARANTINED
+    )
     out = make_question(make_task(dataset))
-    out.status = ItemStatus.QUARANTINED
+    out.status = ItemStatus.EXCLUDED
     out.save()
     run = start_run(
         endpoint=endpoint, dataset=dataset, repeats=3, budget=Decimal("1.5"), acting_user=admin
     )
     jobs = Job.objects.filter(run=run)
-    assert jobs.count() == 12, "four active items, three times"
+    assert jobs.count() == 12, "four items, also the quarantined one, three times"
     assert [job.repeat for job in jobs] == [1] * 4 + [2] * 4 + [3] * 4
     assert all(job.revision == job.question.current for job in jobs)
     assert (run.status, run.created_by, run.budget) == ("queued", admin, Decimal("1.5"))
@@ -115,7 +118,7 @@ def test_refusals_leave_nothing_behind(options: dict[str, object], words: str) -
 @pytest.mark.django_db
 def test_no_items_no_key_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint = make_endpoint()
-    with pytest.raises(BadInput, match="no active items"):
+    with pytest.raises(BadInput, match="no items"):
         start_run(endpoint=endpoint, dataset=make_dataset("empty"), acting_user=None)
     endpoint.key_variable = "SOMEBODYS_API_KEY"
     with pytest.raises(BadInput, match="SOMEBODYS_API_KEY"):

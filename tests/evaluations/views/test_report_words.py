@@ -23,7 +23,7 @@ CODES = [
     *(READ_FROM_WORDING, STEPS_DO_NOT_ADD_UP, TOTAL_REPEATED),
     "no_answers",
     *("no_data", "too_few_pairs", "no_variance", "too_few_repeats", "only_two_repeats"),
-    *(UNMARKED, NOT_JUDGED, ItemStatus.QUARANTINED.value),
+    *(UNMARKED, NOT_JUDGED, ItemStatus.QUARANTINED.value, ItemStatus.EXCLUDED.value),
 ]
 
 
@@ -82,3 +82,15 @@ def test_outcomes(row: ScoredAnswer, words: str) -> None:
 )
 def test_markers(marker: str, words: str) -> None:
     assert words in figures.marker_name(marker)
+
+
+def test_a_report_says_of_how_many_questions_it_is() -> None:
+    left_out = {"excluded": 1, "quarantined": 2}
+    assert figures.items_words({"items": 927, "left_out": left_out}) == (
+        "924 of 927 questions (1 excluded · 2 quarantined)"
+    )
+    assert figures.items_words({"items": 927, "left_out": {}}) == ""
+    with translation.override("zh-hans"):
+        assert figures.items_words({"items": 927, "left_out": {"excluded": 1}}) == (
+            "927 题中计入 926 题（1 剔除）"
+        )

@@ -183,7 +183,7 @@ def test_starting_and_a_double_click(admin: User, run: Run) -> None:
         ({"budget": "0"}, "above zero"),
         ({"budget": "much"}, "Enter a number"),
         ({"endpoint": "999"}, "valid choice"),
-        ({"dataset": "empty"}, "no active items"),
+        ({"dataset": "empty"}, "no items"),
     ],
 )
 def test_bad_input_keeps_what_was_typed(
