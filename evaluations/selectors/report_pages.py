@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -20,6 +18,7 @@ from evaluations.selectors.mark_pairs import TEACHER_PAIR, mark_pairs
 from evaluations.selectors.report_params import ReportParams
 from evaluations.selectors.reports import told
 from evaluations.selectors.scored_answers import scored_answers, taking_part
+from gradeapp.collector import collector_paused
 from questions.models import Question
 
 
@@ -47,22 +46,6 @@ class Overview:
         if kinds and wanted not in kinds:
             wanted = max(sorted(set(kinds)), key=kinds.count)
         return wanted, [pair for pair in judged if pair.pair == wanted]
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Rows by the ten thousand make the collector of cycles walk all of them again and again.
-
-    There are no cycles among them: over 30,000 answers it takes a quarter of the
-    time and finds nothing. What other threads leave meanwhile it finds afterwards.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @collector_paused()

@@ -25,6 +25,7 @@ from questions.importers.gaokao_files import (
 )
 from questions.importers.jsonl_fields import contradictions, plain_number
 from questions.importers.records import Problem, QuestionRecord, SourceFile
+from questions.importers.source_files import leads_out, refused_links
 from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import Part
 
@@ -44,7 +45,10 @@ def read_gaokao_bench(path: Path) -> Iterator[SourceFile]:
         text = "The folder holds no .json file."
         yield SourceFile(path.name, (), (Problem(path.name, None, "no_files", text, fatal=True),))
     first_files: dict[str, str] = {}
+    yield from refused_links(path, files)
     for file in files:
+        if leads_out(path, file):
+            continue
         yield _source_file(read_gaokao_file(file), first_files)
 
 

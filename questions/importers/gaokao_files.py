@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from questions.importers.records import Problem
+from questions.importers.source_files import files_below
 from questions.rules.strict_json import JsonRefusal, cleaned, read_document
 
 DATASET = "gaokao-bench"
@@ -41,10 +42,7 @@ class GaokaoFile:
 
 def json_files(path: Path) -> list[Path]:
     """The JSON files at *path* (one file, or a folder with its subfolders), in one fixed order."""
-    if not path.is_dir():
-        return [path]
-    found = (file for file in path.rglob("*.json") if not file.name.startswith("."))
-    return sorted(found, key=lambda file: file.parts)
+    return files_below(path, "*.json") if path.is_dir() else [path]
 
 
 def read_gaokao_file(file: Path) -> GaokaoFile | Problem:

@@ -22,6 +22,7 @@ from questions.importers.jsonl_fields import (
 )
 from questions.importers.jsonl_images import image_problem, images_beside, referenced_images
 from questions.importers.records import Problem, QuestionRecord, SourceFile
+from questions.importers.source_files import leads_out, refused, refused_links, unreadable
 from questions.rules.strict_json import JsonRefusal, cleaned, numbered_objects
 
 MAX_PROBLEMS = 100
@@ -37,10 +38,14 @@ def read_jsonl(path: Path) -> Iterator[SourceFile]:
     """
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     if not files:
-        yield _refused(path.name, "no_files", f"The folder {path.name!r} holds no .jsonl file.")
+        yield refused(
+            path.name, None, "no_files", f"The folder {path.name!r} holds no .jsonl file."
+        )
     reader = _Reader(images_beside(path))
+    yield from refused_links(path, files)
     for file in files:
-        yield reader.read(file)
+        if not leads_out(path, file):
+            yield reader.read(file)
 
 
 def write_jsonl(records: Iterable[QuestionRecord]) -> str:
@@ -69,10 +74,9 @@ class _Reader:
                         problems.append(_too_many(file.name, number))
                         break
         except OSError as error:
-            reason = error.strerror or "unknown reason"
-            return _refused(file.name, "unreadable", f"{file.name!r} cannot be read: {reason}.")
+            return unreadable(file, error)
         if not records and not problems:
-            return _refused(file.name, "empty", f"{file.name!r} holds no question.")
+            return refused(file.name, None, "empty", f"{file.name!r} holds no question.")
         return SourceFile(file.name, tuple(records), tuple(problems))
 
     def _row(
@@ -124,10 +128,6 @@ def _with_originals(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
         kept = {f"raw:{path}": text for path, text in originals.items()}
         clean["extra"] = clean.get("extra", {}) | kept
     return clean, originals
-
-
-def _refused(name: str, code: str, text: str) -> SourceFile:
-    return SourceFile(name, (), (Problem(name, None, code, text, fatal=True),))
 
 
 def _too_many(name: str, number: int) -> Problem:

@@ -123,6 +123,8 @@ def contradictions(record: QuestionRecord) -> Iterator[tuple[str, str]]:
             yield "key_outside_letters", f"Key {number} is {key}, offered are {record.letters}."
         if len(key) > 1 and record.question_type is not QuestionType.MULTIPLE_CHOICE:
             yield "several_letters", f"Key {number} is {key}, but one letter is asked for."
+    if record.question_type is QuestionType.EXACT_ANSWER and not all(record.answer_key):
+        yield "empty_key", "The key is empty."
     if record.part is Part.OBJECTIVE and len(record.answer_key) != len(record.sub_marks):
         yield (
             "key_count",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from decimal import Decimal
 
 from questions.rules.vocabulary import (
@@ -60,12 +60,39 @@ class LabelsRecord:
 
 @dataclass(frozen=True)
 class HumanRateRecord:
-    """How people did: *value* is a share from 0 to 1; *sample_size* None where not published."""
+    """How people did: *value* is a share from 0 to 1; *sample_size* None where not published.
+
+    ``kind`` is ``average``, or ``top`` for the best of the people of a whole task.
+    """
 
     value: Decimal
     source: str
     sample_size: int | None = None
     weight: Decimal = Decimal(1)
+    kind: str = "average"
+
+
+@dataclass(frozen=True)
+class FewShotRecord:
+    """A published worked example of a task; the words are those of a question."""
+
+    number: int
+    stem: str
+    answer_key: tuple[str, ...]
+    explanation: str
+    passage: str = ""
+    options: tuple[str, ...] = ()
+    letters: str = ""
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """What a source says of a task as a whole."""
+
+    dataset: str
+    task: str
+    human_rates: tuple[HumanRateRecord, ...] = ()
+    examples: tuple[FewShotRecord, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,9 +150,9 @@ class QuestionRecord:
         Fields that came later count only where they hold something, so that what
         was imported before them keeps its hash.
         """
-        content = asdict(self)
-        for apart in ("dataset", "task", "external_id", "position", "labels", "human_rates"):
-            del content[apart]
+        content = {name: getattr(self, name) for name in _CONTENT}
+        for parts in ("rubric", "rubric_groups"):
+            content[parts] = [asdict(part) for part in content[parts]]
         for later in ("passage", "options", "rubric_groups"):
             if not content[later]:
                 del content[later]
@@ -134,6 +161,10 @@ class QuestionRecord:
                 del point["group"]
         text = json.dumps(content, ensure_ascii=False, sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_APART = {"dataset", "task", "external_id", "position", "labels", "human_rates"}
+_CONTENT = tuple(part.name for part in fields(QuestionRecord) if part.name not in _APART)
 
 
 @dataclass(frozen=True)
@@ -157,11 +188,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a source, read whole: its records, or the problems that refuse it."""
+    """One file of a source, read whole: its records, or the problems that refuse it.
+
+    ``tasks`` say something of tasks that have questions in this file.
+    """
 
     name: str
     records: tuple[QuestionRecord, ...]
     problems: tuple[Problem, ...]
+    tasks: tuple[TaskRecord, ...] = ()
 
     @property
     def refused(self) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 MAX_LINE_BYTES = 2 * 1024 * 1024
 MAX_FILE_BYTES = 32 * 1024 * 1024
+MAX_LINES_BYTES = 128 * 1024 * 1024
 MAX_DEPTH = 50
 MAX_NUMBER_LENGTH = 20
 
@@ -42,11 +43,16 @@ def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | J
     """Each line of *stream* with its number from 1: its object, or why it is refused.
 
     Blank lines are passed over. A line over ``MAX_LINE_BYTES`` ends the reading,
-    because its rest was never looked at. Numbers come as ``int`` or ``Decimal``.
+    because its rest was never looked at, and so does a file over
+    ``MAX_LINES_BYTES``. Numbers come as ``int`` or ``Decimal``.
     """
-    number = 0
+    number = size = 0
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
+        size += len(line)
+        if size > MAX_LINES_BYTES:
+            yield number, JsonRefusal("file_too_large", "The file is larger than 128 MB.")
+            return
         if len(line) > MAX_LINE_BYTES:
             yield number, JsonRefusal("line_too_long", "The line is longer than 2 MB.")
             return
@@ -129,16 +135,23 @@ def cleaned(value: Any, path: str = "") -> tuple[Any, dict[str, str]]:
     The second part maps the place of each changed text (``"stem"``,
     ``"rubric.0.text"``) to its original in base64 (UTF-8, surrogates passed).
     """
+    if not _holds_unstorable(value):
+        return value, {}
     if isinstance(value, str):
-        clean = clean_text(value)
-        return clean, {} if clean == value else {path: _base64(value)}
+        return clean_text(value), {path: _base64(value)}
     if isinstance(value, dict):
         parts = [(key, *cleaned(item, f"{path}.{key}".lstrip("."))) for key, item in value.items()]
         return {key: item for key, item, _ in parts}, _merged(raw for *_, raw in parts)
-    if isinstance(value, list):
-        rows = [cleaned(item, f"{path}.{index}") for index, item in enumerate(value)]
-        return [item for item, _ in rows], _merged(raw for _, raw in rows)
-    return value, {}
+    rows = [cleaned(item, f"{path}.{index}") for index, item in enumerate(value)]
+    return [item for item, _ in rows], _merged(raw for _, raw in rows)
+
+
+def _holds_unstorable(value: Any) -> bool:
+    if isinstance(value, str):
+        return _UNSTORABLE.search(value) is not None
+    if isinstance(value, dict):
+        return any(map(_holds_unstorable, value.values()))
+    return isinstance(value, list) and any(map(_holds_unstorable, value))
 
 
 def _merged(parts: Iterator[dict[str, str]]) -> dict[str, str]:
@@ -151,6 +164,8 @@ def _base64(text: str) -> str:
 
 def check_depth(text: str, what: str) -> None:
     """Raises JsonRefusal where brackets outside of strings nest deeper than ``MAX_DEPTH``."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         token = match.group()

@@ -13,8 +13,10 @@ from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
+from gradeapp.collector import collector_paused
 from gradeapp.refusals import BadInput
 from questions.importers.agibench import read_agibench
+from questions.importers.agieval import read_agieval
 from questions.importers.gaokao_bench import read_gaokao_bench
 from questions.importers.jsonl import read_jsonl
 from questions.importers.jsonl_images import images_beside
@@ -22,14 +24,15 @@ from questions.importers.records import Problem, SourceFile
 from questions.services.bank import ChangedItem, store_records
 from questions.services.import_checks import storable
 from questions.services.import_log import ImportLog
+from questions.services.task_facts import store_task_facts
 
 READERS: Mapping[str, Callable[[Path], Iterator[SourceFile]]] = {
     "gaokao-bench": read_gaokao_bench,
+    "agieval": read_agieval,
     "agibench": read_agibench,
     "jsonl": read_jsonl,
 }
-NOT_READ_YET = ("agieval",)
-SOURCES = (*READERS, *NOT_READ_YET)
+SOURCES = tuple(READERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,6 @@ def _report(
 
 
 def _reader(source: str, path: Path) -> Callable[[Path], Iterator[SourceFile]]:
-    if source in NOT_READ_YET:
-        raise BadInput(_("Questions of %(source)s are not read yet.") % {"source": source})
     if source not in READERS:
         known = ", ".join(SOURCES)
         raise BadInput(
@@ -138,11 +139,12 @@ def _store(
     file: SourceFile, images: Mapping[str, Path], log: ImportLog, *, dry_run: bool
 ) -> tuple[SourceFile, Counter[str]]:
     """Write *file* in one transaction; the file with what changed in it, and the counts."""
-    with transaction.atomic():
+    with transaction.atomic(), collector_paused():
         stored = store_records(file.records, images)
+        written = [store_task_facts(task) for task in file.tasks]
         if dry_run:
             transaction.set_rollback(True)
-        elif stored.counts["new"] or stored.counts["changed"]:
+        elif stored.counts["new"] or stored.counts["changed"] or any(written):
             log.wrote(stored.dataset, stored.counts, file.name)
     return _with_changes(file, stored.changed), stored.counts
 

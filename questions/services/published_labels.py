@@ -7,14 +7,13 @@ and a changed one is one more row.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from django.db.models import OuterRef, Subquery
 
-from questions.importers.records import HumanRateRecord, QuestionRecord
+from questions.importers.records import QuestionRecord
 from questions.models import HumanRate, LabelRevision, Question
 from questions.rules.difficulty import difficulty_level
 from questions.rules.four_tuple import FourTuple, Label, Value
@@ -23,6 +22,7 @@ from questions.rules.modal import modal_of
 from questions.rules.vocabulary import LabelOrigin
 from questions.selectors.labels import four_tuple
 from questions.services.label_rows import label_row
+from questions.services.published_rates import new_rates
 from questions.services.taxonomy import ensure_taxonomy
 
 
@@ -55,7 +55,7 @@ def store_labels_and_rates(
     changed: dict[int, tuple[str, ...]] = {}
     for question, record in (*new.items(), *known.items()):
         was = before.get(question) or _Before()
-        added = _new_rates(question, record.human_rates, was.rates)
+        added = new_rates(record.human_rates, was.rates, question=question)
         published = _published(record, keys, was, added)
         modal = question in new or question in revised or not was.labels.modal
         after = _with_modal(published, record) if modal else published
@@ -73,6 +73,8 @@ def store_labels_and_rates(
 def _before(known: Mapping[int, QuestionRecord]) -> dict[int, _Before]:
     """By question; the items are locked, so that no curator's label slips in between."""
     found = {pk: _Before() for pk in known}
+    if not known:
+        return found
     locked = Question.objects.select_for_update(of=("self",)).filter(pk__in=list(known))
     pointers = dict(locked.order_by("pk").values_list("label", "pk"))
     for row in LabelRevision.objects.filter(pk__in=[pk for pk in pointers if pk]):
@@ -148,62 +150,6 @@ def _modal(record: QuestionRecord) -> Value:
     told = "".join((record.analysis, record.reference_answer))
     asked = [name for name in record.images if f"(image:{name})" not in told]
     return modal_of(record.stem, record.options, record.passage, asked)
-
-
-# ---- rates ----
-
-
-def _new_rates(
-    question: int, given: Sequence[HumanRateRecord], stored: Sequence[HumanRate]
-) -> list[HumanRate]:
-    """The rows that *given* adds to *stored*.
-
-    The n-th rate of a source is found again as the n-th of that source. One that
-    the source changed corrects the earlier row; one that a person corrected stays.
-    """
-    chains = _chains(stored)
-    met: dict[str, int] = defaultdict(int)
-    rows: list[HumanRate] = []
-    for rate in given:
-        place = met[rate.source]
-        met[rate.source] += 1
-        chain = chains[rate.source][place] if place < len(chains[rate.source]) else []
-        published = [row for row in chain if row.author_id is None]
-        if published and _same(published[-1], rate):
-            continue
-        if chain and chain[-1].author_id is not None:
-            continue
-        rows.append(
-            HumanRate(
-                question_id=question,
-                value=rate.value,
-                sample_size=rate.sample_size,
-                weight=rate.weight,
-                source=rate.source,
-                corrects=chain[-1] if chain else None,
-            )
-        )
-    return rows
-
-
-def _chains(stored: Sequence[HumanRate]) -> dict[str, list[list[HumanRate]]]:
-    """By source: each published rate with its corrections, oldest first."""
-    chains: dict[str, list[list[HumanRate]]] = defaultdict(list)
-    holding: dict[int, list[HumanRate]] = {}
-    for row in stored:
-        chain = holding.get(row.corrects_id or 0)
-        if chain is None:
-            if row.author_id is not None or row.kind != HumanRate.AVERAGE:
-                continue
-            chain = []
-            chains[row.source].append(chain)
-        chain.append(row)
-        holding[row.pk] = chain
-    return chains
-
-
-def _same(row: HumanRate, rate: HumanRateRecord) -> bool:
-    return (row.value, row.sample_size, row.weight) == (rate.value, rate.sample_size, rate.weight)
 
 
 def _level(stored: Sequence[HumanRate], added: Sequence[HumanRate]) -> int | None:

@@ -174,7 +174,9 @@ def test_what_a_database_would_cut_is_refused(
 
 BAD_INPUT = [
     ("gaokao", "exam.jsonl", "no source called “gaokao”; choose one of: gaokao-bench, "),
-    ("agieval", "exam.jsonl", "agieval are not read yet"),
+    ("agieval", "exam.jsonl", "exam.jsonl: AGIEval has no task called 'exam'"),
+    ("agieval", "empty", "empty: The folder holds no .jsonl file."),
+    ("agieval", "lsat-ar.jsonl", "lsat-ar.jsonl:2: The line is not JSON"),
     ("agibench", "broken.json", "broken.json:1: The file is not JSON: "),
     ("agibench", "other.json", "other.json: The file is not a JSON list"),
     ("agibench", "empty", "empty: The folder holds no datasets.json."),
@@ -198,6 +200,7 @@ def test_bad_input_gets_one_sentence_and_loses_nothing(
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.jsonl").write_text(json.dumps(LINE) + '\n{"dataset": ')
     (tmp_path / "broken.json").write_text('{"keywords": "2010-2022_Biology_MCQs", "example": [')
+    (tmp_path / "lsat-ar.jsonl").write_text("\n{")
     (tmp_path / "other.json").write_text('{"name": 1}')
     (tmp_path / "empty.jsonl").write_text("")
     path = tmp_path / name

@@ -9,7 +9,8 @@ import pytest
 from evaluations.rules.statistics.agreement import MarkPair
 from evaluations.rules.statistics.figure import Report
 from evaluations.selectors.report_choices import choices
-from evaluations.selectors.report_pages import Overview, collector_paused
+from evaluations.selectors.report_pages import Overview
+from gradeapp.collector import collector_paused
 from tests.evaluations.report_world import ALPHA, BETA, JUDGE, chosen, judged, mark, run_of, written
 
 NOTHING = Report("rates", {}, [])

@@ -1,0 +1,124 @@
+"""One item of AGIEval, from a line of a task's file or a cell of the few-shot examples."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from questions.importers.agieval_options import apart, read_options
+from questions.importers.agieval_tasks import AgievalTask
+from questions.importers.jsonl_values import check_keys, wrong_type
+from questions.rules.strict_json import JsonRefusal
+from questions.rules.vocabulary import QuestionType
+
+KEYS = ("passage", "question", "options", "label", "answer", "other")
+MAX_OPTIONS = 10
+
+_LETTERS = re.compile(r"[A-J]")
+_BETWEEN = re.compile(r"[A-J\s,，、;；]*")
+
+
+@dataclass(frozen=True, slots=True)
+class AgievalItem:
+    """What is asked and what is right; *notes* are codes and sentences of what was odd."""
+
+    passage: str
+    stem: str
+    options: tuple[str, ...]
+    letters: str
+    answer_key: tuple[str, ...]
+    question_type: QuestionType
+    analysis: str
+    source: str
+    extra: dict[str, str]
+    notes: tuple[tuple[str, str], ...]
+
+
+def read_item(row: dict[str, Any], task: AgievalTask) -> AgievalItem:
+    """The item that *row* describes; raises JsonRefusal where it cannot be one."""
+    check_keys(row, ("question", "options", "label"), KEYS)
+    stem = _text(row, "question")
+    if not stem.strip():
+        raise JsonRefusal("bad_value", "The value of 'question' is empty.")
+    options = _options(row)
+    read = read_options(options) if options else None
+    notes = [read.note] if read and read.note else []
+    if read:
+        key, odd = _letters_of(row["label"])
+        if odd:
+            text = f"The label holds {odd!r}; only its letters were taken."
+            notes.append(("label_cleaned", text))
+    else:
+        key = _text(row, "answer").strip()
+    other = _other(row)
+    return AgievalItem(
+        passage=_text(row, "passage"),
+        stem=stem,
+        options=read.texts if read else (),
+        letters=read.letters if read else "",
+        answer_key=(key,),
+        question_type=_type(task, key, choice=read is not None),
+        analysis=other.pop("solution", ""),
+        source=other.pop("source", ""),
+        extra=other,
+        notes=tuple(notes),
+    )
+
+
+def full_marks() -> tuple[Decimal, ...]:
+    """Every item is worth one point: AGIEval reports accuracies."""
+    return (Decimal(1),)
+
+
+def _type(task: AgievalTask, key: str, *, choice: bool) -> QuestionType:
+    """The task's type, but several right letters make a multiple choice of one item."""
+    if not choice:
+        return QuestionType.EXACT_ANSWER
+    single = task.question_type is not QuestionType.MULTIPLE_CHOICE and len(key) <= 1
+    return QuestionType.SINGLE_CHOICE if single else QuestionType.MULTIPLE_CHOICE
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    value = row.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise wrong_type(key, "a text")
+    return value
+
+
+def _options(row: dict[str, Any]) -> list[str]:
+    value = row["options"]
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(option, str) for option in value):
+        raise wrong_type("options", "a list of texts")
+    value = apart(value)
+    if not 2 <= len(value) <= MAX_OPTIONS:
+        raise JsonRefusal("bad_value", f"'options' must hold 2 to {MAX_OPTIONS} options.")
+    return value
+
+
+def _letters_of(label: object) -> tuple[str, str]:
+    """The letters of a label (a text, or a list of texts), sorted; and what else stood in it."""
+    parts = label if isinstance(label, list) else [] if label is None else [label]
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) < len(parts):
+        raise wrong_type("label", "a letter or a list of letters")
+    text = " ".join(texts)
+    odd = "" if _BETWEEN.fullmatch(text) else "".join(_LETTERS.sub("", text).split())[:20]
+    return "".join(sorted(set(_LETTERS.findall(text)))), odd
+
+
+def _other(row: dict[str, Any]) -> dict[str, str]:
+    other = row.get("other")
+    if other is None:
+        return {}
+    if not isinstance(other, dict):
+        raise wrong_type("other", "an object")
+    for key, value in other.items():
+        if value is not None and not isinstance(value, str | int | Decimal | float):
+            raise wrong_type(f"other.{key[:40]}", "one value")
+    return {key: str(value) for key, value in other.items() if value is not None}
