@@ -109,10 +109,15 @@ class KnowledgeChoice:
 
 
 def knowledge_choices(language: str) -> list[KnowledgeChoice]:
-    """Every category followed by its subclasses, found by both names and by pinyin initials."""
+    """Every category followed by its subclasses, found by both names and by pinyin initials.
+
+    A category with a subclass of its own name is left out: two curators who mean
+    the same would differ.
+    """
     rows = list(Knowledge.objects.select_related("parent").order_by("pk"))
-    places = {row.pk: place for place, row in enumerate(rows)}
-    rows.sort(key=lambda row: (places[row.parent_id or row.pk], row.parent_id is not None, row.pk))
+    twins = {row.parent_id for row in rows if row.parent and row.parent.chinese == row.chinese}
+    rows = [row for row in rows if row.pk not in twins]
+    rows.sort(key=lambda row: (row.parent_id or row.pk, row.parent_id is not None, row.pk))
     return [_choice(row, language) for row in rows]
 
 

@@ -34,10 +34,11 @@ function move(direction) {
   if (target) activate(target);
 }
 
-// The next label without a value; where all have one, the save button waits for Enter.
+// The next label without a value, then one before; where all have one, the save button waits for Enter.
 function goOn() {
-  const missing = firstMissing();
-  if (missing) activate(missing);
+  const missing = groups().filter((group) => valueOf(group) === "");
+  const later = missing.find((group) => groups().indexOf(group) > groups().indexOf(active()));
+  if (missing.length) activate(later ?? missing[0]);
   else form().querySelector(".desk-save").focus({ preventScroll: true });
 }
 

@@ -130,7 +130,8 @@ def test_what_is_missing_is_said_once(site: Site, three: list[Question], curator
     keys(page, "Enter")
     ready(page, after=first)
     opinion = LabelOpinion.objects.get()
-    assert (opinion.ability_branch, opinion.knowledge, opinion.difficulty) == ("reasoning", None, 4)
+    given = (opinion.ability_branch, opinion.knowledge, opinion.difficulty, opinion.modal)
+    assert given == ("reasoning", None, 4, "text")
 
 
 def test_a_suggestion_is_taken_by_a_key(site: Site, three: list[Question], curator: User) -> None:
@@ -176,7 +177,7 @@ def test_without_scripts_the_desk_is_a_form(
     page.locator("select[name=knowledge]").select_option("logical-judgment")
     page.locator("input[name=difficulty][value='2']").check(force=True)
     page.locator("input[name=modal][value=text]").check(force=True)
-    page.get_by_role("button", name="Save & next").click()
+    page.get_by_role("button", name="Save & next question").click()
     expect(page.locator(".desk-question")).to_contain_text("question number 2")
     assert not Question.objects.filter(UNLABELLED, pk=three[0].pk).exists()
 
