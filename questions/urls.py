@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from questions.views import bank, bulk_labels, imports, question, saved_views
+from questions.views import bank, bulk_labels, exports, imports, question, saved_views
 
 app_name = "questions"
 urlpatterns = [
@@ -11,6 +11,7 @@ urlpatterns = [
     path("<uuid:public_id>/labels/", question.save_labels, name="labels"),
     path("images/<uuid:public_id>/", bank.question_image, name="image"),
     path("", include("questions.urls_labelling")),
+    path("", include("questions.urls_rubrics")),
     path("views/", saved_views.save, name="view-save"),
     path("views/<int:pk>/name/", saved_views.rename, name="view-rename"),
     path("views/<int:pk>/delete/", saved_views.delete, name="view-delete"),
@@ -19,6 +20,7 @@ urlpatterns = [
     path("bulk/apply/", bulk_labels.apply, name="bulk-apply"),
     path("bulk/<int:pk>/", bulk_labels.change_page, name="bulk-change"),
     path("bulk/<int:pk>/undo/", bulk_labels.undo, name="bulk-undo"),
+    path("export/", exports.question_export, name="export"),
     path("imports/", imports.import_list, name="imports"),
     path("imports/<int:pk>/", imports.import_page, name="import"),
     path("imports/<int:pk>/progress/", imports.import_progress, name="import-progress"),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from evaluations.rules.statistics.figure import Figure, Report
-
-Cell = str | int | float | Decimal | None
+from questions.rules.csv_cells import Cell
 
 # A file may be read without its manifest: what a number rests on stands in every row.
 CONTEXT = ("dataset", "marker", "policy")

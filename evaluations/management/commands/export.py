@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,35 +26,70 @@ from evaluations.selectors.reports import LATER, REPORTS, build_report
 from evaluations.services.exports import note_export
 from gradeapp.cli import GradeappCommand
 from gradeapp.refusals import BadInput
+from questions.models import Dataset
+from questions.selectors.bank import by_place
+from questions.services import exports as bank
 
+QUESTIONS = "questions"
 ROWS = {"scores": (SCORE_COLUMNS, score_rows), "marks": (MARK_COLUMNS, mark_rows)}
-NAMES = (*REPORTS, *LATER, *ROWS)
+NAMES = (*REPORTS, *LATER, *ROWS, QUESTIONS)
 
 
 class Command(GradeappCommand):
-    help = "Write a CSV file that spreadsheets open safely, and FILE.manifest.json beside it."
+    help = (
+        "Write a CSV file that spreadsheets open safely, and FILE.manifest.json beside it; "
+        "questions to a FILE called .zip as JSON Lines with their images."
+    )
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help=f"one of: {', '.join(NAMES)}")
         add_report_arguments(parser)
-        parser.add_argument("--output", type=Path, required=True, help="the CSV file to write")
+        parser.add_argument("--output", type=Path, required=True, help="the file to write")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         name, params, file = options["name"], report_params(options), options["output"]
+        if name == QUESTIONS:
+            return export_questions(checked(params), file)
         made, parameters = exported(name, params)
         content = render(made)
         about = manifest(len(made.rows), sha256(content), {"export": name, **parameters})
-        try:
+        with said(file):
             file.write_bytes(content)
-            text = json.dumps(about, ensure_ascii=False, indent=2) + "\n"
-            file.with_name(f"{file.name}.manifest.json").write_text(text, encoding="utf-8")
-        except OSError as error:
-            reason = error.strerror or "unknown reason"
-            raise BadInput(
-                _("“%(file)s” cannot be written: %(reason)s.") % {"file": file, "reason": reason}
-            ) from error
+            write_manifest(file, about)
         note_export(name, params, about, acting_user=None)
         return {"file": str(file), **about}
+
+
+@contextmanager
+def said(file: Path) -> Iterator[None]:
+    """A file that cannot be written is a sentence, not a traceback."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+        raise BadInput(
+            _("“%(file)s” cannot be written: %(reason)s.") % {"file": file, "reason": reason}
+        ) from error
+
+
+def write_manifest(file: Path, about: Mapping[str, object]) -> None:
+    """Write FILE.manifest.json."""
+    text = json.dumps(about, ensure_ascii=False, indent=2) + "\n"
+    file.with_name(f"{file.name}.manifest.json").write_text(text, encoding="utf-8")
+
+
+def export_questions(params: ReportParams, file: Path) -> dict[str, Any]:
+    """The questions of one dataset: as CSV, or to a file called .zip as JSON Lines with images."""
+    dataset = Dataset.objects.get(slug=params.dataset)
+    questions, parameters = by_place().filter(task__dataset=dataset), {"dataset": dataset.slug}
+    if params.year is not None:
+        questions, parameters["year"] = questions.filter(year=params.year), str(params.year)
+    write = bank.export_jsonl if file.suffix.lower() == ".zip" else bank.export_csv
+    with said(file), file.open("wb") as out:
+        about = write(questions, out, {"export": QUESTIONS, **parameters})
+        write_manifest(file, about)
+    bank.note_export(about, dataset, acting_user=None)
+    return {"file": str(file), **about}
 
 
 def exported(name: str, params: ReportParams) -> tuple[Table, dict[str, object]]:

@@ -1,0 +1,114 @@
+"""The bank as question records again: what an export writes and another bank reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from django.db.models import Prefetch, QuerySet
+
+from questions.importers.jsonl_fields import plain_number
+from questions.importers.records import (
+    HumanRateRecord,
+    LabelsRecord,
+    QuestionRecord,
+    RubricGroupRecord,
+    ScoringPointRecord,
+)
+from questions.models import HumanRate, LabelRevision, Question, Rubric
+from questions.rules.vocabulary import AbilityBranch, Language, Modal, QuestionType, Subject
+
+CHUNK = 500
+
+
+def whole_questions(questions: QuerySet[Question]) -> Iterator[Question]:
+    """*questions* with all that an export says of them, a few hundred in memory at a time."""
+    accepted = Rubric.objects.filter(accepted=True).order_by("version")
+    counting = HumanRate.objects.filter(corrected_by__isnull=True).order_by("pk")
+    return (
+        questions.filter(current__isnull=False)
+        .select_related("task__dataset", "current", "label__knowledge")
+        .prefetch_related(
+            Prefetch("rubrics", accepted.prefetch_related("points__group", "groups")),
+            Prefetch("human_rates", counting),
+        )
+        .iterator(chunk_size=CHUNK)
+    )
+
+
+def question_record(question: Question) -> QuestionRecord:
+    """The current revision of *question* with its labels, rates and accepted rubric."""
+    revision = question.current
+    assert revision is not None  # whole_questions
+    rubrics = list(question.rubrics.all())
+    points, groups = _rubric(rubrics[-1]) if rubrics else ((), ())
+    return QuestionRecord(
+        dataset=question.task.dataset.slug,
+        task=question.task.slug,
+        external_id=question.external_id,
+        position=question.position,
+        subject=Subject(question.subject) if question.subject else None,
+        year=question.year,
+        paper=question.paper,
+        rubric=points,
+        rubric_groups=groups,
+        labels=_labels(question.label),
+        human_rates=tuple(_rate(rate) for rate in question.human_rates.all()),
+        question_type=QuestionType(revision.question_type),
+        language=Language(revision.language),
+        passage=revision.passage,
+        stem=revision.stem,
+        options=tuple(revision.options),
+        letters=revision.letters,
+        answer_key=tuple(revision.answer_key),
+        reference_answer=revision.reference_answer,
+        analysis=revision.analysis,
+        sub_marks=tuple(plain_number(Decimal(marks)) for marks in revision.sub_marks),
+        paper_published=revision.paper_published,
+        images=tuple(revision.images),
+        extra=revision.extra,
+    )
+
+
+def _rubric(
+    rubric: Rubric,
+) -> tuple[tuple[ScoringPointRecord, ...], tuple[RubricGroupRecord, ...]]:
+    groups = list(rubric.groups.all())
+    place = {group.pk: number for number, group in enumerate(groups, start=1)}
+    points = tuple(
+        ScoringPointRecord(
+            text=point.text,
+            points=plain_number(point.points),
+            sub=point.sub,
+            group=place[point.group_id] if point.group_id else None,
+        )
+        for point in rubric.points.all()
+    )
+    return points, tuple(
+        RubricGroupRecord(
+            cap=plain_number(group.cap), text=group.text, sub=group.sub, choose=group.choose
+        )
+        for group in groups
+    )
+
+
+def _labels(label: LabelRevision | None) -> LabelsRecord | None:
+    """The four labels that count; None where none is set."""
+    if label is None:
+        return None
+    found = LabelsRecord(
+        ability_branch=AbilityBranch(label.ability_branch) if label.ability_branch else None,
+        knowledge=label.knowledge.slug if label.knowledge else "",
+        difficulty=label.difficulty,
+        modal=Modal(label.modal) if label.modal else None,
+    )
+    return None if found == LabelsRecord() else found
+
+
+def _rate(rate: HumanRate) -> HumanRateRecord:
+    return HumanRateRecord(
+        value=plain_number(rate.value),
+        source=rate.source,
+        sample_size=rate.sample_size,
+        weight=plain_number(rate.weight),
+    )
