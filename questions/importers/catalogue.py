@@ -92,7 +92,7 @@ def file_kind(keyword: str) -> FileKind | None:
     return _BY_REST.get(match["rest"]) if match else None
 
 
-_PAPER = re.compile(r"(?P<name>.*?)(?P<number>[Ii]{0,3})卷?")
+_PAPER = re.compile(r"(?P<name>.*?)(?P<number>[Ii]{0,3})卷?(?:[文理]科)?")
 _NUMBERS = {"I": "Ⅰ", "II": "Ⅱ", "III": "Ⅲ"}
 _NAMES = {
     "甲": "全国甲卷",
@@ -101,14 +101,18 @@ _NAMES = {
     "全国乙": "全国乙卷",
     "全国": "全国卷",
     "解析版": "",
+    # Later papers put the country in; a year tells these papers from earlier ones.
+    "新课标全国": "新课标",
+    "新高考全国": "新高考",
+    "全国新高考": "新高考",
 }
 
 
 def canonical_paper(category: str) -> str:
     """One name for the many spellings of one paper: ``（新课标ⅰ）`` becomes ``新课标Ⅰ``.
 
-    Brackets, spaces, the spelling of the Roman number and a last 卷 do not
-    count; 甲卷 is short for 全国甲卷. Names that mean different papers in some
+    Brackets, spaces, the spelling of the Roman number, a last 卷 and the stream
+    after it do not count; 甲卷 is short for 全国甲卷. Names that mean different papers in some
     years (新课标Ⅱ and 全国卷Ⅱ) stay apart, and 解析版 (with solutions) names no
     paper, so it gives the empty name.
     """
@@ -117,3 +121,10 @@ def canonical_paper(category: str) -> str:
     if match is None:
         return plain
     return _NAMES.get(match["name"], match["name"]) + _NUMBERS.get(match["number"].upper(), "")
+
+
+def stream_of(category: str) -> Subject | None:
+    """The mathematics subject of a paper that names its stream (``全国甲卷理科``); else None."""
+    if "理科" in category:
+        return Subject.SCIENCES_MATHEMATICS
+    return Subject.HUMANITIES_MATHEMATICS if "文科" in category else None

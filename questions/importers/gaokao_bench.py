@@ -7,12 +7,13 @@ at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from questions.importers.catalogue import FileKind, canonical_paper, file_kind
+from questions.importers.catalogue import FileKind, canonical_paper, file_kind, stream_of
 from questions.importers.gaokao_files import (
     DATASET,
     GaokaoFile,
@@ -24,13 +25,18 @@ from questions.importers.gaokao_files import (
     text_problems,
 )
 from questions.importers.jsonl_fields import contradictions, plain_number
+from questions.importers.papers import examination_paper
 from questions.importers.records import Problem, QuestionRecord, SourceFile
 from questions.importers.source_files import leads_out, refused_links
 from questions.rules.strict_json import JsonRefusal
-from questions.rules.vocabulary import Part
+from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
 
 MAX_MARKS = 300
 MAX_CATEGORY = 80
+TAIL = 20
+
+# A fifth option begins a line below the fourth; later papers have some.
+_FIFTH = re.compile(r"^\s*D\s*[.．、].*^\s*E\s*[.．、]", re.DOTALL | re.MULTILINE)
 
 
 def read_gaokao_bench(path: Path) -> Iterator[SourceFile]:
@@ -72,7 +78,7 @@ def _source_file(file: GaokaoFile | Problem, first_files: dict[str, str]) -> Sou
 
 def _read(file: GaokaoFile, kind: FileKind) -> SourceFile:
     records: list[QuestionRecord] = []
-    problems = [*_subject_problem(file, kind), *text_problems(file)]
+    problems = [*text_problems(file)]
     seen: set[str] = set()
     for row, item in enumerate(file.items, start=1):
         try:
@@ -86,43 +92,73 @@ def _read(file: GaokaoFile, kind: FileKind) -> SourceFile:
         seen.add(record.external_id)
         records.append(record)
         problems += [
-            Problem(file.name, row, code, f"Item {row}: {text}")
-            for code, text in contradictions(record)
+            Problem(file.name, row, code, f"Item {row}: {text}") for code, text in _odd(record)
         ]
+    problems = [*_subject_problem(file, records), *problems]
     return SourceFile(file.name, tuple(records), tuple(problems))
 
 
-def _subject_problem(file: GaokaoFile, kind: FileKind) -> Iterator[Problem]:
-    if kind.subject is None:
-        text = "The paper is for both mathematics streams; its items have no subject yet."
+def _odd(record: QuestionRecord) -> Iterator[tuple[str, str]]:
+    yield from contradictions(record)
+    if "category" in record.extra:
+        yield "category_odd", "'category' holds more than the name of a paper."
+
+
+def _subject_problem(file: GaokaoFile, records: list[QuestionRecord]) -> Iterator[Problem]:
+    without = sum(record.subject is None for record in records)
+    if without:
+        text = f"{without} items are of papers for both mathematics streams and have no subject."
         yield Problem(file.name, None, "both_streams", text)
 
 
 def _record(file: GaokaoFile, item: dict[str, Any], kind: FileKind, row: int) -> QuestionRecord:
     index = index_of(item)
     score = _score(item)
-    category = _category(item)
+    stem = text_of(item, "question", needed=True)
+    category = text_of(item, "category")
+    plain = len(category) <= MAX_CATEGORY and "$" not in category
     objective = kind.question_type.part is Part.OBJECTIVE
     keys = _keys(item) if objective else ()
+    question_type = _type(kind.question_type, keys)
     return QuestionRecord(
         dataset=DATASET,
         task=file.keyword,
         external_id=str(index),
         position=index,
-        subject=kind.subject,
-        question_type=kind.question_type,
+        subject=kind.subject or stream_of(category[-TAIL:]),
+        question_type=question_type,
         language=kind.language,
-        stem=text_of(item, "question", needed=True),
+        stem=stem,
         answer_key=keys,
         reference_answer="" if objective else text_of(item, "answer"),
         analysis=text_of(item, "analysis"),
         sub_marks=(score,) * len(keys) if objective else (score,),
-        letters=kind.letters,
+        letters=_letters(kind, stem),
         year=_year(item),
-        paper=canonical_paper(category),
-        paper_published=category,
-        extra=_originals(file, row),
+        paper=canonical_paper(category) if plain else examination_paper(category[-TAIL:]).paper,
+        paper_published=category if plain else "",
+        extra=_originals(file, row) | ({} if plain else {"category": category}),
     )
+
+
+def _type(published: QuestionType, keys: tuple[str, ...]) -> QuestionType:
+    """The file's type, unless the keys of one item say more: later papers mix the types.
+
+    Several letters make a single choice a multiple one, several keys make either
+    of them sub-questions.
+    """
+    if published not in (QuestionType.SINGLE_CHOICE, QuestionType.MULTIPLE_CHOICE):
+        return published
+    if len(keys) > 1:
+        return QuestionType.SEVERAL_QUESTIONS
+    several = any(len(key) > 1 for key in keys)
+    return QuestionType.MULTIPLE_CHOICE if several else published
+
+
+def _letters(kind: FileKind, stem: str) -> str:
+    """The letters on offer: those of the file, and E where the stem prints a fifth option."""
+    fifth = kind.question_type in CHOICE_TYPES and kind.letters == "ABCD" and _FIFTH.search(stem)
+    return "ABCDE" if fifth else kind.letters
 
 
 def _originals(file: GaokaoFile, row: int) -> dict[str, str]:
@@ -149,13 +185,6 @@ def _score(item: dict[str, Any]) -> Decimal:
     if not 0 < score <= MAX_MARKS or score != round(score, 2):
         raise JsonRefusal("bad_value", f"A score is over 0 and at most {MAX_MARKS}, not {score}.")
     return score
-
-
-def _category(item: dict[str, Any]) -> str:
-    category = text_of(item, "category")
-    if len(category) > MAX_CATEGORY:
-        raise JsonRefusal("too_long", f"'category' is longer than {MAX_CATEGORY} characters.")
-    return category
 
 
 def _year(item: dict[str, Any]) -> int | None:
