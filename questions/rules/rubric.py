@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 
@@ -143,6 +143,31 @@ def reachable_by_sub(rubric: RubricLines) -> dict[int, Decimal]:
         group = rubric.groups[place - 1]
         totals[group.sub] += group.total(values)
     return dict(totals)
+
+
+def in_order(rubric: RubricLines) -> RubricLines:
+    """The same rubric read from top to bottom: by sub-question, a group's points together.
+
+    Points and groups keep their order otherwise, so what is in order already
+    comes back equal. Groups are numbered as they come.
+    """
+    by_sub = sorted(rubric.points, key=lambda point: point.sub)
+    places: dict[int, int] = {}
+    points: list[ScoringPoint] = []
+    for point in by_sub:
+        if point.group is None:
+            points.append(point)
+        elif point.group not in places:
+            places[point.group] = len(places) + 1
+            points += [
+                replace(one, group=places[point.group])
+                for one in by_sub
+                if one.group == point.group
+            ]
+    unused = [place for place in range(1, len(rubric.groups) + 1) if place not in places]
+    known = [place for place in places if place <= len(rubric.groups)]
+    groups = tuple(rubric.groups[place - 1] for place in [*known, *unused])
+    return RubricLines(tuple(points), groups)
 
 
 def findings(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -80,6 +80,45 @@ def rubric_versions(question: Question) -> list[Rubric]:
     return list(rows.prefetch_related(*LINES))
 
 
+@dataclass(frozen=True, slots=True)
+class RubricColumn:
+    """One of the versions that stand side by side.
+
+    *only_here* are the places (from 1) of the points that the other version does
+    not say in the same way; *wrong* is what keeps it from being accepted.
+    """
+
+    rubric: Rubric
+    lines: RubricLines
+    only_here: frozenset[int]
+    wrong: tuple[Finding, ...]
+
+
+def rubric_columns(question: Question, rubrics: Sequence[Rubric]) -> list[RubricColumn]:
+    """Versions of one item beside each other, each with what sets it apart from the rest."""
+    lines = [lines_of(rubric) for rubric in rubrics]
+    said = [set(_wordings(one)) for one in lines]
+    columns = []
+    for place, (rubric, own) in enumerate(zip(rubrics, lines, strict=True)):
+        others = [other for number, other in enumerate(said) if number != place]
+        apart = frozenset(
+            number
+            for number, wording in enumerate(_wordings(own), start=1)
+            if any(wording not in other for other in others)
+        )
+        wrong = what_is_wrong(question.current, own) if question.current else []
+        columns.append(RubricColumn(rubric, own, apart, tuple(wrong)))
+    return columns
+
+
+def _wordings(lines: RubricLines) -> list[tuple[object, ...]]:
+    """What each point says, its group spelt out: places of groups differ between versions."""
+    return [
+        (p.text, p.points, p.sub, lines.groups[p.group - 1] if p.group else None)
+        for p in lines.points
+    ]
+
+
 def newest_versions(questions: Iterable[int]) -> dict[int, Rubric]:
     """The newest version of each question that has one, accepted or not."""
     rows = Rubric.objects.filter(question__in=list(questions)).order_by("version")
@@ -111,7 +150,7 @@ def waiting_drafts() -> QuerySet[Rubric]:
     """Newest versions that nobody has accepted, newest first."""
     newer = Rubric.objects.filter(question=OuterRef("question"), version__gt=OuterRef("version"))
     rows = Rubric.objects.filter(~Exists(newer), accepted=False)
-    return rows.select_related("question__task__dataset", "question__current").order_by("-pk")
+    return rows.select_related("question__task__dataset", "created_by").order_by("-pk")
 
 
 def dataset_rubrics() -> list[DatasetRubrics]:

@@ -14,7 +14,7 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
-from questions.rules.rubric import UNFINISHED, RubricLines
+from questions.rules.rubric import UNFINISHED, RubricLines, in_order
 from questions.rules.rubric_files import FileRefusal, RubricFor, read_csv
 from questions.rules.rubric_json import read_json
 from questions.rules.vocabulary import Part
@@ -25,6 +25,7 @@ from questions.services.rubric_words import at_row, in_words, refused_file
 PERSON = "person"
 FILE = "file"
 PROPOSAL = "proposal"
+MODEL = "model:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ def draft_rubric(
     locked = _locked([question.pk])[question.pk]
     if sentence := _why_not(locked, rubric, finished=False):
         raise BadInput(sentence, code="bad_rubric")
-    made = add_versions({locked.pk: rubric}, Origin(source, created_by=acting_user.pk))
+    wanted = {locked.pk: in_order(rubric)}
+    made = add_versions(wanted, Origin(source, created_by=acting_user.pk))
     if locked.pk not in made:
         return newest_versions([locked.pk])[locked.pk]
     detail = {"question": str(question.public_id), "version": made[locked.pk].version}
@@ -106,7 +108,7 @@ def import_rubrics(
         )
         if question is None or sentence:
             raise BadInput(at_row(file, one.row, sentence), code="bad_row", row=one.row)
-        wanted[question.pk] = one.rubric
+        wanted[question.pk] = in_order(one.rubric)
     accepted_by = acting_user.pk if accept else None
     accepted_at = now if accept else None
     origin = Origin(FILE, acting_user.pk, accepted_by, accepted_at, accept)
@@ -115,6 +117,12 @@ def import_rubrics(
     detail = {"file": file, "new": result.new, "same": result.same, "accepted": accept}
     record(Tag.RUBRICS_IMPORTED, acting_user, actor=acting_user, **detail)
     return result
+
+
+def note_export(*, acting_user: User, dataset: str, rubrics: int) -> None:
+    """Write down that somebody took the rubrics of a dataset ("": of all) away as a file."""
+    detail = {"dataset": dataset, "rubrics": rubrics}
+    record(Tag.RUBRICS_EXPORTED, acting_user, actor=acting_user, **detail)
 
 
 def _read(content: bytes, file: str) -> list[RubricFor]:

@@ -11,6 +11,7 @@ from questions.models import Rubric, RubricGroup
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 from questions.rules.rubric_files import plain
 from questions.selectors.rubrics import lines_of
+from questions.services.rubrics import FILE, MODEL, PROPOSAL
 
 register = template.Library()
 
@@ -40,6 +41,20 @@ def rubric_rows(rubric: Rubric | RubricLines) -> list[Row]:
         rows.append(Row(number, point, own, new_sub, new_group))
         sub, group = point.sub, point.group
     return rows
+
+
+@register.filter
+def written_by(rubric: Rubric) -> str:
+    """Where a version comes from: a person's name, the import, a file, the key, a model."""
+    if rubric.source.startswith(MODEL):
+        return _("proposed by %(model)s") % {"model": rubric.source.removeprefix(MODEL)}
+    if rubric.source == PROPOSAL:
+        return _("proposed from the key")
+    if rubric.created_by is None:
+        return _("came with the questions")
+    if rubric.source == FILE:
+        return _("from a file, by %(name)s") % {"name": rubric.created_by}
+    return str(rubric.created_by)
 
 
 @register.filter

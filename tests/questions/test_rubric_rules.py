@@ -16,6 +16,7 @@ from questions.rules.rubric import (
     ScoringPoint,
     findings,
     given_total,
+    in_order,
     reachable,
     reachable_by_sub,
     step_for,
@@ -174,3 +175,24 @@ def test_points_off_the_step_are_named_unless_full_marks_are_finer() -> None:
     assert step_for([D("1.5"), D(4)]) == D("0.5")
     assert step_for([D("1.25")]) == D("0.01")
     assert findings(rubric, [D(2)], D("0.01")) == []
+
+
+def test_a_group_stands_together_below_its_sub_question() -> None:
+    rubric = RubricLines(
+        (
+            point("later", sub=2, group=1),
+            point("first", group=2),
+            point("free"),
+            point("also first", group=2),
+        ),
+        (PointGroup(D(1), "of 2", sub=2), PointGroup(D(2), "of 1")),
+    )
+    ordered = in_order(rubric)
+    assert [(p.text, p.group) for p in ordered.points] == [
+        ("first", 1),
+        ("also first", 1),
+        ("free", None),
+        ("later", 2),
+    ]
+    assert [group.text for group in ordered.groups] == ["of 1", "of 2"]
+    assert in_order(ordered) == ordered

@@ -1,0 +1,197 @@
+"""The editor of a rubric: rows of text as they were typed, and the rubric that they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from questions.models import Dataset
+from questions.rules.rubric import (
+    MOST_POINTS,
+    PointGroup,
+    RubricLines,
+    ScoringPoint,
+    in_order,
+    reachable_by_sub,
+)
+from questions.rules.rubric_files import MAX_FILE_BYTES, plain
+
+SPARE_POINTS = 3
+SPARE_GROUPS = 3
+MOST_GROUPS = 60
+NO_NUMBER = Decimal("NaN")
+
+
+@dataclass(slots=True)
+class PointEntry:
+    """One row of the editor, as typed."""
+
+    text: str = ""
+    points: str = ""
+    sub: str = "1"
+    group: str = ""
+
+    @property
+    def blank(self) -> bool:
+        """A row that says nothing is left out."""
+        return not (self.text.strip() or self.points.strip())
+
+
+@dataclass(slots=True)
+class GroupEntry:
+    """One group of the editor, as typed; *choose* "" counts all of its points."""
+
+    text: str = ""
+    cap: str = ""
+    choose: str = ""
+
+    @property
+    def blank(self) -> bool:
+        """A group that nobody filled in."""
+        return not (self.text.strip() or self.cap.strip() or self.choose.strip())
+
+
+@dataclass(slots=True)
+class Editor:
+    """What stands in the form: rows of points and rows of groups, both numbered from 1."""
+
+    points: list[PointEntry] = field(default_factory=list)
+    groups: list[GroupEntry] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, rubric: RubricLines) -> Editor:
+        """The editor filled with *rubric*."""
+        points = [
+            PointEntry(p.text, plain(p.points), str(p.sub), str(p.group or ""))
+            for p in rubric.points
+        ]
+        groups = [GroupEntry(g.text, plain(g.cap), str(g.choose or "")) for g in rubric.groups]
+        return cls(points, groups)
+
+    @classmethod
+    def typed(cls, data: Mapping[str, str]) -> Editor:
+        """What was sent, row by row; rows end at the first number that is not there."""
+        made = cls()
+        while f"text-{(row := len(made.points) + 1)}" in data and row <= MOST_POINTS + 1:
+            names = ("text", "points", "sub", "group")
+            made.points.append(PointEntry(*(data.get(f"{name}-{row}", "") for name in names)))
+        while f"cap-{(row := len(made.groups) + 1)}" in data and row <= MOST_GROUPS:
+            said = (data.get(f"{name}-{row}", "") for name in ("group-text", "cap", "choose"))
+            made.groups.append(GroupEntry(*said))
+        return made
+
+    def rubric(self) -> RubricLines:
+        """The rubric that the rows say, in reading order; what is no number becomes NaN.
+
+        Blank rows are left out. A group belongs to the sub-question of its first point.
+        """
+        rows = [row for row in self.points if not row.blank]
+        used = {_whole(row.group) for row in rows}
+        kept = [
+            number
+            for number, group in enumerate(self.groups, start=1)
+            if number in used or not group.blank
+        ]
+        places = {number: place for place, number in enumerate(kept, start=1)}
+        points = [
+            ScoringPoint(
+                " ".join(row.text.split()),
+                _number(row.points),
+                _whole(row.sub) or 1,
+                places.get(_whole(row.group) or 0),
+            )
+            for row in rows
+        ]
+        groups = [self._group(number, rows) for number in kept]
+        return in_order(RubricLines(tuple(points), tuple(groups)))
+
+    def _group(self, number: int, rows: list[PointEntry]) -> PointGroup:
+        own = next((row for row in rows if _whole(row.group) == number), PointEntry())
+        entry = self.groups[number - 1]
+        text = " ".join(entry.text.split())
+        return PointGroup(_number(entry.cap), text, _whole(own.sub) or 1, _whole(entry.choose))
+
+    def sums(self, sub_marks: tuple[Decimal, ...]) -> list[dict[str, object]]:
+        """What each sub-question comes to so far, against its full marks."""
+        lines = self.rubric()
+        finite = all(p.points.is_finite() for p in lines.points)
+        readable = finite and all(group.cap.is_finite() for group in lines.groups)
+        totals = reachable_by_sub(lines) if readable else {}
+        return [
+            {
+                "sub": sub,
+                "sum": plain(totals.get(sub, Decimal(0))) if readable else "–",
+                "full": plain(full),
+                "fits": readable and totals.get(sub, Decimal(0)) == full,
+            }
+            for sub, full in enumerate(sub_marks, start=1)
+        ]
+
+    def change(self, wish: str) -> None:
+        """Carry out a button of the form without a script: ``up-2``, ``down-2``, ``remove-2``."""
+        deed, _dash, row = wish.partition("-")
+        place = (_whole(row) or 0) - 1
+        if not 0 <= place < len(self.points):
+            return
+        if deed == "remove":
+            del self.points[place]
+        other = place + {"up": -1, "down": 1}.get(deed, 0)
+        if deed in ("up", "down") and 0 <= other < len(self.points):
+            rows = self.points
+            rows[place], rows[other] = rows[other], rows[place]
+
+    def with_spares(self) -> Editor:
+        """The same with blank rows at the end, for those who have no script to add them."""
+        points = list(self.points)
+        while points and points[-1].blank:
+            points.pop()
+        groups = list(self.groups)
+        while groups and groups[-1].blank:
+            groups.pop()
+        sub = points[-1].sub if points else "1"
+        points += [PointEntry(sub=sub) for _spare in range(SPARE_POINTS)]
+        groups += [GroupEntry() for _spare in range(SPARE_GROUPS)]
+        return Editor(points, groups[:MOST_GROUPS])
+
+
+class RubricFileForm(forms.Form):
+    """A file of rubrics; they are drafts unless who imports them accepts them."""
+
+    file = forms.FileField(
+        label=_("File"),
+        help_text=_("CSV or JSON, as it is exported here. It is taken whole or not at all."),
+        widget=forms.FileInput(attrs={"accept": ".csv,.json"}),
+    )
+    accept = forms.BooleanField(
+        label=_("I have read these rubrics; let them count at once"), required=False
+    )
+
+    def content(self) -> bytes:
+        """The file, or a little more than what is accepted of a larger one."""
+        content: bytes = self.cleaned_data["file"].read(MAX_FILE_BYTES + 1)
+        return content
+
+
+class DatasetForm(forms.Form):
+    """Which dataset is meant."""
+
+    dataset = forms.ModelChoiceField(Dataset.objects.all(), to_field_name="slug")
+
+
+def _whole(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else None
+
+
+def _number(text: str) -> Decimal:
+    text = text.strip().replace("，", ".").replace(",", ".").replace("。", ".")
+    if not text.isascii() or len(text) > 12 or "_" in text:
+        return NO_NUMBER
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return NO_NUMBER

@@ -1,0 +1,174 @@
+"""The rubrics of one question: versions side by side, the editor, proposals, acceptance."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import BadInput, NotFound
+from questions.forms.rubrics import Editor, PointEntry
+from questions.models import Question, Rubric
+from questions.selectors.bank import image_addresses
+from questions.selectors.rubrics import (
+    lines_of,
+    marked_question,
+    rubric_columns,
+    rubric_for,
+    rubric_versions,
+)
+from questions.services.rubric_proposals import propose_draft
+from questions.services.rubric_words import in_words
+from questions.services.rubrics import accept_rubric, draft_rubric
+from questions.views.rubric_files import rubric_file
+
+PAGES = "questions/rubrics"
+
+
+@require_safe
+@requires(Capability.SEE_QUESTIONS)
+def versions(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """Two versions side by side (``left``, ``right``); the newest and the one before it."""
+    question = _question(public_id)
+    rubrics = rubric_versions(question)
+    chosen = [
+        _chosen(rubrics, request.GET.get("left"), 0),
+        _chosen(rubrics, request.GET.get("right"), 1),
+    ]
+    columns = rubric_columns(question, [rubric for rubric in chosen if rubric])
+    context = _context(request, question) | {
+        "rubrics": rubrics,
+        "columns": [
+            {"column": column, "wrong": [in_words(finding) for finding in column.wrong]}
+            for column in columns
+        ],
+        "chosen": [rubric.version for rubric in chosen if rubric],
+    }
+    return render(request, f"{PAGES}/versions.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.EDIT_QUESTIONS)
+def editor(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """The editor, filled from the version ``from``; a POST keeps what stands in it."""
+    question = _question(public_id)
+    if request.method == "POST":
+        return _keep(request, question, Editor.typed(request.POST))
+    rubric = _chosen(rubric_versions(question), request.GET.get("from"), 0)
+    filled = Editor.of(lines_of(rubric)) if rubric else Editor()
+    return _editor(request, question, filled)
+
+
+@require_POST
+@requires(Capability.EDIT_QUESTIONS)
+def propose(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """A draft from the marks of the key, opened in the editor to be read."""
+    question = _question(public_id)
+    draft = propose_draft(question, acting_user=request.user)
+    messages.info(request, _("Proposed from the key. Read it before you accept it."))
+    return redirect(_address("questions:rubric-new", question, draft))
+
+
+@require_POST
+@requires(Capability.EDIT_QUESTIONS)
+def accept(request: MemberRequest, public_id: UUID, version: int) -> HttpResponse:
+    """Let a draft count from now on."""
+    question = _question(public_id)
+    rubric = question.rubrics.filter(version=version).first()
+    if rubric is None:
+        raise NotFound(_("There is no such version of this rubric."))
+    accept_rubric(rubric, acting_user=request.user, now=timezone.now())
+    messages.success(request, _("Version %(version)s counts from now on.") % {"version": version})
+    return redirect("questions:rubrics", question.public_id)
+
+
+@require_safe
+@requires(Capability.SEE_QUESTIONS)
+def export(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """One version (``version``, the newest without it) as a file."""
+    question = _question(public_id)
+    rubric = _chosen(rubric_versions(question), request.GET.get("version"), 0)
+    if rubric is None:
+        raise NotFound(_("There is no such version of this rubric."))
+    name = f"rubric-{question.task.slug}-{question.external_id}-v{rubric.version}"
+    return rubric_file([rubric_for(question, rubric)], name, request.GET.get("format", "csv"))
+
+
+def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResponse:
+    """Save a draft, accept it at once if asked, or carry out a button of the form."""
+    wish = request.POST.get("do", "save")
+    if wish not in ("save", "accept"):
+        typed.change(wish)
+        return _editor(request, question, typed)
+    try:
+        with transaction.atomic():
+            draft = draft_rubric(question, typed.rubric(), acting_user=request.user)
+            if wish == "accept" and not draft.accepted:
+                accept_rubric(draft, acting_user=request.user, now=timezone.now())
+    except BadInput as refusal:
+        return _editor(request, question, typed, refusal)
+    said = (
+        _("Version %(version)s counts from now on.")
+        if wish == "accept"
+        else _("Version %(version)s is kept as a draft; it counts once it is accepted.")
+    )
+    messages.success(request, said % {"version": draft.version})
+    return redirect("questions:rubrics", question.public_id)
+
+
+def _editor(
+    request: MemberRequest, question: Question, filled: Editor, refusal: BadInput | None = None
+) -> HttpResponse:
+    revision = question.current
+    assert revision is not None  # marked_question looked
+    marks = revision.decimal_sub_marks
+    shown = filled.with_spares()
+    context = _context(request, question) | {
+        "editor": shown,
+        "blank": PointEntry(),
+        "sums": filled.sums(marks),
+        "subs": [str(sub) for sub in range(1, len(marks) + 1)],
+        "group_numbers": [str(number) for number in range(1, len(shown.groups) + 1)],
+        "refusal": refusal,
+    }
+    status = refusal.status if refusal else 200
+    return render(request, f"{PAGES}/editor.html", context, status=status)
+
+
+def _question(public_id: UUID) -> Question:
+    question = marked_question(public_id)
+    if question is None:
+        raise NotFound(_("There is no such question, or nobody marks it."))
+    return question
+
+
+def _chosen(rubrics: list[Rubric], wish: str | None, place: int) -> Rubric | None:
+    """The version called *wish*, or the one at *place* where none is named."""
+    if wish:
+        return next((one for one in rubrics if str(one.version) == wish), None)
+    return rubrics[place] if place < len(rubrics) else None
+
+
+def _context(request: MemberRequest, question: Question) -> dict[str, object]:
+    revision = question.current
+    assert revision is not None  # marked_question looked
+    return {
+        "can_edit": request.user.may(Capability.EDIT_QUESTIONS),
+        "question": question,
+        "revision": revision,
+        "lang": "zh-Hans" if revision.language == "zh" else "en",
+        "images": image_addresses(question.task.dataset, revision.images),
+    }
+
+
+def _address(name: str, question: Question, rubric: Rubric) -> str:
+    return f"{reverse(name, args=[question.public_id])}?from={rubric.version}"
