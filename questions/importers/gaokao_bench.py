@@ -24,7 +24,8 @@ from questions.importers.gaokao_files import (
     text_of,
     text_problems,
 )
-from questions.importers.jsonl_fields import contradictions, plain_number
+from questions.importers.jsonl_fields import contradictions
+from questions.importers.jsonl_values import plain_number
 from questions.importers.papers import examination_paper
 from questions.importers.records import Problem, QuestionRecord, SourceFile
 from questions.importers.source_files import leads_out, refused_links

@@ -17,11 +17,12 @@ from typing import Any
 from questions.importers.jsonl_fields import (
     contradictions,
     object_from_record,
-    plain_number,
     record_from_object,
 )
 from questions.importers.jsonl_images import image_problem, images_beside, referenced_images
-from questions.importers.records import Problem, QuestionRecord, SourceFile
+from questions.importers.jsonl_parts import task_from, task_object
+from questions.importers.jsonl_values import plain_number
+from questions.importers.records import Problem, QuestionRecord, SourceFile, TaskRecord
 from questions.importers.source_files import leads_out, refused, refused_links, unreadable
 from questions.rules.strict_json import JsonRefusal, cleaned, numbered_objects
 
@@ -53,6 +54,11 @@ def write_jsonl(records: Iterable[QuestionRecord]) -> str:
     return "".join(_literal(object_from_record(record)) + "\n" for record in records)
 
 
+def write_tasks(tasks: Iterable[TaskRecord]) -> str:
+    """*tasks* as lines that ``read_jsonl`` gives back unchanged; they may stand anywhere."""
+    return "".join(_literal(task_object(task)) + "\n" for task in tasks)
+
+
 class _Reader:
     """Reads the files of one source, and remembers which questions it has met."""
 
@@ -64,11 +70,14 @@ class _Reader:
     def read(self, file: Path) -> SourceFile:
         records: list[QuestionRecord] = []
         problems: list[Problem] = []
+        tasks: list[TaskRecord] = []
         try:
             with file.open("rb") as stream:
                 for number, row in numbered_objects(stream):
                     record = self._row(file.name, number, row, problems)
-                    if record is not None:
+                    if isinstance(record, TaskRecord):
+                        tasks.append(record)
+                    elif record is not None:
                         records.append(record)
                     if len(problems) >= MAX_PROBLEMS:
                         problems.append(_too_many(file.name, number))
@@ -77,25 +86,31 @@ class _Reader:
             return unreadable(file, error)
         if not records and not problems:
             return refused(file.name, None, "empty", f"{file.name!r} holds no question.")
-        return SourceFile(file.name, tuple(records), tuple(problems))
+        return SourceFile(file.name, tuple(records), tuple(problems), tuple(tasks))
 
     def _row(
         self, file: str, number: int, row: dict[str, Any] | JsonRefusal, problems: list[Problem]
-    ) -> QuestionRecord | None:
+    ) -> QuestionRecord | TaskRecord | None:
         """One line's record; what is wrong with it is added to *problems*."""
+        record: QuestionRecord | TaskRecord
+        originals: dict[str, str] = {}
         try:
             if isinstance(row, JsonRefusal):
                 raise row
-            row, originals = _with_originals(row)
-            record = self._placed(row, f"{file}, line {number}")
-            self._check_images(record)
+            if "about" in row:
+                record = task_from(_storable(row))
+            else:
+                clean, originals = _with_originals(row)
+                record = self._placed(clean, f"{file}, line {number}")
+                self._check_images(record)
         except JsonRefusal as refusal:
             problems.append(Problem(file, number, refusal.code, refusal.text, fatal=True))
             return None
         if originals:
             text = "A character that no database stores was replaced; the original is kept."
             problems.append(Problem(file, number, "text_cleaned", text))
-        problems += [Problem(file, number, code, text) for code, text in contradictions(record)]
+        if isinstance(record, QuestionRecord):
+            problems += [Problem(file, number, code, text) for code, text in contradictions(record)]
         return record
 
     def _placed(self, row: dict[str, Any], place: str) -> QuestionRecord:
@@ -112,13 +127,21 @@ class _Reader:
 
     def _check_images(self, record: QuestionRecord) -> None:
         points = (point.text for point in record.rubric)
-        texts = (record.stem, record.reference_answer, record.analysis, *points)
+        asked = (record.passage, record.stem, *record.options)
+        texts = (*asked, record.reference_answer, record.analysis, *points)
         for name in referenced_images(*texts):
             if name not in record.images:
                 raise JsonRefusal("image_not_listed", f"The image {name!r} is not in 'images'.")
         for name in record.images:
             if problem := image_problem(name, self._images):
                 raise JsonRefusal(*problem)
+
+
+def _storable(row: dict[str, Any]) -> dict[str, Any]:
+    """*row* itself; refused where a text would be replaced, for there is nowhere to keep it."""
+    if cleaned(row)[1]:
+        raise JsonRefusal("bad_value", "The line holds a character that no database stores.")
+    return row
 
 
 def _with_originals(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:

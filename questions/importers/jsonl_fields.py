@@ -12,9 +12,21 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from questions.importers.jsonl_parts import (
+    group_from,
+    group_object,
+    labels_from,
+    labels_object,
+    objects_of,
+    point_from,
+    point_object,
+    rate_from,
+    rate_object,
+)
 from questions.importers.jsonl_values import (
     check_keys,
     list_of,
+    marks_of,
     member_of,
     name_of,
     slug_of,
@@ -23,7 +35,8 @@ from questions.importers.jsonl_values import (
     whole_of,
     wrong_type,
 )
-from questions.importers.records import QuestionRecord, ScoringPointRecord
+from questions.importers.records import QuestionRecord
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable_by_sub
 from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import CHOICE_TYPES, Language, Part, QuestionType, Subject
 
@@ -31,6 +44,8 @@ REQUIRED_KEYS = ("dataset", "task", "id", "type", "language", "stem", "sub_marks
 OPTIONAL_KEYS = (
     "position",
     "subject",
+    "passage",
+    "options",
     "letters",
     "answer",
     "reference_answer",
@@ -39,11 +54,12 @@ OPTIONAL_KEYS = (
     "paper",
     "paper_published",
     "rubric",
+    "rubric_groups",
+    "labels",
+    "human_rates",
     "images",
     "extra",
 )
-POINT_KEYS = ("text", "points", "sub")
-MAX_MARKS = 1000
 MAX_DATASET_LENGTH = 50
 MAX_TASK_LENGTH = 120
 MAX_ID_LENGTH = 80
@@ -70,12 +86,17 @@ def record_from_object(row: dict[str, Any], position: int) -> QuestionRecord:
         answer_key=tuple(texts_of(row, "answer")),
         reference_answer=text_of(row, "reference_answer"),
         analysis=text_of(row, "analysis"),
-        sub_marks=tuple(_marks(value, "sub_marks") for value in list_of(row, "sub_marks")),
+        passage=text_of(row, "passage"),
+        options=tuple(texts_of(row, "options")),
+        sub_marks=tuple(marks_of(value, "sub_marks") for value in list_of(row, "sub_marks")),
         letters=text_of(row, "letters"),
         year=whole_of(row, "year", 1900, 2100, default=None),
         paper=text_of(row, "paper", MAX_PAPER_LENGTH),
         paper_published=text_of(row, "paper_published", MAX_PAPER_LENGTH),
-        rubric=tuple(_point(value) for value in list_of(row, "rubric")),
+        rubric=tuple(point_from(value) for value in objects_of(row, "rubric")),
+        rubric_groups=tuple(group_from(value) for value in objects_of(row, "rubric_groups")),
+        labels=labels_from(row),
+        human_rates=tuple(rate_from(value) for value in objects_of(row, "human_rates")),
         images=tuple(texts_of(row, "images")),
         extra=_extra(row),
     )
@@ -87,6 +108,8 @@ def object_from_record(record: QuestionRecord) -> dict[str, Any]:
     """*record* as the object that ``record_from_object`` reads; empty keys are left out."""
     optional: dict[str, Any] = {
         "subject": record.subject,
+        "passage": record.passage,
+        "options": list(record.options),
         "letters": record.letters,
         "answer": list(record.answer_key),
         "reference_answer": record.reference_answer,
@@ -94,13 +117,13 @@ def object_from_record(record: QuestionRecord) -> dict[str, Any]:
         "year": record.year,
         "paper": record.paper,
         "paper_published": record.paper_published,
-        "rubric": [
-            {"text": point.text, "points": point.points, "sub": point.sub}
-            for point in record.rubric
-        ],
+        "rubric": [point_object(point) for point in record.rubric],
+        "rubric_groups": [group_object(group) for group in record.rubric_groups],
+        "human_rates": [rate_object(rate) for rate in record.human_rates],
         "images": list(record.images),
         "extra": record.extra,
     }
+    labels = labels_object(record.labels)
     return {
         "dataset": record.dataset,
         "task": record.task,
@@ -110,7 +133,9 @@ def object_from_record(record: QuestionRecord) -> dict[str, Any]:
         "language": record.language,
         "stem": record.stem,
         "sub_marks": list(record.sub_marks),
-    } | {key: value for key, value in optional.items() if value not in (None, "", [], {})}
+        **({} if labels is None else {"labels": labels}),
+        **{key: value for key, value in optional.items() if value not in (None, "", [], {})},
+    }
 
 
 def contradictions(record: QuestionRecord) -> Iterator[tuple[str, str]]:
@@ -130,18 +155,21 @@ def contradictions(record: QuestionRecord) -> Iterator[tuple[str, str]]:
             "key_count",
             f"There are {len(record.answer_key)} keys for {len(record.sub_marks)} sub-questions.",
         )
+    if record.rubric:
+        yield from _rubric_sums(record)
+
+
+def _rubric_sums(record: QuestionRecord) -> Iterator[tuple[str, str]]:
+    points = (ScoringPoint(p.text, p.points, p.sub, p.group) for p in record.rubric)
+    groups = (PointGroup(g.cap, g.text, g.sub, g.choose) for g in record.rubric_groups)
+    sums = reachable_by_sub(RubricLines(tuple(points), tuple(groups)))
     for sub, full in enumerate(record.sub_marks, start=1):
-        points = [point.points for point in record.rubric if point.sub == sub]
-        if record.rubric and sum(points, Decimal(0)) != full:
+        given = sums.get(sub, Decimal(0))
+        if given != full:
             yield (
                 "rubric_sum",
-                f"The rubric of sub-question {sub} gives {sum(points)} of {full} points.",
+                f"The rubric of sub-question {sub} gives {given} of {full} points.",
             )
-
-
-def plain_number(value: Decimal) -> Decimal:
-    """*value* in its one spelling: 2, 2.0 and 2.00 all become 2, so that hashes agree."""
-    return Decimal(format(value.normalize(), "f"))
 
 
 def _check_whole(record: QuestionRecord) -> None:
@@ -150,8 +178,9 @@ def _check_whole(record: QuestionRecord) -> None:
         raise JsonRefusal("bad_value", "The stem is empty.")
     if not record.sub_marks:
         raise JsonRefusal("bad_value", "sub_marks is empty, so the question has no full marks.")
-    if any(point.sub > len(record.sub_marks) for point in record.rubric):
-        raise JsonRefusal("bad_value", "A scoring point names a sub-question without marks.")
+    _check_rubric(record)
+    if record.options and len(record.options) != len(record.letters):
+        raise JsonRefusal("bad_value", "options must hold one text for each of the letters.")
     if record.question_type in CHOICE_TYPES:
         _check_letters(record)
     elif record.question_type is QuestionType.EXACT_ANSWER:
@@ -162,10 +191,23 @@ def _check_whole(record: QuestionRecord) -> None:
         )
 
 
+def _check_rubric(record: QuestionRecord) -> None:
+    subs = [*(p.sub for p in record.rubric), *(g.sub for g in record.rubric_groups)]
+    if any(sub > len(record.sub_marks) for sub in subs):
+        raise JsonRefusal("bad_value", "A scoring point names a sub-question without marks.")
+    for point in record.rubric:
+        if point.group is None:
+            continue
+        if point.group > len(record.rubric_groups):
+            raise JsonRefusal("bad_value", "A scoring point names a group that is not there.")
+        if record.rubric_groups[point.group - 1].sub != point.sub:
+            raise JsonRefusal("bad_value", "A scoring point is of another sub than its group.")
+
+
 def _check_exact(record: QuestionRecord) -> None:
     if record.letters:
         raise JsonRefusal("bad_value", "An exact answer has no letters.")
-    if not any(key.strip() for key in record.answer_key):
+    if not record.answer_key:
         raise JsonRefusal("missing_key", "The key 'answer' is missing or empty.")
 
 
@@ -175,33 +217,11 @@ def _check_letters(record: QuestionRecord) -> None:
         raise JsonRefusal("bad_value", "letters must be the offered capital letters, like ABCD.")
     if not record.answer_key:
         raise JsonRefusal("missing_key", "The key 'answer' is missing or empty.")
-    for key in record.answer_key:
+    for key in filter(None, record.answer_key):
         if not key.isascii() or not key.isupper() or list(key) != sorted(set(key)):
             raise JsonRefusal("bad_value", "Each answer must be sorted capital letters, like BD.")
         if not key.isalpha():
             raise JsonRefusal("bad_value", "An answer holds something that is not a letter.")
-
-
-def _marks(value: object, key: str) -> Decimal:
-    if type(value) is not int and not isinstance(value, Decimal):
-        raise wrong_type(key, "made of numbers")
-    marks = plain_number(Decimal(value))
-    if not 0 < marks <= MAX_MARKS or marks != round(marks, 2):
-        raise JsonRefusal(
-            "bad_value", f"A number in {key!r} must be over 0, at most 1000, with two decimals."
-        )
-    return marks
-
-
-def _point(value: object) -> ScoringPointRecord:
-    if not isinstance(value, dict):
-        raise wrong_type("rubric", "a list of objects")
-    check_keys(value, POINT_KEYS[:2], POINT_KEYS)
-    text = text_of(value, "text")
-    if not text.strip():
-        raise JsonRefusal("bad_value", "A scoring point has no text.")
-    sub = whole_of(value, "sub", 1, 1000, default=1) or 1
-    return ScoringPointRecord(text=text, points=_marks(value["points"], "points"), sub=sub)
 
 
 def _extra(row: dict[str, Any]) -> dict[str, str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import Named
+
+MAX_MARKS = 1000
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
@@ -84,3 +87,25 @@ def texts_of(row: dict[str, Any], key: str) -> list[str]:
     if not all(isinstance(value, str) for value in values):
         raise wrong_type(key, "a list of texts")
     return values
+
+
+def plain_number(value: Decimal) -> Decimal:
+    """*value* in its one spelling: 2, 2.0 and 2.00 all become 2, so that hashes agree."""
+    return Decimal(format(value.normalize(), "f"))
+
+
+def number_of(value: object, key: str) -> Decimal:
+    """A number as it was written, in its one spelling."""
+    if type(value) is not int and not isinstance(value, Decimal):
+        raise wrong_type(key, "a number")
+    return plain_number(Decimal(value))
+
+
+def marks_of(value: object, key: str) -> Decimal:
+    """Points: over 0, at most ``MAX_MARKS``, with two decimals."""
+    marks = number_of(value, key)
+    if not 0 < marks <= MAX_MARKS or marks != round(marks, 2):
+        raise JsonRefusal(
+            "bad_value", f"A number in {key!r} must be over 0, at most 1000, with two decimals."
+        )
+    return marks

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.db.models import Prefetch, QuerySet
 
-from questions.importers.jsonl_fields import plain_number
+from questions.importers.jsonl_values import plain_number
 from questions.importers.records import (
     HumanRateRecord,
     LabelsRecord,

@@ -12,14 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from questions.importers.jsonl import read_jsonl, write_jsonl
+from questions.importers.jsonl import read_jsonl, write_jsonl, write_tasks
 from questions.importers.jsonl_images import image_kind, referenced_images
-from questions.importers.records import QuestionRecord, ScoringPointRecord, SourceFile
+from questions.importers.records import (
+    HumanRateRecord,
+    LabelsRecord,
+    QuestionRecord,
+    RubricGroupRecord,
+    ScoringPointRecord,
+    SourceFile,
+)
 from questions.rules.strict_json import MAX_LINE_BYTES
 from questions.rules.vocabulary import (
     CHOICE_TYPES,
     OBJECTIVE_TYPES,
+    AbilityBranch,
     Language,
+    Modal,
     QuestionType,
     Subject,
 )
@@ -56,6 +65,27 @@ OPEN: dict[str, Any] = {
         {"text": "含义", "points": 3.5, "sub": 2},
     ],
 }
+EXACT: dict[str, Any] = {
+    "dataset": "school-exam",
+    "task": "math",
+    "id": "m1",
+    "type": "exact_answer",
+    "language": "en",
+    "stem": "Solve $2x = 1$.",
+    "answer": ["$\\frac12$"],
+    "sub_marks": [1],
+}
+CAP = {"cap": 2, "text": "any two", "sub": 2, "choose": 2}
+TASK: dict[str, Any] = {
+    "about": "task",
+    "dataset": "school-exam",
+    "task": "Physics_MCQs",
+    "human_rates": [
+        {"value": 0.56, "source": "a study"},
+        {"value": 0.91, "source": "a study", "kind": "top", "sample_size": 40},
+    ],
+    "examples": [{"number": 1, "stem": "Which?", "letters": "AB", "answer": ["A"]}],
+}
 
 
 def line(row: dict[str, Any], **changes: Any) -> str:
@@ -85,6 +115,44 @@ def test_two_good_questions_are_read_with_their_fields(tmp_path: Path) -> None:
     assert open_ended.full_marks == Decimal("5.5")
     assert open_ended.rubric[1] == ScoringPointRecord("含义", Decimal("3.5"), 2)
     assert (open_ended.year, open_ended.paper) == (2024, "mock")
+
+
+def test_options_labels_rates_and_groups_are_read(tmp_path: Path) -> None:
+    choice = line(
+        CHOICE,
+        passage="A text.",
+        options=["joule", ""],
+        labels={"ability_branch": "reasoning", "knowledge": "law-civil-law", "difficulty": 3},
+        human_rates=[{"value": 0.6125, "source": "a study", "sample_size": 80, "weight": 2.5}],
+    )
+    capped = [{"text": "one", "points": 1, "sub": 2, "group": 1}] * 3
+    rubric = [{"text": "law", "points": 2}, *capped, {"text": "unit", "points": 1.5, "sub": 2}]
+    source = read(tmp_path, choice, line(OPEN, rubric=rubric, rubric_groups=[CAP]))
+    assert source.problems == ()  # 2 of 2, and 2 (capped) + 1.5 of 3.5
+    first, second = source.records
+    assert (first.passage, first.options) == ("A text.", ("joule", ""))
+    assert first.labels == LabelsRecord(AbilityBranch.REASONING, "law-civil-law", 3, None)
+    assert first.human_rates == (HumanRateRecord(Decimal("0.6125"), "a study", 80, Decimal("2.5")),)
+    assert second.rubric_groups == (RubricGroupRecord(Decimal(2), "any two", 2, 2),)
+    assert [point.group for point in second.rubric] == [None, 1, 1, 1, None]
+
+
+def test_a_line_about_a_task_is_read_and_written_back(tmp_path: Path) -> None:
+    source = read(tmp_path, line(TASK), line(CHOICE))
+    (task,) = source.tasks
+    assert (len(source.records), source.problems) == (1, ())
+    assert [(rate.kind, rate.value) for rate in task.human_rates] == [
+        ("average", Decimal("0.56")),
+        ("top", Decimal("0.91")),
+    ]
+    assert (task.examples[0].answer_key, task.examples[0].explanation) == (("A",), "")
+    again = read(tmp_path, write_tasks([task]), line(CHOICE))
+    assert again.tasks == (task,)
+
+
+def test_an_image_in_a_passage_or_an_option_has_to_be_listed(tmp_path: Path) -> None:
+    for change in ({"passage": "![](image:a.png)"}, {"options": ["![](image:a.png)", "b"]}):
+        assert codes(read(tmp_path, line(CHOICE, **change))) == ["image_not_listed"]
 
 
 def test_positions_count_within_a_task_unless_the_row_says_so(tmp_path: Path) -> None:
@@ -164,7 +232,44 @@ def test_a_mark_has_one_spelling_whatever_the_file_writes(tmp_path: Path) -> Non
         (line(CHOICE, answer=["b"]), "bad_value"),
         (line(CHOICE, answer=["BA"]), "bad_value"),
         (line(CHOICE, answer=["B1"]), "bad_value"),
-        (line(CHOICE, answer=[""]), "bad_value"),
+        (line(CHOICE, answer=[]), "missing_key"),
+        (line(EXACT, answer=[]), "missing_key"),
+        (line(EXACT, letters="AB"), "bad_value"),
+        (line(CHOICE, options=["joule"]), "bad_value"),
+        (line(CHOICE, options="AB"), "wrong_type"),
+        (line(CHOICE, passage=3), "wrong_type"),
+        (line(CHOICE, labels=["reasoning"]), "wrong_type"),
+        (line(CHOICE, labels={"level": 3}), "unknown_key"),
+        (line(CHOICE, labels={"ability_branch": "magic"}), "bad_value"),
+        (line(CHOICE, labels={"knowledge": "Law"}), "bad_value"),
+        (line(CHOICE, labels={"difficulty": 6}), "bad_value"),
+        (line(CHOICE, labels={"difficulty": True}), "wrong_type"),
+        (line(CHOICE, labels={"modal": "smell"}), "bad_value"),
+        (line(CHOICE, human_rates={"value": 1}), "wrong_type"),
+        (line(CHOICE, human_rates=[{"value": 0.5}]), "missing_key"),
+        (line(CHOICE, human_rates=[{"value": 1.01, "source": "x"}]), "bad_value"),
+        (line(CHOICE, human_rates=[{"value": 0.00001, "source": "x"}]), "bad_value"),
+        (line(CHOICE, human_rates=[{"value": "1", "source": "x"}]), "wrong_type"),
+        (line(CHOICE, human_rates=[{"value": 1, "source": ""}]), "bad_value"),
+        (line(CHOICE, human_rates=[{"value": 1, "source": "x", "weight": 0}]), "bad_value"),
+        (line(CHOICE, human_rates=[{"value": 1, "source": "x", "sample_size": 0}]), "bad_value"),
+        (line(CHOICE, human_rates=[{"value": 1, "source": "x", "kind": "top"}]), "unknown_key"),
+        (line(OPEN, rubric_groups=[{"text": "any"}]), "missing_key"),
+        (line(OPEN, rubric_groups=[{"cap": 0}]), "bad_value"),
+        (line(OPEN, rubric_groups=[{"cap": 1, "choose": 0}]), "bad_value"),
+        (line(OPEN, rubric_groups=[{"cap": 1, "sub": 3}]), "bad_value"),
+        (line(OPEN, rubric=[{"text": "a", "points": 1, "group": 1}]), "bad_value"),
+        (
+            line(OPEN, rubric=[{"text": "a", "points": 1, "group": 1}], rubric_groups=[CAP]),
+            "bad_value",
+        ),
+        (line(TASK, about="exam"), "bad_value"),
+        (line(TASK, task=...), "missing_key"),
+        (line(TASK, stem="x"), "unknown_key"),
+        (line(TASK, examples=[{"stem": "x"}]), "missing_key"),
+        (line(TASK, examples=[{"number": 1, "stem": "x"}] * 2), "duplicate_id"),
+        (line(TASK, human_rates=[{"value": 1, "source": "x", "kind": "worst"}]), "bad_value"),
+        (line(TASK, task="a\x00b"), "bad_value"),
         (line(OPEN, answer=["A"]), "bad_value"),
         (line(OPEN, rubric=[{"text": " ", "points": 1}]), "bad_value"),
         (line(OPEN, rubric=[{"text": "a", "points": 1, "sub": 3}]), "bad_value"),
@@ -187,6 +292,8 @@ def test_a_bad_line_refuses_the_file_and_names_itself(
     ("row", "code"),
     [
         (line(CHOICE, answer=["F"]), "key_outside_letters"),
+        (line(CHOICE, answer=[""]), "empty_key"),
+        (line(EXACT, answer=[""]), "empty_key"),
         (line(CHOICE, answer=["AB"]), "several_letters"),
         (line(CHOICE, answer=["A", "B"]), "key_count"),
         (line(OPEN, rubric=[{"text": "a", "points": 2}]), "rubric_sum"),
@@ -324,20 +431,57 @@ names = st.from_regex(r"[A-Za-z0-9\u4e00-\u4eff][A-Za-z0-9 _.-]{0,20}[a-z]", ful
 marks = st.integers(1, 100_000).map(lambda hundredths: Decimal(hundredths).scaleb(-2))
 
 
+sources = st.from_regex(r"[A-Za-z\u4e00-\u4eff]{1,30}", fullmatch=True)
+labels = st.builds(
+    LabelsRecord,
+    ability_branch=st.none() | st.sampled_from(AbilityBranch),
+    knowledge=st.sampled_from(["", "law", "law-civil-law"]),
+    difficulty=st.none() | st.integers(1, 5),
+    modal=st.none() | st.sampled_from(Modal),
+)
+rates = st.builds(
+    HumanRateRecord,
+    value=st.integers(0, 10_000).map(lambda parts: Decimal(parts).scaleb(-4)),
+    source=sources,
+    sample_size=st.none() | st.integers(1, 10**9),
+    weight=marks,
+)
+
+
+@st.composite
+def rubrics(
+    draw: st.DrawFn, subs: int
+) -> tuple[tuple[ScoringPointRecord, ...], tuple[RubricGroupRecord, ...]]:
+    group = st.builds(
+        RubricGroupRecord,
+        cap=marks,
+        text=texts,
+        sub=st.integers(1, subs),
+        choose=st.none() | st.integers(1, 5),
+    )
+    groups = draw(st.lists(group, max_size=2))
+    points = [
+        ScoringPointRecord(
+            text=draw(texts.filter(str.strip)),
+            points=draw(marks),
+            sub=groups[place - 1].sub if place else draw(st.integers(1, subs)),
+            group=place or None,
+        )
+        for place in draw(st.lists(st.integers(0, len(groups)), max_size=3))
+    ]
+    return tuple(points), tuple(groups)
+
+
 @st.composite
 def questions(draw: st.DrawFn) -> QuestionRecord:
     question_type = draw(st.sampled_from(QuestionType))
     objective = question_type in OBJECTIVE_TYPES
     sub_marks = draw(st.lists(marks, min_size=1, max_size=4))
-    letters = st.sets(st.sampled_from("ABCDEFG"), min_size=1)
     choice = question_type in CHOICE_TYPES
-    keys = letters.map(lambda key: "".join(sorted(key))) if choice else texts.filter(str.strip)
-    points = st.builds(
-        ScoringPointRecord,
-        text=texts.filter(str.strip),
-        points=marks,
-        sub=st.integers(1, len(sub_marks)),
-    )
+    keys = st.sets(st.sampled_from("ABCDEFG")).map(lambda key: "".join(sorted(key)))
+    keys = keys if choice else texts
+    options = st.just([]) | st.lists(texts, min_size=7, max_size=7)
+    rubric, groups = draw(rubrics(len(sub_marks)))
     return QuestionRecord(
         dataset="round-trip",
         task=draw(names),
@@ -355,7 +499,12 @@ def questions(draw: st.DrawFn) -> QuestionRecord:
         year=draw(st.none() | st.integers(1900, 2100)),
         paper=draw(texts),
         paper_published=draw(texts),
-        rubric=tuple(draw(st.lists(points, max_size=3))),
+        rubric=rubric,
+        rubric_groups=groups,
+        passage=draw(texts),
+        options=tuple(draw(options)) if choice else (),
+        labels=draw(st.none() | labels),
+        human_rates=tuple(draw(st.lists(rates, max_size=2))),
         extra=draw(st.dictionaries(texts, texts, max_size=3)),
     )
 
