@@ -30,17 +30,15 @@ def difficulty_choices() -> list[Choice]:
 
 def knowledge_choices() -> list[Choice]:
     """The categories, each followed by its subclasses, which stand a little in."""
-    language = get_language() or "en"
-    below: defaultdict[int | None, list[Knowledge]] = defaultdict(list)
-    for row in Knowledge.objects.order_by("pk"):
-        below[row.parent_id].append(row)
+    chinese = (get_language() or "en").startswith("zh")
+    columns = ("pk", "parent", "slug", "chinese" if chinese else "english")
+    below: defaultdict[int | None, list[tuple[int, str, str]]] = defaultdict(list)
+    for key, parent, slug, name in Knowledge.objects.order_by("pk").values_list(*columns):
+        below[parent].append((key, slug, name))
     return [
-        (row.slug, name)
-        for category in below[None]
-        for row, name in [
-            (category, category.label(language)),
-            *((child, f"\u2003{child.label(language)}") for child in below[category.pk]),
-        ]
+        entry
+        for key, slug, name in below[None]
+        for entry in [(slug, name), *((under, f"\u2003{its}") for _key, under, its in below[key])]
     ]
 
 

@@ -64,6 +64,16 @@ def snippet(parts: Sequence[str], words: Sequence[str], width: int = 90) -> list
     return []
 
 
+def beginning(text: str, words: Sequence[str], width: int = 110) -> list[Piece]:
+    """The first *width* characters of *text* on one line, with what *words* find in them."""
+    shown = unicodedata.normalize("NFC", readable(text[: width * 4]))
+    if not words:
+        plain = shown if len(shown) <= width else shown[: width - 1] + "…"
+        return [(plain, False)] if plain else []
+    folded, places = _with_places(shown)
+    return _pieces(shown, folded, places, words, 0, width)
+
+
 def _with_places(shown: str) -> tuple[str, list[int]]:
     """*shown* folded, and of each folded character the place that it comes from, and the end."""
     folded, places = [], []

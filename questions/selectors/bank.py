@@ -168,5 +168,5 @@ def image(public_id: UUID) -> Asset | None:
 
 def distinct_years() -> list[int]:
     """The years that items of the bank are from, newest first."""
-    years = Question.objects.exclude(year=None).values_list("year", flat=True)
+    years = Question.objects.exclude(year=None).order_by().values_list("year", flat=True)
     return sorted({year for year in years.distinct() if year is not None}, reverse=True)

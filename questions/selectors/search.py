@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db.models import QuerySet
 
-from questions.models import Question, QuestionRevision
+from questions.models import Question, QuestionRevision, SearchText
 from questions.rules.search_words import Piece, search_words, snippet
 
 
@@ -24,9 +24,14 @@ def searchable_parts(revision: QuestionRevision) -> list[str]:
 
 def holding_words(rows: QuerySet[Question], query: str) -> QuerySet[Question]:
     """Those of *rows* whose current revision holds every word of *query*."""
-    for word in search_words(query):
-        rows = rows.filter(current__search__text__contains=word)
-    return rows
+    words = search_words(query)
+    if not words:
+        return rows
+    # The texts are read in one go; joined to each item they would be looked up one by one.
+    texts = SearchText.objects.all()
+    for word in words:
+        texts = texts.filter(text__contains=word)
+    return rows.filter(current__in=texts.values("revision"))
 
 
 def hit(revision: QuestionRevision, words: Sequence[str]) -> list[Piece]:

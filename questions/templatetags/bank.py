@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from django import template
+from django.forms.boundfield import BoundField
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -57,10 +60,30 @@ def _chips(row: LabelRevision) -> Iterator[LabelChip]:
             yield LabelChip(place.value, place.label(language), str(text), sign, words)
 
 
+@register.simple_tag
+def filter_select(field: BoundField) -> SafeString:
+    """The control of a choice field. A form's own widgets render a template for each entry."""
+    chosen = "" if field.value() is None else str(field.value())
+    choices: Iterable[tuple[Any, Any]] = field.field.choices  # type: ignore[attr-defined]
+    entries = mark_safe("".join(_entries(choices, chosen)))  # each is escaped
+    name = field.html_name
+    return format_html('<select name="{}" aria-label="{}">{}</select>', name, field.label, entries)
+
+
+def _entries(choices: Iterable[tuple[Any, Any]], chosen: str) -> Iterator[str]:
+    for value, shown in choices:
+        if isinstance(shown, list | tuple):
+            inner = "".join(_entries(shown, chosen))
+            yield f'<optgroup label="{escape(value)}">{inner}</optgroup>'
+        else:
+            mark = " selected" if str(value) == chosen else ""
+            yield f'<option value="{escape(value)}"{mark}>{escape(shown)}</option>'
+
+
 @register.filter
-def labels_missing(row: LabelRevision | None) -> int:
+def labels_missing(chips: list[LabelChip]) -> int:
     """How many of the four labels are not set."""
-    return 4 - len(label_chips(row))
+    return len(Label) - len(chips)
 
 
 @register.filter

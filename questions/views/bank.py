@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -16,12 +17,13 @@ from questions.forms.bulk_labels import BulkLabelForm
 from questions.forms.filter_chips import chips, query_of
 from questions.forms.filters import QuestionFilter
 from questions.models import Question
-from questions.rules.search_words import search_words
+from questions.rules.search_words import Piece, beginning, search_words
 from questions.selectors.bank import by_place, image, shown_rows
 from questions.selectors.saved_views import views_of
 from questions.selectors.search import hit
 
 PAGE = 50
+SEEN = 36  # so many characters of a row's first line are in sight on any screen
 
 
 @require_safe
@@ -32,12 +34,12 @@ def question_page_list(request: MemberRequest) -> HttpResponse:
     # All keys at once: a search reads its texts one time, for the number and for the page.
     keys = list(filters.qs.values_list("pk", flat=True))
     page = Paginator(keys, PAGE).get_page(request.GET.get("page"))
-    rows = shown_rows(list(page.object_list))
+    words = search_words(filters.form.cleaned_data.get("q") or "")
     query = query_of(filters)
     context = {
         "filters": filters,
         "page": page,
-        "rows": [(row, snippet_of(row, filters)) for row in rows],
+        "rows": [shown(row, words) for row in shown_rows(list(page.object_list))],
         "chips": chips(filters),
         "query": query,
         "bank_is_empty": not keys and not Question.objects.exists(),
@@ -58,10 +60,23 @@ def _address(query: str, number: int) -> str:
     return "?".join(filter(None, [reverse("questions:list"), "&".join(filter(None, parts))]))
 
 
-def snippet_of(row: Question, filters: QuestionFilter) -> list[tuple[str, bool]]:
-    """The line in which the searched words stand; [] without a search."""
-    words = search_words(filters.form.cleaned_data.get("q") or "")
-    return hit(row.current, words) if words and row.current else []
+class ShownRow(NamedTuple):
+    """A question with the beginning of its text, and where that shows no hit, the line of one."""
+
+    question: Question
+    title: list[Piece]
+    snippet: list[Piece]
+
+
+def shown(question: Question, words: list[str]) -> ShownRow:
+    """What a row says of *question* to one who looks for *words*."""
+    revision = question.current
+    if revision is None:
+        return ShownRow(question, [], [])
+    title = beginning(revision.stem, words)
+    seen = title[:2]  # a hit further on may be cut off at the end of the line
+    found = any(marked for _text, marked in seen) and len(seen[0][0]) < SEEN
+    return ShownRow(question, title, [] if found or not words else hit(revision, words))
 
 
 @require_safe

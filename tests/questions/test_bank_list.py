@@ -88,7 +88,7 @@ def test_each_filter_chooses(
     query: str, expected: set[str], bank: dict[str, Question], curator: User
 ) -> None:
     page = logged_in(curator).get(f"{LIST}?{query}")
-    shown = {row.pk for row, _line in page.context["rows"]}
+    shown = {row.pk for row, *_ in page.context["rows"]}
     assert shown == {bank[name].pk for name in expected}
 
 
@@ -160,6 +160,11 @@ def test_htmx_gets_the_results_alone_and_a_clean_address(
 def test_the_word_is_marked_where_it_stands(bank: dict[str, Question], curator: User) -> None:
     found = logged_in(curator).get(f"{LIST}?q=改革")
     assert "盐法<mark>改革</mark>" in found.text
+    assert 'class="snippet"' not in found.text
+    elsewhere = logged_in(curator).get(f"{LIST}?q=because 盐法")
+    assert "<mark>because</mark>" not in elsewhere.text  # the title's own hit is enough
+    analysis = logged_in(curator).get(f"{LIST}?q=because")
+    assert "<mark>because</mark>" in analysis.text
 
 
 def test_an_empty_bank_says_so(curator: User) -> None:
