@@ -67,8 +67,14 @@ function open(typed) {
   shown = fitting(typed.trim().toLowerCase());
   list().replaceChildren(...(shown.length ? shown.map(line) : [nothing(typed)]));
   list().hidden = false;
+  if (matchMedia("(max-width: 760px)").matches) scrollRoom();
   entry().setAttribute("aria-expanded", "true");
   highlight(shown.length ? 0 : -1);
+}
+
+// On a phone the whole page scrolls, and the list needs room below the field.
+function scrollRoom() {
+  if (list().getBoundingClientRect().bottom > innerHeight) entry().scrollIntoView({ block: "start" });
 }
 
 function close() {
