@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from django import template
 from django.forms.boundfield import BoundField
-from django.utils.html import escape, format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -64,20 +64,29 @@ def _chips(row: LabelRevision) -> Iterator[LabelChip]:
 def filter_select(field: BoundField) -> SafeString:
     """The control of a choice field. A form's own widgets render a template for each entry."""
     chosen = "" if field.value() is None else str(field.value())
-    choices: Iterable[tuple[Any, Any]] = field.field.choices  # type: ignore[attr-defined]
-    entries = mark_safe("".join(_entries(choices, chosen)))  # each is escaped
-    name = field.html_name
-    return format_html('<select name="{}" aria-label="{}">{}</select>', name, field.label, entries)
+    choices: list[tuple[Any, Any]] = list(field.field.choices)  # type: ignore[attr-defined]
+    plain = [each for each in choices if not isinstance(each[1], list | tuple)]
+    groups = [each for each in choices if isinstance(each[1], list | tuple)]
+    grouped = format_html_join(
+        "",
+        '<optgroup label="{}">{}</optgroup>',
+        ((name, _options(entries, chosen)) for name, entries in groups),
+    )
+    return format_html(
+        '<select name="{}" aria-label="{}">{}{}</select>',
+        field.html_name,
+        field.label,
+        _options(plain, chosen),
+        grouped,
+    )
 
 
-def _entries(choices: Iterable[tuple[Any, Any]], chosen: str) -> Iterator[str]:
-    for value, shown in choices:
-        if isinstance(shown, list | tuple):
-            inner = "".join(_entries(shown, chosen))
-            yield f'<optgroup label="{escape(value)}">{inner}</optgroup>'
-        else:
-            mark = " selected" if str(value) == chosen else ""
-            yield f'<option value="{escape(value)}"{mark}>{escape(shown)}</option>'
+def _options(entries: Iterable[tuple[Any, Any]], chosen: str) -> SafeString:
+    return format_html_join(
+        "",
+        '<option value="{}" {}>{}</option>',
+        ((value, "selected" if str(value) == chosen else "", name) for value, name in entries),
+    )
 
 
 @register.filter
