@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from decimal import Decimal
-from itertools import groupby
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from PIL import Image
 import questions.sample
 from questions.importers.jsonl import read_jsonl, write_jsonl
 from questions.importers.records import QuestionRecord, SourceFile
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, findings
 from questions.rules.vocabulary import Language, Part, QuestionType, Subject
 
 SAMPLE = Path(next(iter(questions.sample.__path__)))
@@ -122,6 +122,12 @@ def test_an_objective_item_has_one_key_a_sub_question(record: QuestionRecord) ->
     assert record.analysis
 
 
+def test_two_rubrics_hold_a_group_of_either_kind() -> None:
+    """The demo has a cap over several points, and alternatives."""
+    chosen = [group.choose for record in marked for group in record.rubric_groups]
+    assert sorted(chosen) == [1, 2]
+
+
 @pytest.mark.parametrize("record", objective, ids=lambda record: record.external_id)
 def test_the_options_of_an_objective_item_are_its_letters(record: QuestionRecord) -> None:
     found = re.findall(r"(?:^|[\n　]|\(\d\) )([A-G])\. ", record.stem)
@@ -148,12 +154,9 @@ def test_the_keys_are_spread_over_the_letters() -> None:
 
 @pytest.mark.parametrize("record", marked, ids=lambda record: record.external_id)
 def test_a_rubric_gives_the_full_marks_in_half_points(record: QuestionRecord) -> None:
-    points = {
-        sub: sum((point.points for point in group), Decimal(0))
-        for sub, group in groupby(record.rubric, key=lambda point: point.sub)
-    }
-    assert points == dict(enumerate(record.sub_marks, start=1))
-    assert all(point.points % Decimal("0.5") == 0 for point in record.rubric)
+    points = tuple(ScoringPoint(**asdict(point)) for point in record.rubric)
+    groups = tuple(PointGroup(**asdict(group)) for group in record.rubric_groups)
+    assert findings(RubricLines(points, groups), record.sub_marks) == []
     assert record.reference_answer
     assert record.analysis
 
