@@ -197,6 +197,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "evaluations.models.vocabulary.RunStatus.choices",
         "ItemStatusEnum": "questions.rules.vocabulary.ItemStatus.choices",
+        "ImportStatusEnum": "questions.rules.vocabulary.ImportStatus.choices",
     },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }

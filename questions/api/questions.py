@@ -1,41 +1,50 @@
-"""GET questions, GET one question."""
+"""GET questions, GET one question; the taxonomy of knowledge."""
 
 from __future__ import annotations
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics
 
-from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput
+from questions.api.common import READ, Declared
+from questions.api.label_serializers import KnowledgeSerializer
 from questions.api.serializers import QuestionDetailSerializer, QuestionSerializer
-from questions.forms.filters import QuestionFilter, unknown_parameters
-from questions.models import Question
+from questions.forms.filters import QuestionFilter
+from questions.models import Knowledge, Question
 from questions.selectors.bank import question_list
 
 
-class QuestionListAPI(generics.ListAPIView[Question]):
-    """Questions, fifty a page, by the declared filters."""
+def listed() -> QuerySet[Question]:
+    """The questions that have a text, with what their rows say."""
+    return question_list().filter(current__isnull=False).select_related("label__knowledge")
 
-    capability = Capability.SEE_QUESTIONS
+
+class QuestionListAPI(Declared, generics.ListAPIView[Question]):
+    """Questions, fifty a page, by the filters of the list."""
+
+    capability = READ
     serializer_class = QuestionSerializer
     filter_backends = [DjangoFilterBackend]
     filterset_class = QuestionFilter
-    queryset = question_list()
-
-    def filter_queryset(self, queryset: QuerySet[Question]) -> QuerySet[Question]:
-        unknown = unknown_parameters(QuestionFilter, self.request.query_params)
-        if unknown:
-            names = ", ".join(sorted(unknown))
-            raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
-        return super().filter_queryset(queryset)
+    queryset = listed()
 
 
 class QuestionAPI(generics.RetrieveAPIView[Question]):
-    """One question with its key, analysis and rubric."""
+    """One question with its key, analysis, labels and rubric."""
 
-    capability = Capability.SEE_QUESTIONS
+    capability = READ
     serializer_class = QuestionDetailSerializer
     lookup_field = "public_id"
-    queryset = question_list().prefetch_related("rubrics__points")
+    queryset = listed().prefetch_related(
+        "rubrics__points", "rubrics__groups", "rubrics__created_by", "rubrics__accepted_by"
+    )
+
+
+class KnowledgeAPI(Declared, generics.ListAPIView[Knowledge]):
+    """The taxonomy: categories with their ability branch, and subclasses with their category."""
+
+    capability = READ
+    serializer_class = KnowledgeSerializer
+    queryset = Knowledge.objects.select_related("parent").order_by("pk")
+    pagination_class = None
+    filter_backends: list[type] = []

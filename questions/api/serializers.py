@@ -5,19 +5,15 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from questions.models import Question, QuestionRevision, ScoringPoint
-
-
-class ScoringPointSerializer(serializers.ModelSerializer[ScoringPoint]):
-    """One line of the rubric."""
-
-    class Meta:
-        model = ScoringPoint
-        fields = ["order", "sub", "text", "points"]
+from questions.api.label_serializers import LabelSerializer
+from questions.api.rubric_serializers import RubricSerializer
+from questions.models import Question, QuestionRevision
 
 
 class RevisionSerializer(serializers.ModelSerializer[QuestionRevision]):
     """The text, the key and the full marks of one revision."""
+
+    author = serializers.CharField(source="author.username", default=None)
 
     class Meta:
         model = QuestionRevision
@@ -26,13 +22,20 @@ class RevisionSerializer(serializers.ModelSerializer[QuestionRevision]):
             "content_hash",
             "question_type",
             "language",
+            "passage",
             "stem",
+            "options",
             "letters",
             "answer_key",
+            "published_key",
             "reference_answer",
             "analysis",
             "sub_marks",
             "full_marks",
+            "images",
+            "author",
+            "reason",
+            "created_at",
         ]
 
 
@@ -43,10 +46,12 @@ class QuestionSerializer(serializers.ModelSerializer[Question]):
     dataset = serializers.CharField(source="task.dataset.slug")
     task = serializers.CharField(source="task.slug")
     type = serializers.CharField(source="current.question_type")
+    language = serializers.CharField(source="current.language")
     full_marks = serializers.DecimalField(
         source="current.full_marks", max_digits=6, decimal_places=2
     )
     has_rubric = serializers.BooleanField()
+    labels = LabelSerializer(source="label", allow_null=True)
 
     class Meta:
         model = Question
@@ -58,11 +63,13 @@ class QuestionSerializer(serializers.ModelSerializer[Question]):
             "subject",
             "part",
             "type",
+            "language",
             "year",
             "paper",
             "status",
             "full_marks",
             "has_rubric",
+            "labels",
         ]
 
 
@@ -75,11 +82,11 @@ class QuestionDetailSerializer(QuestionSerializer):
     class Meta(QuestionSerializer.Meta):
         fields = [*QuestionSerializer.Meta.fields, "revision", "rubric"]
 
-    @extend_schema_field(ScoringPointSerializer(many=True))
-    def get_rubric(self, question: Question) -> list[dict[str, object]]:
-        """The scoring points of the newest accepted version."""
+    @extend_schema_field(RubricSerializer(allow_null=True))
+    def get_rubric(self, question: Question) -> dict[str, object] | None:
+        """The newest accepted version; None where there is none."""
         accepted = [rubric for rubric in question.rubrics.all() if rubric.accepted]
         if not accepted:
-            return []
+            return None
         newest = max(accepted, key=lambda rubric: rubric.version)
-        return list(ScoringPointSerializer(newest.points.all(), many=True).data)
+        return dict(RubricSerializer(newest).data)

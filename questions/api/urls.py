@@ -2,9 +2,36 @@
 
 from django.urls import path
 
-from questions.api.questions import QuestionAPI, QuestionListAPI
+from questions.api import human_rates, imports, labels, problems, questions, rubrics, saved_views
 
+one = "questions/<uuid:public_id>/"
 urlpatterns = [
-    path("questions/", QuestionListAPI.as_view(), name="api-questions"),
-    path("questions/<uuid:public_id>/", QuestionAPI.as_view(), name="api-question"),
+    path("questions/", questions.QuestionListAPI.as_view(), name="api-questions"),
+    path(one, questions.QuestionAPI.as_view(), name="api-question"),
+    path(f"{one}labels/", labels.LabelsAPI.as_view(), name="api-labels"),
+    path(f"{one}opinions/", labels.OpinionsAPI.as_view(), name="api-opinions"),
+    path(f"{one}human-rates/", human_rates.HumanRatesAPI.as_view(), name="api-human-rates"),
+    path(f"{one}rubrics/", rubrics.RubricsAPI.as_view(), name="api-rubrics"),
+    path("knowledge/", questions.KnowledgeAPI.as_view(), name="api-knowledge"),
+    path("labels/agreement/", labels.AgreementAPI.as_view(), name="api-label-agreement"),
+    path("labels/bulk/", labels.BulkListAPI.as_view(), name="api-bulk-labels"),
+    path("labels/bulk/preview/", labels.BulkPreviewAPI.as_view(), name="api-bulk-preview"),
+    path("labels/bulk/<int:pk>/undo/", labels.BulkUndoAPI.as_view(), name="api-bulk-undo"),
+    path(
+        "human-rates/<int:pk>/correct/",
+        human_rates.HumanRateCorrectAPI.as_view(),
+        name="api-human-rate-correct",
+    ),
+    path("problems/", problems.ProblemListAPI.as_view(), name="api-problems"),
+    path("problems/<int:pk>/decide/", problems.DecideAPI.as_view(), name="api-problem-decide"),
+    path("rubrics/<int:pk>/accept/", rubrics.RubricAcceptAPI.as_view(), name="api-rubric-accept"),
+    path("imports/", imports.ImportListAPI.as_view(), name="api-imports"),
+    path("imports/<int:pk>/", imports.ImportAPI.as_view(), name="api-import"),
+    path(
+        "imports/<int:pk>/problems/",
+        imports.ImportProblemsAPI.as_view(),
+        name="api-import-problems",
+    ),
+    path("saved-views/", saved_views.SavedViewListAPI.as_view(), name="api-saved-views"),
+    path("saved-views/<int:pk>/", saved_views.SavedViewAPI.as_view(), name="api-saved-view"),
 ]

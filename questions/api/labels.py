@@ -1,0 +1,175 @@
+"""The API of labels: history, set, opinions, agreement, and changes in bulk."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, status
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.views import APIView
+
+from gradeapp.accounts.models import User
+from gradeapp.refusals import BadInput, NotFound
+from questions.api.common import MAY, Declared, found_question, refuse_parameters, said
+from questions.api.label_serializers import (
+    AgreementSerializer,
+    BulkChangeSerializer,
+    BulkPreviewSerializer,
+    BulkSerializer,
+    LabelRowSerializer,
+    OpinionSerializer,
+    SetLabelsSerializer,
+)
+from questions.forms.filters import QuestionFilter, unknown_parameters
+from questions.models import LabelBatch, LabelOpinion, LabelRevision
+from questions.rules.four_tuple import Label
+from questions.selectors.bank import by_place
+from questions.selectors.bulk_changes import bulk_change, bulk_changes
+from questions.selectors.labels import label_history
+from questions.selectors.opinions import agreements
+from questions.services import bulk_labels
+from questions.services.labels import set_labels
+
+
+class LabelsAPI(Declared, generics.ListAPIView[LabelRevision]):
+    """The history of a question's labels, newest first; POST sets some of them."""
+
+    capability = MAY
+    serializer_class = LabelRowSerializer
+    queryset = LabelRevision.objects.none()  # for the schema
+    filter_backends: list[type] = []
+
+    def get_queryset(self) -> QuerySet[LabelRevision]:
+        return label_history(found_question(self.kwargs["public_id"]))
+
+    @extend_schema(request=SetLabelsSerializer, responses={201: LabelRowSerializer})
+    def post(self, request: Request, public_id: UUID) -> Answer:
+        """Set the labels that are named. 200 with the labels as they are when none would differ."""
+        question = found_question(public_id)
+        change = said(SetLabelsSerializer, request)
+        about = {key: change.pop(key) for key in ("reason", "seen") if key in change}
+        if not change:
+            raise BadInput(_("Choose at least one label to set."), code="empty_change")
+        row = set_labels(question, change, acting_user=request.user, **about)
+        code = status.HTTP_200_OK if row is None else status.HTTP_201_CREATED
+        newest = row or label_history(question).first()
+        return Answer(LabelRowSerializer(newest).data, status=code)
+
+
+class OpinionsAPI(Declared, generics.ListAPIView[LabelOpinion]):
+    """What curators and models said of a question, newest first."""
+
+    capability = MAY
+    serializer_class = OpinionSerializer
+    queryset = LabelOpinion.objects.none()  # for the schema
+    filter_backends: list[type] = []
+
+    def get_queryset(self) -> QuerySet[LabelOpinion]:
+        found = LabelOpinion.objects.filter(question=found_question(self.kwargs["public_id"]))
+        return found.select_related("author", "knowledge").order_by("-pk")
+
+
+class AgreementAPI(APIView):
+    """Agreement of every two curators, by label."""
+
+    capability = MAY
+
+    @extend_schema(responses=AgreementSerializer(many=True))
+    def get(self, request: Request) -> Answer:
+        """Cohen's kappa and the share of equal labels over the items that both labelled."""
+        refuse_parameters(request)
+        pairs = agreements()
+        keys = {key for pair in pairs for key in (pair.first, pair.second)}
+        names = dict(User.objects.filter(pk__in=keys).values_list("pk", "username"))
+        rows = [
+            {
+                "first": names[pair.first],
+                "second": names[pair.second],
+                "items": pair.items,
+                "labels": [_agreement(label, pair.labels[label]) for label in Label],
+            }
+            for pair in pairs
+        ]
+        return Answer(AgreementSerializer(rows, many=True).data)
+
+
+def _agreement(label: Label, found: Any) -> dict[str, object]:
+    figures = ("n", "agreed", "raw", "kappa", "reason")
+    return {"label": label.value, **{name: getattr(found, name) for name in figures}}
+
+
+class BulkListAPI(Declared, generics.ListAPIView[LabelBatch]):
+    """Bulk changes, the newest first; POST does one."""
+
+    capability = MAY
+    serializer_class = BulkChangeSerializer
+    queryset = bulk_changes()
+    filter_backends: list[type] = []
+
+    @extend_schema(request=BulkSerializer, responses={201: BulkChangeSerializer})
+    def post(self, request: Request) -> Answer:
+        """Set labels on every question that the filters choose."""
+        form = said(BulkSerializer, request)
+        query, keys = chosen(form["filters"])
+        batch = bulk_labels.apply(
+            keys,
+            form["change"],
+            acting_user=request.user,
+            query=query,
+            reason=form.get("reason", ""),
+        )
+        return told(batch)
+
+
+class BulkPreviewAPI(APIView):
+    """What a bulk change would do."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=BulkSerializer, responses=BulkPreviewSerializer)
+    def post(self, request: Request) -> Answer:
+        """Counts only; nothing is written."""
+        form = said(BulkSerializer, request)
+        found = bulk_labels.preview(chosen(form["filters"])[1], form["change"])
+        labels = {one.label.value: one.changing for one in found.labels}
+        about = {"questions": found.questions, "changing": found.changing, "labels": labels}
+        return Answer(BulkPreviewSerializer(about).data)
+
+
+class BulkUndoAPI(APIView):
+    """Undo a bulk change."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=None, responses={201: BulkChangeSerializer})
+    def post(self, request: Request, pk: int) -> Answer:
+        """Every question has the labels from before again, unless they changed since."""
+        batch = bulk_change(pk)
+        if batch is None:
+            raise NotFound(_("There is no such change."))
+        return told(bulk_labels.undo(batch, acting_user=request.user))
+
+
+def told(batch: LabelBatch) -> Answer:
+    """A bulk change with its number of questions."""
+    data = BulkChangeSerializer(bulk_change(batch.pk)).data
+    return Answer(data, status=status.HTTP_201_CREATED)
+
+
+def chosen(filters: dict[str, str]) -> tuple[str, list[int]]:
+    """The address of the filters and the keys of their questions; refuses what does not exist."""
+    data = QueryDict(mutable=True)
+    data.update(filters)
+    unknown = unknown_parameters(QuestionFilter, data)
+    found = QuestionFilter(data, queryset=by_place())
+    bad = unknown or set(found.form.errors)
+    if bad:
+        names = ", ".join(sorted(bad))
+        raise BadInput(_("There is no such filter or value: %(names)s.") % {"names": names})
+    return data.urlencode(), list(found.qs.values_list("pk", flat=True))

@@ -1,0 +1,130 @@
+"""The API of the gate: problems, and what a curator decides about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.views import APIView
+
+from gradeapp.refusals import BadInput, NotFound
+from questions.api.common import MAY, Declared, refuse_names, said
+from questions.forms.problems import ProblemFilter
+from questions.models import ItemDecision, ItemProblem
+from questions.rules.vocabulary import Decision
+from questions.selectors.gate import problem_list, problem_whole, shown_problems
+from questions.services.decisions import Repair, decide
+
+
+class DecisionSerializer(serializers.ModelSerializer[ItemDecision]):
+    """What a curator decided, and why; a repair names the revision that it made."""
+
+    author = serializers.CharField(source="author.username")
+    revision = serializers.IntegerField(source="repaired.number", default=None)
+
+    class Meta:
+        model = ItemDecision
+        fields = ["decision", "reason", "author", "revision", "created_at"]
+
+
+class ProblemSerializer(serializers.ModelSerializer[ItemProblem]):
+    """What is wrong with an item; ``other`` is the other item of a duplicate or a conflict."""
+
+    id = serializers.IntegerField(source="pk")
+    question = serializers.UUIDField(source="question.public_id")
+    dataset = serializers.CharField(source="question.task.dataset.slug")
+    task = serializers.CharField(source="question.task.slug")
+    external_id = serializers.CharField(source="question.external_id")
+    revision = serializers.IntegerField(source="revision.number")
+    other = serializers.UUIDField(source="other.question.public_id", default=None)
+    other_dataset = serializers.CharField(source="other.question.task.dataset.slug", default=None)
+    detail = serializers.JSONField()
+    decisions = DecisionSerializer(many=True)
+
+    class Meta:
+        model = ItemProblem
+        fields = [
+            *("id", "code", "quarantines", "detail", "question", "dataset", "task"),
+            *("external_id", "revision", "other", "other_dataset", "decisions", "created_at"),
+        ]
+
+
+class RepairSerializer(serializers.Serializer[Any]):
+    """The item as it should be; what is not named stays."""
+
+    answer_key = serializers.ListField(child=serializers.CharField(), required=False)
+    options = serializers.ListField(child=serializers.CharField(), required=False)
+    passage = serializers.CharField(required=False, allow_blank=True)
+    stem = serializers.CharField(required=False)
+    reference_answer = serializers.CharField(required=False, allow_blank=True)
+    analysis = serializers.CharField(required=False, allow_blank=True)
+
+
+class DecideSerializer(serializers.Serializer[Any]):
+    """keep, repair or exclude; ``seen`` is the number of the revision that you looked at."""
+
+    decision = serializers.ChoiceField(choices=Decision.choices())
+    reason = serializers.CharField(max_length=200)
+    repair = RepairSerializer(required=False)
+    seen = serializers.IntegerField(required=False)
+
+
+class ProblemListAPI(Declared, generics.ListAPIView[ItemProblem]):
+    """Problems by the filters of their page; without ``state`` those that wait."""
+
+    capability = MAY
+    serializer_class = ProblemSerializer
+    filter_backends = [DjangoFilterBackend]
+    filterset_class = ProblemFilter
+    queryset = shown_problems(problem_list()).prefetch_related(
+        "decisions__author", "decisions__repaired"
+    )
+
+
+class DecideAPI(APIView):
+    """Decide about a problem."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=DecideSerializer, responses={201: DecisionSerializer})
+    def post(self, request: Request, pk: int) -> Answer:
+        """Keep, repair or exclude; the item's status follows at once."""
+        problem = problem_whole(pk)
+        if problem is None:
+            raise NotFound(_("There is no such problem."))
+        form = said(DecideSerializer, request)
+        made = decide(
+            problem,
+            Decision(form["decision"]),
+            form["reason"],
+            acting_user=request.user,
+            repair=repair_said(request, form.get("repair")),
+            seen=revision_seen(problem, form.get("seen")),
+        )
+        return Answer(DecisionSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+def revision_seen(problem: ItemProblem, number: int | None) -> int | None:
+    """The key of the revision with this number; refuses one that the item does not have."""
+    if number is None:
+        return None
+    revision = problem.question.revisions.filter(number=number).first()
+    if revision is None:
+        raise BadInput(_("The question has no such revision."))
+    return revision.pk
+
+
+def repair_said(request: Request, repair: dict[str, Any] | None) -> Repair | None:
+    """The repair of a request; a field that nobody declared is refused."""
+    if repair is None:
+        return None
+    if not repair:
+        raise BadInput(_("Say what the repaired item is."), code="no_repair")
+    refuse_names(set(request.data["repair"]) - set(RepairSerializer().fields))
+    lists = {key: tuple(repair.pop(key)) for key in ("answer_key", "options") if key in repair}
+    return Repair(**lists, **repair)

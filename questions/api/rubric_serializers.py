@@ -1,0 +1,77 @@
+"""What the API says of rubrics, and what it takes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from rest_framework import serializers
+
+from questions.models import Rubric
+from questions.rules.rubric import (
+    LONGEST_GROUP_TEXT,
+    LONGEST_POINT,
+    MOST_POINTS,
+    PointGroup,
+    RubricLines,
+    ScoringPoint,
+)
+from questions.selectors.rubrics import lines_of
+
+MARKS = {"max_digits": 5, "decimal_places": 2, "min_value": Decimal("0.01")}
+
+
+class RubricPointSerializer(serializers.Serializer[Any]):
+    """One scoring point; ``group`` is the place of its group, from 1."""
+
+    text = serializers.CharField(max_length=LONGEST_POINT)
+    points = serializers.DecimalField(**MARKS)
+    sub = serializers.IntegerField(min_value=1, max_value=1000, default=1)
+    group = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+
+
+class RubricGroupSerializer(serializers.Serializer[Any]):
+    """Points under one cap: the best ``choose`` of them count (null: all)."""
+
+    cap = serializers.DecimalField(**MARKS)
+    text = serializers.CharField(max_length=LONGEST_GROUP_TEXT, allow_blank=True, default="")
+    sub = serializers.IntegerField(min_value=1, max_value=1000, default=1)
+    choose = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+
+
+class LinesSerializer(serializers.Serializer[Any]):
+    """A whole rubric: its points, and the groups that some of them are in."""
+
+    points = RubricPointSerializer(many=True, allow_empty=False, max_length=MOST_POINTS)
+    groups = RubricGroupSerializer(many=True, required=False, max_length=MOST_POINTS)
+
+
+class RubricSerializer(serializers.ModelSerializer[Rubric]):
+    """One version with its points; the newest accepted one counts."""
+
+    id = serializers.IntegerField(source="pk")
+    created_by = serializers.CharField(source="created_by.username", default=None)
+    accepted_by = serializers.CharField(source="accepted_by.username", default=None)
+
+    class Meta:
+        model = Rubric
+        fields = [
+            "id",
+            "version",
+            "accepted",
+            "source",
+            "created_by",
+            "accepted_by",
+            "created_at",
+            "accepted_at",
+        ]
+
+    def to_representation(self, rubric: Rubric) -> dict[str, Any]:
+        """The version and its lines."""
+        return {**super().to_representation(rubric), **LinesSerializer(lines_of(rubric)).data}
+
+
+def lines_said(said: dict[str, Any]) -> RubricLines:
+    """The rubric that a request describes."""
+    points = tuple(ScoringPoint(**point) for point in said["points"])
+    return RubricLines(points, tuple(PointGroup(**group) for group in said.get("groups", [])))
