@@ -119,9 +119,11 @@ def _wordings(lines: RubricLines) -> list[tuple[object, ...]]:
     ]
 
 
-def newest_versions(questions: Iterable[int]) -> dict[int, Rubric]:
-    """The newest version of each question that has one, accepted or not."""
+def newest_versions(questions: Iterable[int], *, source: str = "") -> dict[int, Rubric]:
+    """The newest version of each question that has one (of *source*), accepted or not."""
     rows = Rubric.objects.filter(question__in=list(questions)).order_by("version")
+    if source:
+        rows = rows.filter(source=source)
     return {rubric.question_id: rubric for rubric in rows.prefetch_related(*LINES)}
 
 

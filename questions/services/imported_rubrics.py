@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from questions.importers.records import QuestionRecord
-from questions.models import Rubric
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
-from questions.selectors.rubrics import LINES, lines_of
+from questions.selectors.rubrics import lines_of, newest_versions
 from questions.services.rubric_rows import Origin, add_versions
 
 SOURCE = "import"
@@ -23,17 +23,17 @@ def store_rubrics(records: Mapping[int, QuestionRecord]) -> None:
     wanted = {question: _lines(record) for question, record in records.items() if record.rubric}
     if not wanted:
         return
-    imported = Rubric.objects.filter(question__in=list(wanted), source=SOURCE).order_by("version")
-    newest = {rubric.question_id: rubric for rubric in imported.prefetch_related(*LINES)}
+    before = newest_versions(wanted, source=SOURCE)
     changed = {
         question: lines
         for question, lines in wanted.items()
-        if question not in newest or lines_of(newest[question]) != lines
+        if question not in before or lines_of(before[question]) != lines
     }
     add_versions(changed, Origin(SOURCE, accepted=True))
 
 
 def _lines(record: QuestionRecord) -> RubricLines:
-    points = (ScoringPoint(p.text, p.points, p.sub, p.group) for p in record.rubric)
-    groups = (PointGroup(g.cap, g.text, g.sub, g.choose) for g in record.rubric_groups)
-    return RubricLines(tuple(points), tuple(groups))
+    return RubricLines(
+        tuple(ScoringPoint(**asdict(point)) for point in record.rubric),
+        tuple(PointGroup(**asdict(group)) for group in record.rubric_groups),
+    )
