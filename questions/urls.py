@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from questions.views import bank, bulk_labels, exports, imports, question, saved_views
+from questions.views import bank, bulk_labels, exports, imports, problems, question, saved_views
 
 app_name = "questions"
 urlpatterns = [
@@ -21,6 +21,9 @@ urlpatterns = [
     path("bulk/<int:pk>/", bulk_labels.change_page, name="bulk-change"),
     path("bulk/<int:pk>/undo/", bulk_labels.undo, name="bulk-undo"),
     path("export/", exports.question_export, name="export"),
+    path("problems/", problems.problems, name="problems"),
+    path("problems/export/", problems.export, name="problems-export"),
+    path("problems/<int:pk>/", problems.problem_page, name="problem"),
     path("imports/", imports.import_list, name="imports"),
     path("imports/<int:pk>/", imports.import_page, name="import"),
     path("imports/<int:pk>/progress/", imports.import_progress, name="import-progress"),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from questions.models import ItemDecision, ItemProblem
+from questions.rules.vocabulary import ProblemCode
+
+DUPLICATES = (ProblemCode.EXACT_DUPLICATE, ProblemCode.NEAR_DUPLICATE)
+BY_PLACE = ("-quarantines", "question__task__dataset__slug", "question__task__slug")
 
 
 def live_problem() -> Q:
@@ -14,7 +20,77 @@ def live_problem() -> Q:
     )
 
 
-def with_newest_decision(problems: QuerySet[ItemProblem]) -> QuerySet[ItemProblem]:
-    """*problems* with ``decided``: the word of the newest decision, None where there is none."""
+def problem_list() -> QuerySet[ItemProblem]:
+    """Problems that stand or were decided, with ``decided``: the newest decision, or None.
+
+    Two equal items name each other: the row of the earlier one stands for both.
+    Two keys for one question are a row for each item, since each needs a decision.
+    """
     newest = ItemDecision.objects.filter(problem=OuterRef("pk")).order_by("-pk")
-    return problems.annotate(decided=Subquery(newest.values("decision")[:1]))
+    second_half = Q(code__in=DUPLICATES, question__gt=F("other__question"))
+    return (
+        ItemProblem.objects.annotate(decided=Subquery(newest.values("decision")[:1]))
+        .filter(live_problem() | Q(decided__isnull=False))
+        .exclude(second_half)
+        .order_by(*BY_PLACE, "question__position", "pk")
+    )
+
+
+def shown_problems(problems: QuerySet[ItemProblem]) -> QuerySet[ItemProblem]:
+    """*problems* with what a list shows of both items; one query."""
+    return problems.select_related(
+        "question__task__dataset", "revision", "other__question__task__dataset"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCount:
+    """How many problems of one code there are; ``quarantining`` counts the open ones that do."""
+
+    code: str
+    open: int
+    quarantining: int
+    decided: int
+
+
+def counts_by_code(problems: QuerySet[ItemProblem]) -> list[CodeCount]:
+    """The codes that occur in *problems*, in the order of ``ProblemCode``; one query."""
+    decision = ItemDecision.objects.filter(problem=OuterRef("pk"))
+    is_open = Q(with_decision=False)
+    rows = (
+        ItemProblem.objects.filter(pk__in=problems.order_by().values("pk"))
+        .annotate(with_decision=Exists(decision))
+        .order_by()
+        .values("code")
+        .annotate(
+            open=Count("pk", filter=is_open),
+            quarantining=Count("pk", filter=is_open & Q(quarantines=True)),
+            decided=Count("pk", filter=Q(with_decision=True)),
+        )
+    )
+    counts = [CodeCount(**row) for row in rows]
+    order = {code.value: place for place, code in enumerate(ProblemCode)}
+    return sorted(counts, key=lambda count: order[count.code])
+
+
+def problem_whole(pk: int) -> ItemProblem | None:
+    """One problem with both items; None if there is none."""
+    problems = ItemProblem.objects.select_related(
+        *("question__task__dataset", "question__current", "revision"),
+        *("other__question__task__dataset", "other__question__current"),
+    )
+    return problems.filter(pk=pk).first()
+
+
+def decisions_of(problem: ItemProblem) -> list[ItemDecision]:
+    """Every decision about *problem*, the newest first."""
+    return list(problem.decisions.select_related("author", "repaired").order_by("-pk"))
+
+
+def mirrored(problem: ItemProblem) -> ItemProblem | None:
+    """The same problem as the other item has it; None for a problem of one item."""
+    if problem.other is None:
+        return None
+    return ItemProblem.objects.filter(
+        revision=problem.other, other=problem.revision_id, code=problem.code
+    ).first()

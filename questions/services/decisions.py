@@ -16,6 +16,7 @@ from gradeapp.audit.tags import Tag
 from gradeapp.refusals import BadInput, Conflict
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
 from questions.rules.vocabulary import CHOICE_TYPES, Decision, Part, QuestionType
+from questions.selectors.gate import DUPLICATES, mirrored
 from questions.services.duplicates import recheck_pairs
 from questions.services.gate import check_items
 from questions.services.item_status import settle_status
@@ -77,6 +78,8 @@ def decide(
     made = ItemDecision.objects.create(
         problem=problem, decision=decision, reason=reason, author=acting_user, repaired=repaired
     )
+    if decision is Decision.KEEP and problem.code in DUPLICATES:
+        _keep_both(problem, made)
     check_items([question.pk])
     recheck_pairs(question)
     if repaired is not None and decision is Decision.KEEP:
@@ -206,6 +209,15 @@ def _hash(revision: QuestionRevision) -> str:
     content = _content(revision) | {"repair_of": revision.question_id}
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _keep_both(problem: ItemProblem, made: ItemDecision) -> None:
+    """That two equal items may stand beside each other is said of both at once."""
+    other = mirrored(problem)
+    if other is not None:
+        ItemDecision.objects.create(
+            problem=other, decision=Decision.KEEP, reason=made.reason, author=made.author
+        )
 
 
 def _keep_again(problem: ItemProblem, made: ItemDecision) -> None:
