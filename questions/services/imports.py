@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.db import transaction
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
@@ -21,7 +22,10 @@ from questions.importers.gaokao_bench import read_gaokao_bench
 from questions.importers.jsonl import read_jsonl
 from questions.importers.jsonl_images import images_beside
 from questions.importers.records import Problem, SourceFile
+from questions.models import Dataset, Question
+from questions.rules.vocabulary import ItemStatus
 from questions.services.bank import ChangedItem, store_records
+from questions.services.gate import check_duplicates
 from questions.services.import_checks import storable
 from questions.services.import_log import ImportLog
 from questions.services.task_facts import store_task_facts
@@ -39,8 +43,8 @@ SOURCES = tuple(READERS)
 class ImportReport:
     """What an import did. ``read`` counts the items of the files that were taken.
 
-    read = new + same + changed; ``quarantined`` are those of them whose key
-    contradicts itself; ``refused`` counts files. ``dataset`` is the slug, or
+    read = new + same + changed; ``quarantined`` counts the items of their tasks that
+    wait for a curator; ``refused`` counts files. ``dataset`` is the slug, or
     several with commas.
     """
 
@@ -78,16 +82,16 @@ def import_questions(
     Each file is one transaction, so a broken file refuses itself and not its
     neighbours; it is named in the problems. Raises BadInput for an unknown
     source, a missing path, and when no question at all could be read. A dry run
-    does everything and keeps nothing. A changed item is named with the fields in
-    which it differs (``changed_item``). A *log* of the caller's is told of each
-    file, and ends the import after any of them.
+    does everything but compare items with each other, and keeps nothing. A
+    changed item is named with the fields in which it differs (``changed_item``).
+    A *log* of the caller's is told of each file, and ends the import after any.
     """
     reader = _reader(source, path)
     started = time.perf_counter()
     log = log or ImportLog("questions", f"{source} {path}", Tag.QUESTIONS_IMPORTED, acting_user)
     images = images_beside(path)
     counts: Counter[str] = Counter()
-    datasets: dict[str, None] = {}
+    tasks: dict[tuple[str, str], None] = {}
     for file in reader(path):
         file = storable(file, images)
         counts["refused"] += file.refused
@@ -95,16 +99,30 @@ def import_questions(
         if file.records and not file.refused:
             file, stored = _store(file, images, log, dry_run=dry_run)
             counts += stored
-            datasets |= dict.fromkeys(record.dataset for record in file.records)
+            tasks |= dict.fromkeys((record.dataset, record.task) for record in file.records)
         log.problems += file.problems
         if not log.goes_on(file, stored):
             break
+    datasets = list(dict.fromkeys(dataset for dataset, _task in tasks))
     if not dry_run:
         log.finish()
+        if counts["new"] or counts["changed"]:
+            counts["quarantined"] = _compare(datasets, tasks)
     counts["read"] = counts["new"] + counts["same"] + counts["changed"]
     if not counts["read"]:
         raise BadInput(_nothing_read(log.problems, path), code="nothing_read")
     return _report(", ".join(datasets), counts, log.problems, time.perf_counter() - started)
+
+
+def _compare(datasets: Sequence[str], tasks: Iterable[tuple[str, str]]) -> int:
+    """Look for duplicates in the whole bank; how many items of *tasks* are quarantined then."""
+    with collector_paused():
+        for dataset in Dataset.objects.filter(slug__in=datasets):
+            check_duplicates(dataset)
+    waiting = Question.objects.filter(status=ItemStatus.QUARANTINED)
+    found = waiting.values_list("task__dataset__slug", "task__slug").annotate(Count("pk"))
+    by_task = {(dataset, task): count for dataset, task, count in found.order_by()}
+    return sum(by_task.get(task, 0) for task in tasks)
 
 
 def _report(

@@ -126,6 +126,15 @@ def test_a_contradictory_key_is_quarantined_and_named(tmp_path: Path) -> None:
     assert ImportProblem.objects.get().code == "key_outside_letters"
 
 
+def test_the_same_question_with_another_key_waits_for_a_person(tmp_path: Path) -> None:
+    stem = "Which unit measures the force that a body exerts?\nA. joule\nB. newton"
+    other = LINE | {"id": "p2", "stem": stem, "answer": ["A"]}
+    path = write(tmp_path, LINE | {"stem": stem}, other)
+    assert import_questions("jsonl", path, dry_run=True).quarantined == 0
+    assert import_questions("jsonl", path).quarantined == 2
+    assert import_questions("jsonl", path).quarantined == 2
+
+
 def test_a_dry_run_tells_and_keeps_nothing(tmp_path: Path) -> None:
     before = rows()
     report = import_questions("jsonl", write(tmp_path, LINE, MARKED), dry_run=True)
