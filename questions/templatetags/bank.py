@@ -111,6 +111,12 @@ def percent(share: float | None) -> str:
 
 
 @register.filter
+def grouped(number: int) -> str:
+    """A number of items with its thousands apart: 12,090."""
+    return f"{number:,}"
+
+
+@register.filter
 def line(text: str, length: int = 110) -> str:
     """The beginning of a question on one line, its formulas as signs."""
     plain = readable(text[: length * 4])
