@@ -13,8 +13,12 @@ from evaluations.models.vocabulary import AttemptStatus, Flag, JobStatus, PauseR
 from evaluations.services.endpoints import save_endpoint
 from evaluations.services.runs import start_run
 from gradeapp.accounts.models import User
-from questions.models import Dataset, Question, Task
+from gradeapp.accounts.roles import Role
+from questions.models import Dataset, LabelOpinion, Question, Task
 from questions.rules.vocabulary import ItemStatus
+from questions.services.human_rates import GivenRate, add_rate, correct_rate
+from questions.services.opinions import give_opinion
+from questions.services.taxonomy import ensure_taxonomy
 from tests.evaluations.marking_world import (
     answers_of,
     claimed,
@@ -25,6 +29,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.evaluations.report_world import ALPHA, BETA, judged, run_of, whole_paper
+from tests.factories import make_user
 
 RUBRIC = (("写出定律", "3"), ("列出方程", "3"), ("解出结果", "6"))
 NOW = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
@@ -59,7 +64,27 @@ def build(teachers: list[User]) -> World:
     judge = judged(written, "5").judge
     judged(disputed.response, None, "no_total")
     _name_in_chinese(marking, settled.question)
+    _labelled(settled.question)
     return World(endpoint, live, paused, chosen, written, judge, marking, held, disputed, settled)
+
+
+def _labelled(question: Question) -> None:
+    """Two curators who differ, a suggestion, and a human rate that was corrected."""
+    ensure_taxonomy()
+    one, other = (make_user(Role.CURATOR, name) for name in ("曾题库", "郑题库"))
+    give_opinion(
+        question,
+        {"difficulty": 2, "modal": "text"},
+        acting_user=one,
+        sets_labels=True,
+        reason="明确",
+    )
+    give_opinion(question, {"difficulty": 4}, acting_user=other, sets_labels=False)
+    LabelOpinion.objects.create(question=question, model_name="canary-m3", difficulty=3)
+    rate = add_rate(question, GivenRate(Decimal("0.61"), "考试院", 1200), acting_user=one)
+    correct_rate(
+        rate, GivenRate(Decimal("0.55"), "考试院", 1200), acting_user=one, reason="印刷错误"
+    )
 
 
 def _name_in_chinese(marking: MarkingRound, question: Question) -> None:
@@ -140,6 +165,17 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("questions:list"),
         reverse("questions:list") + "?q=nothing-like-this&status=no-such",
         reverse("questions:question", args=[world.settled.question.public_id]),
+        reverse("questions:labelling"),
+        reverse("questions:labelling-item", args=[world.settled.question.public_id]),
+        reverse("questions:labelling-item", args=[world.settled.question.public_id])
+        + "?mode=second",
+        reverse("questions:labelling-history", args=[world.settled.question.public_id]),
+        reverse("questions:labelling-agreement"),
+        reverse("questions:labelling-differences"),
+        reverse("questions:labelling-suggestions"),
+        reverse("questions:rates", args=[world.settled.question.public_id]),
+        reverse("questions:rubrics", args=[world.settled.question.public_id]),
+        reverse("questions:rubric-bank"),
     ]
     rounds = [
         reverse("rounds:list"),

@@ -18,6 +18,7 @@ KNOWN_WORDS = frozenset(
     {
         *("Gradeapp", "CSV", "API", "Enter", "Esc", "Tab", "Ctrl", "token", "Token", "CNY"),
         *("temperature", "top", "max", "tokens", "Spearman", "Kendall", "ICC", "Krippendorff"),
+        *("JSON", "JSONL", "Cohen"),
     }
 )
 WORD = re.compile(r"[A-Za-z]{2,}")

@@ -99,7 +99,11 @@ def by_whom() -> list[Share]:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeChoice:
-    """One entry of the knowledge list; ``words`` is what typing looks in."""
+    """One entry of the knowledge list.
+
+    ``words`` is what typing looks in: names in lower case with ``|`` between them,
+    their blanks as ``_``.
+    """
 
     slug: str
     name: str
@@ -129,5 +133,5 @@ def _choice(row: Knowledge, language: str) -> KnowledgeChoice:
         name=row.label(language),
         category=top.label(language) if row.parent else "",
         branch=row.ability_branch or top.ability_branch,
-        words=" ".join(words),
+        words="|".join(words).replace(" ", "_"),
     )

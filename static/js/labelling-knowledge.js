@@ -23,9 +23,10 @@ function rank(option, typed) {
   const name = nameOf(option).toLowerCase();
   if (name === typed) return 0;
   if (name.startsWith(typed)) return 1;
-  const words = option.dataset.words.split(" ");
-  if (words.some((word) => word.startsWith(typed))) return 2;
-  return option.dataset.words.includes(typed) ? 3 : -1;
+  const words = option.dataset.words.replaceAll("_", " ");
+  if (words.split("|").some((one) => one.startsWith(typed))) return 2;
+  if (words.split(/[| ]/).some((word) => word.startsWith(typed))) return 3;
+  return words.includes(typed) ? 4 : -1;
 }
 
 function fitting(typed) {
