@@ -8,7 +8,7 @@ that static/js/math.js hands to KaTeX, and images load only from our own bank.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from html import escape
 
@@ -25,7 +25,7 @@ LONGEST = 200_000
 TAGS = {
     *("p", "br", "em", "strong", "del", "code", "pre", "blockquote", "hr", "sup", "sub"),
     *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "span", "div", "a", "img"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "span", "div", "a", "img", "mark"),
 }
 CLASSES = {
     "span": {"math", "inline", "block", "sub-number", "part-label"},
@@ -33,6 +33,8 @@ CLASSES = {
 }
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}, "img": {"src", "alt"}}
 
+# Private characters that stand for <mark> and </mark> until the HTML is made.
+MARK_BEGIN, MARK_END = "\ue010", "\ue011"
 # The tagged format of GAOKAO-Bench, and the TeX brackets that many models write.
 END_TAGS = re.compile(r"<\s{0,2}eo[ea]\s{0,2}>", re.IGNORECASE)
 PART_TAG = re.compile(r"【(解析|答案|分析|解答|点评|Analysis|Answer)】\s{0,4}[:：]?")
@@ -132,9 +134,26 @@ def rendered(text: str, images: tuple[tuple[str, str], ...]) -> SafeString:
         return mark_safe(f"<pre>{escape(text[:LONGEST])}…</pre>")
     html = PARSER.render(prepare(text), {"images": dict(images)})
     html = html.replace("\ue000", '<span class="part-label">').replace("\ue001", "</span>")
+    html = html.replace(MARK_BEGIN, "<mark>").replace(MARK_END, "</mark>")
     return mark_safe(CLEANER.clean(html))
+
+
+def render_pieces(
+    pieces: Iterable[tuple[str, bool]], images: Mapping[str, str] | None = None
+) -> SafeString:
+    """Safe HTML of a text in pieces; those that come with True are marked."""
+    text = "".join(
+        f"{MARK_BEGIN}{unmarked(piece)}{MARK_END}" if marked else unmarked(piece)
+        for piece, marked in pieces
+    )
+    return rendered(text, tuple(sorted((images or {}).items())))
+
+
+def unmarked(text: str) -> str:
+    """*text* without the private characters that begin and end a mark."""
+    return text.replace(MARK_BEGIN, "").replace(MARK_END, "")
 
 
 def render_text(text: str, images: Mapping[str, str] | None = None) -> SafeString:
     """Safe HTML of *text*; ``images`` gives the address of each image by its name."""
-    return rendered(text, tuple(sorted((images or {}).items())))
+    return rendered(unmarked(text), tuple(sorted((images or {}).items())))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradeapp.rendering import LONGEST, render_text
+from gradeapp.rendering import LONGEST, render_pieces, render_text
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -101,3 +101,13 @@ def test_deep_nesting_comes_back(mark: str) -> None:
 def test_any_text_gives_inert_html(text: str) -> None:
     html = render_text(text)
     assert not re.search(r"<(script|style|iframe|svg|math|object|form|input)\b", html, re.I)
+
+
+def test_pieces_that_differ_are_marked_and_nothing_else_is_let_in() -> None:
+    html = render_pieces([("a ", False), ("b", True), (" $x$ \ue010<script>\ue011", False)])
+    assert "a <mark>b</mark>" in html
+    assert html.count("<mark>") == 1
+    assert "<script>" not in html
+    crossing = render_pieces([("**a", False), ("b**", True), (" [c](https://e.org/", False)])
+    assert crossing.count("<mark>") == crossing.count("</mark>"), "tags are balanced again"
+    assert "<mark>" not in render_text("\ue010x\ue011 <mark>y</mark>")

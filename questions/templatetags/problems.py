@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django import template
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from gradeapp.rendering import render_text
+from gradeapp.rendering import render_pieces, render_text
 from questions.models import ItemProblem, Question, QuestionRevision
-from questions.rules.differences import Piece, different_pieces
+from questions.rules.differences import different_pieces
 from questions.rules.options import option_groups
 from questions.rules.vocabulary import ProblemCode
 from questions.selectors.bank import image_addresses
 
 register = template.Library()
-# Private characters that no text holds and the renderer passes on: they become <mark>.
-BEGIN, END = "\ue010", "\ue011"
-MARKED = re.compile(f"{BEGIN}(.*?){END}", re.DOTALL)
 
 
 @register.filter
@@ -39,9 +35,8 @@ def _joined(values: Any) -> str:
 
 def _parts(detail: Mapping[str, Any]) -> str:
     """Which sub-questions are alike: "3 = whole", "2 = 1"."""
-    return _joined(
-        f"{here or _('whole')} = {there or _('whole')}" for here, there in detail["parts"]
-    )
+    whole = _("whole")
+    return _joined(f"{here or whole} = {there or whole}" for here, there in detail["parts"])
 
 
 def _outside(detail: Mapping[str, Any]) -> str:
@@ -187,17 +182,10 @@ def _keys(
 
 def _marked(text: str, other: str | None, images: Mapping[str, str]) -> SafeString:
     """*text* rendered, with <mark> around what *other* has not; an empty *other* marks nothing."""
-    clean = text.replace(BEGIN, "").replace(END, "")
-    if not other or not clean:
-        return render_text(clean, images)
-    pieces, _others = different_pieces(clean, other.replace(BEGIN, "").replace(END, ""))
-    html = render_text("".join(map(_with_marks, pieces)), images)
-    return mark_safe(MARKED.sub(r"<mark>\1</mark>", html).replace(BEGIN, "").replace(END, ""))
-
-
-def _with_marks(piece: Piece) -> str:
-    text, differs = piece
-    return f"{BEGIN}{text}{END}" if differs and text.strip() else text
+    if not other or not text:
+        return render_text(text, images)
+    pieces, _others = different_pieces(text, other)
+    return render_pieces(pieces, images)
 
 
 @register.filter
