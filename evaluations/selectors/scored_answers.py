@@ -17,6 +17,7 @@ from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy
 from evaluations.rules.statistics.gaokao_750 import published_item_mean
 from evaluations.rules.statistics.rows import ScoredAnswer
+from evaluations.selectors.repaired_keys import repaired_keys
 from evaluations.selectors.report_params import TEACHERS, ReportParams
 from questions.models import Question, QuestionRevision
 from questions.rules.vocabulary import ItemStatus, Part
@@ -36,6 +37,7 @@ class Points:
     answer: str | None = None
 
 
+KEY_REPAIRED = Points(None, LedgerOutcome.NOT_SCORED.value, "key_repaired")
 FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.value)
 
 
@@ -198,16 +200,34 @@ def json_text(name: str) -> Cast:
 
 
 def _objective_points(params: ReportParams) -> dict[int, Points]:
-    """By response; a later row is a newer score and takes the place of an earlier one."""
+    """By response; a later row is a newer score and takes the place of an earlier one.
+
+    Under ``strict`` a score by a key that was repaired since is none: ``score`` gives
+    a new one.
+    """
     scores = ObjectiveScore.objects.filter(
         _asked_for(params, "response__"), policy=params.policy
     ).order_by("pk")
-    return {
+    strict = params.policy == Policy.STRICT
+    repaired = repaired_keys(None, params.dataset) if strict else {}
+    outdated: set[int] = set()
+    given = {
         response: Points(points, outcome, answer=_spelled(read))
         for response, points, outcome, read in scores.values_list(
             "response", real("points"), "outcome", json_text("extraction__answers")
         )
     }
+    by_old_key = scores.filter(response__revision__in=list(repaired)) if repaired else scores.none()
+    for response, revision, version in by_old_key.values_list(
+        "response", "response__revision", "version"
+    ):
+        # In order of the scores, so the newest one says whether its key is the repaired one.
+        if version.endswith(repaired[revision].mark):
+            outdated.discard(response)
+        else:
+            outdated.add(response)
+    given |= dict.fromkeys(outdated, KEY_REPAIRED)
+    return given
 
 
 @lru_cache(maxsize=4096)

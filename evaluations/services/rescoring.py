@@ -61,11 +61,11 @@ def rescore(
         added = sum(score_responses(_in_order(one), policies=[Policy(policy)]).values())
         if added:
             record(Tag.RESCORED, one, actor=acting_user, policy=policy, scores=added)
-    outcomes = Counter(
-        ObjectiveScore.objects.filter(
-            response__run__in=runs, policy=policy, version=SCORE_VERSION
-        ).values_list("outcome", flat=True)
-    )
+    scores = ObjectiveScore.objects.filter(
+        response__run__in=runs, policy=policy, version__startswith=SCORE_VERSION
+    ).order_by("pk")
+    # A repaired key gives a second score; the newest of a response counts.
+    outcomes = Counter(dict(scores.values_list("response", "outcome")).values())
     return ScoringReport(
         policy=policy,
         scored=outcomes.total(),

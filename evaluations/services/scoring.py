@@ -16,6 +16,7 @@ from evaluations.rules.extraction.outcome import Extraction as Reading
 from evaluations.rules.extraction.published import read_answer_published
 from evaluations.rules.scoring.objective import ObjectiveResult, score_objective
 from evaluations.rules.scoring.policies import SCORER_VERSION, Policy
+from evaluations.selectors.repaired_keys import repaired_keys
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
 
@@ -31,12 +32,13 @@ Counts = Counter[tuple[Policy, str]]
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """What one revision of an objective item is scored against."""
+    """What one revision of an objective item is scored against, and what its scores are called."""
 
     question_type: str
     letters: str
     key: tuple[str, ...]
     sub_marks: tuple[Decimal, ...]
+    version: str = SCORE_VERSION
 
 
 def score_responses(
@@ -48,29 +50,40 @@ def score_responses(
     the present reader and scorer is passed over. The result counts the scores
     that were added, by (policy, outcome). A revision whose keys and marks do not
     fit together has no score; reports count its responses as not scored.
+
+    Where a curator repaired a key, ``strict`` scores by the repaired one, also the
+    answers that were given to the same text before, and ``published`` by the
+    published one.
     """
     counts: Counts = Counter()
     iterator = iter(responses)
     while batch := list(islice(iterator, BATCH)):
-        keys = _answer_keys(batch)
-        objective = [response for response in batch if response.revision_id in keys]
         for policy in policies:
+            keys = _answer_keys(batch, policy)
+            objective = [response for response in batch if response.revision_id in keys]
             counts += _score_batch(objective, keys, policy)
     return counts
 
 
-def _answer_keys(batch: Sequence[Response]) -> dict[int, AnswerKey]:
+def _answer_keys(batch: Sequence[Response], policy: Policy) -> dict[int, AnswerKey]:
     """The keys of the objective revisions that *batch* answers, by revision."""
+    wanted = {response.revision_id for response in batch}
+    repaired = repaired_keys(wanted) if policy is Policy.STRICT else {}
     rows = QuestionRevision.objects.filter(
-        pk__in={response.revision_id for response in batch},
-        question__part=Part.OBJECTIVE,
-        question_type__in=CHOICE_TYPES,
-    ).values_list("pk", "question_type", "letters", "answer_key", "sub_marks")
-    return {
-        pk: AnswerKey(question_type, letters, tuple(key), tuple(map(Decimal, marks)))
-        for pk, question_type, letters, key, marks in rows
-        if key and len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
-    }
+        pk__in=wanted, question__part=Part.OBJECTIVE, question_type__in=CHOICE_TYPES
+    ).values_list("pk", "question_type", "letters", "answer_key", "published_key", "sub_marks")
+    keys: dict[int, AnswerKey] = {}
+    for pk, question_type, letters, key, published, marks in rows:
+        version = SCORE_VERSION
+        if policy is Policy.PUBLISHED and published is not None:
+            key = published
+        elif pk in repaired:
+            key, version = repaired[pk].key, SCORE_VERSION + repaired[pk].mark
+        fits = len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
+        if key and fits:
+            sub_marks = tuple(map(Decimal, marks))
+            keys[pk] = AnswerKey(question_type, letters, tuple(key), sub_marks, version)
+    return keys
 
 
 @transaction.atomic
@@ -82,10 +95,13 @@ def _score_batch(
         ObjectiveScore.objects.filter(
             response__in=[response.pk for response in responses],
             policy=policy,
-            version=SCORE_VERSION,
-        ).values_list("response_id", flat=True)
+        ).values_list("response_id", "version")
     )
-    open_ = [response for response in responses if response.pk not in scored]
+    open_ = [
+        response
+        for response in responses
+        if (response.pk, keys[response.revision_id].version) not in scored
+    ]
     readings = {
         response.pk: _read(response, keys[response.revision_id], policy) for response in open_
     }
@@ -94,7 +110,9 @@ def _score_batch(
         response.pk: _result(readings[response.pk], keys[response.revision_id], policy)
         for response in open_
     }
-    ObjectiveScore.objects.bulk_create(_scores(results, stored, policy), ignore_conflicts=True)
+    versions = {response.pk: keys[response.revision_id].version for response in open_}
+    scores = _scores(results, stored, versions, policy)
+    ObjectiveScore.objects.bulk_create(scores, ignore_conflicts=True)
     return Counter((policy, str(result.outcome)) for result in results.values())
 
 
@@ -143,14 +161,17 @@ def _store_readings(readings: dict[int, Reading], policy: Policy) -> dict[int, i
 
 
 def _scores(
-    results: dict[int, ObjectiveResult], stored: dict[int, int], policy: Policy
+    results: dict[int, ObjectiveResult],
+    stored: dict[int, int],
+    versions: dict[int, str],
+    policy: Policy,
 ) -> Iterator[ObjectiveScore]:
     for response, result in results.items():
         yield ObjectiveScore(
             response_id=response,
             extraction_id=stored[response],
             policy=policy,
-            version=SCORE_VERSION,
+            version=versions[response],
             points=result.points,
             full=result.full,
             sub_points=[str(points) for points in result.sub_points],

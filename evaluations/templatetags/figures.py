@@ -54,6 +54,7 @@ REASONS = {
     "read_from_wording": gettext_lazy("the total was read from its wording"),
     "unmarked": gettext_lazy("no teacher has marked it"),
     "not_judged": gettext_lazy("the judge has not marked it"),
+    "key_repaired": gettext_lazy("the key was repaired: score again"),
     "quarantined": gettext_lazy("the question is under review"),
     "excluded": gettext_lazy("the question is excluded"),
 }
