@@ -10,7 +10,7 @@ HEAD_BYTES = 1 << 16
 # Folders of the published benchmarks whose parent is what a reader is given.
 INNER_FOLDERS = frozenset({"Data", "v1", "images"})
 AGIEVAL_KEYS = {"question", "options", "label"}
-OWN_KEYS = {"dataset", "task", "id"}
+OWN_KEYS = {"dataset", "task"}
 
 
 def source_root(folder: Path) -> Path:

@@ -9,13 +9,23 @@ from django.db.models import Prefetch, QuerySet
 
 from questions.importers.jsonl_values import plain_number
 from questions.importers.records import (
+    FewShotRecord,
     HumanRateRecord,
     LabelsRecord,
     QuestionRecord,
     RubricGroupRecord,
     ScoringPointRecord,
+    TaskRecord,
 )
-from questions.models import HumanRate, LabelRevision, Question, Rubric
+from questions.models import (
+    Dataset,
+    FewShotExample,
+    HumanRate,
+    LabelRevision,
+    Question,
+    Rubric,
+    Task,
+)
 from questions.rules.vocabulary import AbilityBranch, Language, Modal, QuestionType, Subject
 
 CHUNK = 500
@@ -111,4 +121,35 @@ def _rate(rate: HumanRate) -> HumanRateRecord:
         source=rate.source,
         sample_size=rate.sample_size,
         weight=plain_number(rate.weight),
+        kind=rate.kind,
+    )
+
+
+def task_records(dataset: Dataset) -> dict[str, TaskRecord]:
+    """What the bank says of tasks as a whole, by slug; without those of which it says nothing."""
+    counting = HumanRate.objects.filter(corrected_by__isnull=True).order_by("pk")
+    tasks = Task.objects.filter(dataset=dataset).prefetch_related(
+        Prefetch("human_rates", counting), "few_shot_examples"
+    )
+    found = {
+        task.slug: TaskRecord(
+            dataset=dataset.slug,
+            task=task.slug,
+            human_rates=tuple(_rate(rate) for rate in task.human_rates.all()),
+            examples=tuple(_example(example) for example in task.few_shot_examples.all()),
+        )
+        for task in tasks
+    }
+    return {slug: one for slug, one in found.items() if one.human_rates or one.examples}
+
+
+def _example(example: FewShotExample) -> FewShotRecord:
+    return FewShotRecord(
+        number=example.number,
+        stem=example.stem,
+        answer_key=tuple(example.answer_key),
+        explanation=example.explanation,
+        passage=example.passage,
+        options=tuple(example.options),
+        letters=example.letters,
     )

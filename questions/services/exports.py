@@ -19,12 +19,12 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from questions.importers.jsonl import write_jsonl
+from questions.importers.jsonl import write_jsonl, write_tasks
 from questions.importers.records import QuestionRecord
 from questions.models import Asset, Dataset, Question
 from questions.rules.csv_cells import BOM, cell
 from questions.selectors.bank import by_place
-from questions.selectors.export_records import question_record, whole_questions
+from questions.selectors.export_records import question_record, task_records, whole_questions
 from questions.selectors.export_rows import QUESTION_COLUMNS, question_rows
 
 Manifest = dict[str, object]
@@ -99,9 +99,10 @@ def export_jsonl(
 def _write_dataset(
     archive: zipfile.ZipFile, questions: QuerySet[Question], dataset: Dataset, folder: str
 ) -> Iterator[dict[str, object]]:
-    """One file a task, then the images that their questions name."""
+    """One file a task, with what is known of the task on its last line; then the images."""
     images: set[str] = set()
     taken: set[str] = set()
+    tasks = task_records(dataset)
     records = (question_record(question) for question in whole_questions(questions))
     for task, group in groupby(records, key=lambda record: record.task):
         name = folder + _file_name(task, taken)
@@ -111,6 +112,8 @@ def _write_dataset(
                 hashed.write(_json_line(one))
                 images |= set(one.images)
                 rows += 1
+            if task in tasks:
+                hashed.write(write_tasks([tasks[task]]).encode())
         yield {"name": name, "rows": rows, "sha256": hashed.digest.hexdigest()}
     for asset in Asset.objects.filter(dataset=dataset, name__in=images).order_by("name").iterator():
         archive.writestr(_entry(f"{folder}images/{asset.name}"), bytes(asset.content))

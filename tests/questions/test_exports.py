@@ -18,9 +18,9 @@ from pytest_django import DjangoAssertNumQueries
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from questions.importers.records import QuestionRecord
-from questions.models import Asset, Question
+from questions.models import Asset, Dataset, Question
 from questions.selectors.bank import by_place
-from questions.selectors.export_records import question_record, whole_questions
+from questions.selectors.export_records import question_record, task_records, whole_questions
 from questions.services import exports
 from questions.services.imports import READERS, import_questions
 from tests.conftest import logged_in
@@ -75,6 +75,8 @@ def there_and_back(source: str, folder: Path, tmp_path: Path) -> None:
         for one in file.records
     }
     before, pictures, content = records(), images(), as_zip()
+    facts = {one for file in READERS[source](folder) for one in file.tasks}
+    assert {one for slug in Dataset.objects.all() for one in task_records(slug).values()} == facts
     assert len(before) == report.new == len(read)
     for place, one in read.items():
         assert before[place].content_hash() == one.content_hash(), place
