@@ -19,6 +19,7 @@ _FIGURE_EN = re.compile(
     r"(?:above|below|shown|at (?:the )?(?:left|right))"
     r"|\bin the (?:figure|diagram)\b|\b(?:are|is) shown (?:above|below)\b|\bfigure \d"
 )
+_WORDS_EN = ("figure", "graph", "diagram", "chart", "picture", "shown")
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\(\s*([^)\s]{1,500})")
 # A picture that is drawn in the text itself: Asymptote, TikZ, a table.
 _DRAWN = re.compile(r"\[asy\]|\\begin\s?\{(?:tikzpicture|tabular|array|picture)|\|\s*:?-{2,}")
@@ -26,15 +27,19 @@ _DRAWN = re.compile(r"\[asy\]|\\begin\s?\{(?:tikzpicture|tabular|array|picture)|
 
 def mentioned_figure(text: str) -> str | None:
     """The words with which *text* speaks of a figure that it does not hold itself; else None."""
-    if _IMAGE.search(text) or _DRAWN.search(text):
+    if holds_picture(text) or _DRAWN.search(text):
         return None
-    mention = _FIGURE_ZH.search(text) or _FIGURE_EN.search(text)
+    # A plain word is found a hundred times faster than a pattern without a fixed beginning.
+    mention = _FIGURE_ZH.search(text) if "图" in text else None
+    small = text.lower()
+    if mention is None and any(word in small for word in _WORDS_EN):
+        mention = _FIGURE_EN.search(text)
     return mention and text[max(mention.start() - 12, 0) : mention.end() + 12].strip()
 
 
 def holds_picture(text: str) -> bool:
     """Whether there is an image in *text*."""
-    return bool(_IMAGE.search(text))
+    return "![" in text and bool(_IMAGE.search(text))
 
 
 def linked_pictures(text: str) -> int:

@@ -30,6 +30,8 @@ _FOLDING = _Folding()
 
 def fold(text: str) -> str:
     """*text* without case and width."""
+    if text.isascii():  # nothing to compose, nothing wide
+        return text.lower()
     return unicodedata.normalize("NFC", text).translate(_FOLDING)
 
 
