@@ -148,9 +148,9 @@ def _equal(letters: str, options: Sequence[str]) -> list[str]:
     One picture behind all letters shows all the options, and is no repetition.
     """
     by_text: dict[str, str] = {}
-    for letter, text in zip(letters, options, strict=False):
-        if text.strip():
-            by_text[squeezed(text)] = by_text.get(squeezed(text), "") + letter
+    for letter, option in zip(letters, options, strict=False):
+        if text := squeezed(option):
+            by_text[text] = by_text.get(text, "") + letter
     if len(by_text) == 1 and holds_picture(options[0]):
         return []
     return [found for found in by_text.values() if len(found) > 1]

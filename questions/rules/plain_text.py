@@ -45,7 +45,7 @@ _NOT_COMPARED = re.compile(r"[^\w+\-=<>/^|%①-⑳]|_")
 
 def squeezed(text: str) -> str:
     """*text* with ordinary width and no space at all; nothing else is touched."""
-    return "".join(text.translate(_WIDE).split())
+    return "".join((text if text.isascii() else text.translate(_WIDE)).split())
 
 
 def comparable(text: str) -> str:
