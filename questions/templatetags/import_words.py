@@ -79,6 +79,17 @@ PROBLEMS: dict[str, Words] = {
     "summary_file": _("a summary, passed over"),
     "answers_file": _("a model's answers, passed over"),
     "not_of_the_benchmark": _("not of this benchmark, passed over"),
+    "empty_key": _("the key is empty"),
+    "options_reordered": _("the options were put in order"),
+    "option_letters": _("the letters of the options were set by their places"),
+    "label_cleaned": _("signs around the key were left out"),
+    "link_leads_out": _("a link that leads out of the folder"),
+    "not_an_array": _("no JSON list"),
+    "broken_csv": _("broken CSV"),
+    "broken_literal": _("a value that cannot be read"),
+    "category_odd": _("an odd paper name"),
+    "unknown_knowledge": _("a knowledge that is not in the taxonomy"),
+    "unknown_task": _("an unknown task, passed over"),
     "unknown_keyword": _("an unknown keyword, passed over"),
 }
 
