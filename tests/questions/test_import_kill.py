@@ -109,4 +109,8 @@ def test_nothing_of_the_file_is_left_and_the_next_import_brings_it(
 
     report = import_questions("agieval", tmp_path)
     assert (report.new, report.same, report.changed) == (ITEMS + 1, 1, 0)
-    assert rows_of("lsat-lr") == 1 + 3 * (ITEMS + 1) + 1 + 2 + 1  # and a problem, rates, an example
+    task = Task.objects.get(slug="lsat-lr")
+    assert (task.questions.count(), task.human_rates.count()) == (ITEMS + 1, 2)
+    assert task.few_shot_examples.count() == 1
+    assert not task.questions.filter(current=None).exists()
+    assert not task.questions.filter(label=None).exists()
