@@ -25,13 +25,14 @@ from questions.services.human_rates import GivenRate, add_rate, correct_rate
 @requires(Capability.SEE_QUESTIONS)
 def rates(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """The rates of an item and of its task; a POST adds one or corrects one."""
+    if request.method == "POST":
+        check(request.user, Capability.EDIT_QUESTIONS)
     rows = Question.objects.select_related("task__dataset", "current", "label__knowledge")
     question = rows.filter(public_id=public_id, current__isnull=False).first()
     if question is None:
         raise NotFound(_("There is no such question."))
     refusal: Refusal | None = None
     if request.method == "POST":
-        check(request.user, Capability.EDIT_QUESTIONS)
         try:
             _save(request, question)
         except Refusal as told:
