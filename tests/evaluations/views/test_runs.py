@@ -286,6 +286,19 @@ def test_a_judge_is_asked_from_the_page(admin: User, run: Run) -> None:
     assert post(admin, "judge", run.pk, judge=run.endpoint_id).status_code == 409
 
 
+def test_a_judge_of_objective_questions_alone_says_so(admin: User, endpoint: Endpoint) -> None:
+    dataset = make_dataset()
+    make_question(make_task(dataset))
+    run = start_run(endpoint=endpoint, dataset=dataset, acting_user=None)
+    work_on_run(run.pk)
+    post(admin, "judge", run.pk, judge=endpoint.pk)
+    judge_run = Run.objects.get(purpose="judge")
+    work_on_run(judge_run.pk)
+    text = page(admin, "run", judge_run.pk)
+    assert "has no subjective answers" in text
+    assert "published elsewhere" not in text
+
+
 def test_an_imported_run_has_no_progress(lead: User, db: None) -> None:
     response = make_response(make_question())
     text = page(lead, "run", response.run.pk)
