@@ -26,12 +26,18 @@ QUIET = [
 AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
 
 
+# Fixtures of tests that look at a page alone: a run on a second database may leave them out.
+LOOKS = frozenset({"axe", "show"})
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark everything here; without a Chromium leave it out, unless it is required."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            if LOOKS & set(getattr(item, "fixturenames", ())):
+                item.add_marker(pytest.mark.looks)
             if CHROMIUM is None and os.environ.get("GRADEAPP_BROWSER") != "required":
                 item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
 
