@@ -19,6 +19,17 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
+# Rooms that know no database: a run on a second one need not ask them again.
+PURE_ROOMS = frozenset({"rules", "llm", "importers", "exports"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what a second database says nothing new about: pure rooms, whole benchmarks."""
+    for item in items:
+        if PURE_ROOMS & set(item.path.parts) or item.get_closest_marker("shareddata"):
+            item.add_marker(pytest.mark.once)
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
