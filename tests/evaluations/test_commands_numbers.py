@@ -149,6 +149,8 @@ def test_report_prints_the_promised_json(answered: Path) -> None:
         "dataset": "gaokao-bench",
         "marker": "teachers",
         "policy": "strict",
+        "items": 3,
+        "left_out": {},
         "excluded": 0,
         "unscored": {},
     }
@@ -163,7 +165,8 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
     shown = text("report", "converted", "--dataset", "gaokao-bench", "--model", "gpt-x")
     first, head, *lines = shown.splitlines()
     assert first == (
-        "converted: dataset=gaokao-bench models=gpt-x policy=strict excluded=0 unscored=0"
+        "converted: dataset=gaokao-bench models=gpt-x policy=strict "
+        "items=3 left_out=0 excluded=0 unscored=0"
     )
     assert head.split()[:5] == ["model", "stream", "subject", "marker", "policy"]
     assert len({line.index("teachers") for line in lines}) == 1
