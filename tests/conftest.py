@@ -24,9 +24,16 @@ PURE_ROOMS = frozenset({"rules", "llm", "importers", "exports"})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what a second database says nothing new about: pure rooms, whole benchmarks."""
+    """Mark what a second database says nothing new about.
+
+    Pure rooms, whole benchmarks, and what is held of the project as a whole
+    (routes, words, sizes, docs), but not the migrations.
+    """
+    root = Path(__file__).parent
     for item in items:
-        if PURE_ROOMS & set(item.path.parts) or item.get_closest_marker("shareddata"):
+        of_all = item.path.parent == root and item.path.name != "test_migrations.py"
+        pure = PURE_ROOMS & set(item.path.parts)
+        if pure or of_all or item.get_closest_marker("shareddata"):
             item.add_marker(pytest.mark.once)
 
 
