@@ -140,6 +140,35 @@ def _round(teachers: list[User]) -> tuple[MarkingRound, BlindAnswer, BlindAnswer
     return marking, held, disputed, settled
 
 
+def bank_pages(question: Question) -> list[str]:
+    """The rooms of the bank, and the pages of one of its questions."""
+    of_one = [
+        "question",
+        "labelling-item",
+        "labelling-history",
+        "rates",
+        "rubrics",
+        "rubric-new",
+    ]
+    rooms = [
+        "list",
+        "problems",
+        "imports",
+        "labelling",
+        "labelling-agreement",
+        "labelling-differences",
+        "labelling-suggestions",
+        "rubric-bank",
+    ]
+    second = reverse("questions:labelling-item", args=[question.public_id]) + "?mode=second"
+    return [
+        *(reverse(f"questions:{room}") for room in rooms),
+        *(reverse(f"questions:{page}", args=[question.public_id]) for page in of_one),
+        reverse("questions:list") + "?q=nothing-like-this&status=no-such",
+        second,
+    ]
+
+
 def pages(world: World) -> dict[str, list[str]]:
     """The addresses that each member of the cast looks at."""
     marking, answers = world.round.public_id, f"?dataset=exam-1&model={ALPHA}"
@@ -160,22 +189,6 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("judging:list"),
         reverse("judging:judge", args=[world.judge.pk]),
         reverse("judging:judgement", args=[world.judge.pk, world.written.public_id]),
-    ]
-    questions = [
-        reverse("questions:list"),
-        reverse("questions:list") + "?q=nothing-like-this&status=no-such",
-        reverse("questions:question", args=[world.settled.question.public_id]),
-        reverse("questions:labelling"),
-        reverse("questions:labelling-item", args=[world.settled.question.public_id]),
-        reverse("questions:labelling-item", args=[world.settled.question.public_id])
-        + "?mode=second",
-        reverse("questions:labelling-history", args=[world.settled.question.public_id]),
-        reverse("questions:labelling-agreement"),
-        reverse("questions:labelling-differences"),
-        reverse("questions:labelling-suggestions"),
-        reverse("questions:rates", args=[world.settled.question.public_id]),
-        reverse("questions:rubrics", args=[world.settled.question.public_id]),
-        reverse("questions:rubric-bank"),
     ]
     rounds = [
         reverse("rounds:list"),
@@ -200,7 +213,7 @@ def pages(world: World) -> dict[str, list[str]]:
     own = [reverse("password_change"), reverse("password_change_done")]
     return {
         "admin": [reverse("home"), *runs, *endpoints, *judging, *reports],
-        "curator": [*own, *questions],
+        "curator": [*own, *bank_pages(world.settled.question)],
         "lead": [*own, *rounds, *reports[:1]],
         "teacher": [*own, *desk],
         "other_teacher": desk[:2],
