@@ -6,15 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from evaluations.llm.scripted import ScriptedServer
@@ -23,6 +20,13 @@ from evaluations.services.endpoints import save_endpoint
 from evaluations.services.generation import look_for_work, work_on_run
 from evaluations.services.runs import start_run
 from tests.factories import make_dataset, make_question, make_task
+from tests.worker_processes import (
+    StartWorker,
+    celery_workers,
+    database_url,
+    kill,
+    wait_until,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IN_FLIGHT = 6
@@ -63,14 +67,6 @@ STEPS = [
     "between answers and scores",
     "between scores and judges",
 ]
-
-
-def database_url() -> str:
-    """The test database as another process names it."""
-    name = connection.settings_dict["NAME"]
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{name}"
-    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
 @pytest.fixture
@@ -165,43 +161,14 @@ def test_a_polite_stop_bills_nothing_twice(
 
 
 @pytest.fixture
-def start_worker(environment: dict[str, str]) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Starts Celery with its clock, each time in a process group of its own."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "celery", "-A", "gradeapp", "worker", "--beat"]
-        options = ["--concurrency", "2", "--without-mingle", "--without-gossip"]
-        quiet = ["--loglevel", "ERROR"]
-        started.append(
-            subprocess.Popen(
-                [*command, *options, *quiet], cwd=ROOT, env=environment, start_new_session=True
-            )
-        )
-        return started[-1]
-
-    yield start
-    for process in started:
-        kill(process)
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """kill -9 for the worker and everything that it started."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def wait_until(what: Callable[[], bool], seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.1)
+def start_worker(environment: dict[str, str]) -> Iterator[StartWorker]:
+    with celery_workers(environment, concurrency=2) as start:
+        yield start
 
 
 @pytest.mark.django_db(transaction=True)
 def test_celery_is_killed_in_the_middle_and_started_again(
-    server: ScriptedServer, start_worker: Callable[[], subprocess.Popen[bytes]]
+    server: ScriptedServer, start_worker: StartWorker
 ) -> None:
     run = planned(server, 60)
     Endpoint.objects.update(timeout_seconds=10)

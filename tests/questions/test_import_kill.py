@@ -7,10 +7,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 
 from gradeapp.audit.models import AuditEntry
 from questions.models import (
@@ -25,6 +23,7 @@ from questions.models import (
 )
 from questions.services.imports import import_questions
 from tests.questions.test_importer_agieval import ITEM, write, write_examples
+from tests.worker_processes import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,14 +60,6 @@ imports.import_questions("agieval", Path(sys.argv[2]))
 """
 STEPS = ["revisions", "labels", "the gate", "facts of the task", "the log"]
 ITEMS = 40
-
-
-def database_url() -> str:
-    """The test database as another process names it."""
-    name = connection.settings_dict["NAME"]
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{name}"
-    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
 
 
 def rows_of(task: str) -> int:

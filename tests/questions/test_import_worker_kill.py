@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,9 +18,15 @@ from questions.models import ImportBatch, Question
 from questions.models.imports import ImportFile
 from questions.services import import_jobs, uploads
 from tests.conftest import logged_in
-from tests.evaluations.test_worker_kill import database_url
 from tests.questions.upload_world import lines, sent
 from tests.questions.upload_world import var as var
+from tests.worker_processes import (
+    StartWorker,
+    celery_workers,
+    database_url,
+    kill,
+    wait_until,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = 6
@@ -117,40 +122,9 @@ def test_killed_at_each_step(
 
 
 @pytest.fixture
-def start_worker(environment: dict[str, str]) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Starts Celery with its clock, each time in a process group of its own."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    def start() -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "celery", "-A", "gradeapp", "worker", "--beat"]
-        options = ["--concurrency", "1", "--without-mingle", "--without-gossip"]
-        started.append(
-            subprocess.Popen(
-                [*command, *options, "--loglevel", "ERROR"],
-                cwd=ROOT,
-                env=environment,
-                start_new_session=True,
-            )
-        )
-        return started[-1]
-
-    yield start
-    for process in started:
-        kill(process)
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """kill -9 for the worker and everything that it started."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def wait_until(what: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.05)
+def start_worker(environment: dict[str, str]) -> Iterator[StartWorker]:
+    with celery_workers(environment, concurrency=1) as start:
+        yield start
 
 
 def now(batch: ImportBatch) -> ImportBatch:
@@ -159,7 +133,7 @@ def now(batch: ImportBatch) -> ImportBatch:
 
 
 def test_celery_is_killed_in_the_middle_and_a_person_goes_on(
-    curator: User, start_worker: Callable[[], subprocess.Popen[bytes]]
+    curator: User, start_worker: StartWorker
 ) -> None:
     batch = uploaded(curator, questions_a_file=800)
     # No message was sent: the worker's own clock finds the upload.
