@@ -72,7 +72,8 @@ def show(page: Page) -> Callable[..., list[str]]:
         page.route("**/*", lambda route: serve(route, body, csp))
         page.goto(HOST + "/")
         wanted = min(CAP, len(formulas))
-        page.wait_for_function(f"document.querySelectorAll('[data-rendered]').length === {wanted}")
+        # Not wait_for_function: what it polls is a text, which the policy of the page forbids.
+        expect(page.locator("[data-rendered]")).to_have_count(wanted, timeout=30_000)
         page.evaluate("document.fonts.ready")
         return trouble
 

@@ -49,6 +49,11 @@ def zip_file(folder: Path) -> Path:
     return file
 
 
+def at_rest(page: Page) -> None:
+    """Wait until the page asks for nothing more: while it does, it may be loaded anew."""
+    expect(page.locator("#progress:not([hx-get])")).to_have_count(1, timeout=30_000)
+
+
 def test_upload_check_import_and_see(
     site: Site,
     axe: Callable[[Page], list[str]],
@@ -64,6 +69,7 @@ def test_upload_check_import_and_see(
     page.get_by_role("button", name="Check the files").click()
     expect(page.get_by_text("An import would add 90 questions")).to_be_visible(timeout=30_000)
     assert not Question.objects.exists()
+    at_rest(page)
     assert axe(page) == []
     page.locator(".page-actions").get_by_role("button", name="Import").click()
     expect(page.locator(".page-head .pill")).to_have_text("imported", timeout=30_000)
@@ -94,7 +100,8 @@ def test_what_is_refused_is_traced_on_a_phone(
     page.goto("/questions/imports/")
     page.set_input_files("input[type=file]", file)
     page.locator("form[data-upload] button").click()
-    expect(page.locator("code", has_text="broken_json")).to_be_visible(timeout=30_000)
+    at_rest(page)
+    expect(page.locator("code", has_text="broken_json")).to_be_visible()
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
