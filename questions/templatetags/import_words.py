@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus
+from questions.selectors import problem_sentences
 
 register = template.Library()
 Words = str | Promise
@@ -37,7 +38,7 @@ COUNTS = {
     "marks": _("Marks"),
     "judgements": _("Judgements"),
 }
-# What a problem is called; its sentence in the log, with names and numbers, stands beside it.
+# What a problem is called; its sentence, with names and numbers, stands below it.
 PROBLEMS: dict[str, Words] = {
     "no_files": _("no file to read"),
     "unreadable": _("cannot be read"),
@@ -91,7 +92,29 @@ PROBLEMS: dict[str, Words] = {
     "unknown_knowledge": _("a knowledge that is not in the taxonomy"),
     "unknown_task": _("an unknown task, passed over"),
     "unknown_keyword": _("an unknown keyword, passed over"),
+    "level_differs": _("the level does not fit the human rate"),
+    "branch_differs": _("the ability branch does not fit the knowledge"),
+    "questions_file": _("questions, passed over"),
+    "no_model": _("the model is not named"),
+    "no_judge": _("the judge is not named"),
+    "repeated_row": _("one answer twice"),
+    "unmatched": _("the question is not in the bank"),
+    "different_text": _("another text of this answer is in the bank"),
+    "different_marks": _("other marks of this answer are in the bank"),
+    "different_reply": _("another reply of the judge is in the bank"),
+    "released_differs": _("the released total is another"),
+    "unmarked": _("no mark"),
+    "over_full_marks": _("more than full marks"),
+    "below_zero": _("a mark below zero"),
+    "no_total": _("no total in the reply"),
+    "several_totals": _("several totals in the reply"),
+    "unclear_total": _("an unclear total in the reply"),
+    "wrong_denominator": _("a total of other full marks"),
+    "refused": _("the judge refused"),
+    "truncated": _("the reply is cut off"),
 }
+# What a finished import of questions or answers has written, if it has written anything.
+NEW = ("new", "changed", "responses", "marks", "judgements")
 
 
 @register.filter
@@ -100,6 +123,8 @@ def import_state(batch: ImportBatch) -> tuple[Words, str]:
     if batch.status == ImportStatus.WORKING:
         running = _("being checked") if batch.confirmed_at is None else _("being imported")
         return running, "green"
+    if batch.status == ImportStatus.DONE and not any(batch.counts.get(key) for key in NEW):
+        return (_("nothing new"), "") if batch.counts.get("same") else (_("nothing taken"), "amber")
     return STATES[batch.status]
 
 
@@ -113,6 +138,12 @@ def source_name(reader: str) -> Words:
 def problem_words(code: str) -> Words:
     """What a problem is called; its code with blanks where unknown."""
     return PROBLEMS.get(code, code.replace("_", " "))
+
+
+@register.filter
+def problem_sentence(text: str) -> str | None:
+    """The sentence of a problem in the reader's language; None where it is not known."""
+    return problem_sentences.problem_sentence(text)
 
 
 @register.filter

@@ -207,3 +207,46 @@ def test_there_is_no_such_import(curator: User) -> None:
         assert logged_in(curator).get(f"{PAGE}999/{address}").status_code == 404
     for deed in ("import", "stop", "resume", "discard"):
         assert logged_in(curator).post(f"{PAGE}999/{deed}/").status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_chinese_page_says_what_was_found_in_chinese(curator: User) -> None:
+    batch = ImportBatch.objects.create(kind="questions", source="x", reader="jsonl")
+    texts = ("Key 2 is E, offered are ABCD.", "What a later version says.")
+    for text in texts:
+        ImportProblem.objects.create(batch=batch, file="a.jsonl", row=7, code="x_y", text=text)
+    browser = logged_in(curator)
+    page = browser.get(f"{PAGE}{batch.pk}/", headers={"accept-language": "zh-CN"}).text
+    assert "第2个答案是 E，备选的是 ABCD。" in page
+    assert f'title="{texts[0]}"' in page, "the sentence of the log is at hand"
+    assert f'lang="en">{texts[1]}' in page
+    assert texts[0] in browser.get(f"{PAGE}{batch.pk}/", headers={"accept-language": "en"}).text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"new": 0, "changed": 0, "same": 2811}, "nothing new"),
+        ({"new": 1, "changed": 0, "same": 2810}, "imported"),
+        ({"new": 0, "changed": 1, "same": 0}, "imported"),
+        ({}, "nothing taken"),
+        ({"responses": 3, "marks": 0}, "imported"),
+    ],
+)
+def test_the_list_says_what_an_import_brought(
+    curator: User, counts: dict[str, int], said: str
+) -> None:
+    ImportBatch.objects.create(kind="questions", source="x", status="done", counts=counts)
+    page = logged_in(curator).get(PAGE).content.decode()
+    assert f">{said}</span>" in page
+
+
+@pytest.mark.django_db
+def test_a_second_import_says_that_nothing_was_new(curator: User) -> None:
+    batch = ImportBatch.objects.create(
+        kind="questions", source="x", reader="jsonl", status="done", confirmed_at=timezone.now()
+    )
+    ImportFile.objects.create(batch=batch, name="a.jsonl", same=2811, imported_at=timezone.now())
+    page = logged_in(curator).get(f"{PAGE}{batch.pk}/").content.decode()
+    assert "Nothing new: the 2,811 questions that were read are in the bank as they were." in page
