@@ -6,7 +6,7 @@ import itertools
 from decimal import Decimal
 from typing import Any
 
-from evaluations.models import LanguageModel, Response, Run
+from evaluations.models import BlindAnswer, FinalMark, LanguageModel, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -121,3 +121,10 @@ def make_response(question: Question, run: Run | None = None, text: str = "ã€ç­
         text=text,
         finish_reason="stop",
     )
+
+
+def final_mark(answer: BlindAnswer, **fields: Any) -> FinalMark:
+    """A final mark of *answer*, which points to it from now on."""
+    answer.final = FinalMark.objects.create(answer=answer, **fields)
+    answer.save(update_fields=["final"])
+    return answer.final

@@ -97,6 +97,7 @@ class World:
             model.save()
 
     def _forget(self, answer: BlindAnswer) -> None:
+        BlindAnswer.objects.filter(pk=answer.pk).update(final=None)
         FinalMark.objects.filter(answer=answer).delete()
         for mark in Mark.objects.filter(slot__answer=answer, teacher=self.other):
             mark.points.all().delete()

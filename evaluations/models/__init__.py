@@ -1,36 +1,56 @@
 """The evaluations' tables, one module a feature."""
 
+from evaluations.models.capability import (
+    CapabilityJudgement,
+    CapabilityReview,
+    ReviewItem,
+    ReviewSlot,
+)
 from evaluations.models.judging import Judge, Judgement
 from evaluations.models.marking import (
     BlindAnswer,
     Draft,
     FinalMark,
     Mark,
-    MarkingRound,
     PointMark,
-    RoundTeacher,
+    SeedAnswer,
     Slot,
 )
 from evaluations.models.responses import Extraction, ObjectiveScore, Response
+from evaluations.models.rounds import (
+    DeskSettings,
+    HouseRuling,
+    MarkingRound,
+    MarkingSheet,
+    RoundTeacher,
+)
 from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run
 
 __all__ = [
     "Attempt",
     "BlindAnswer",
+    "CapabilityJudgement",
+    "CapabilityReview",
+    "DeskSettings",
     "Draft",
     "Endpoint",
     "Extraction",
     "FinalMark",
+    "HouseRuling",
     "Job",
     "Judge",
     "Judgement",
     "LanguageModel",
     "Mark",
     "MarkingRound",
+    "MarkingSheet",
     "ObjectiveScore",
     "PointMark",
     "Response",
+    "ReviewItem",
+    "ReviewSlot",
     "RoundTeacher",
     "Run",
+    "SeedAnswer",
     "Slot",
 ]

@@ -1,4 +1,4 @@
-"""Marking rounds: blind answers, slots that teachers hold, marks and final marks."""
+"""Blind answers, the slots on them that teachers hold, marks and final marks."""
 
 from __future__ import annotations
 
@@ -9,60 +9,19 @@ from django.conf import settings
 from django.db import models
 
 from evaluations.models.responses import Response
-from evaluations.models.vocabulary import RoundStatus, SlotKind
-from questions.models import Dataset, Question, QuestionRevision, Rubric, ScoringPoint
-
-
-class MarkingRound(models.Model):
-    """A set of responses, a pool of teachers, a scheme and its settings (MARKING.md)."""
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    name = models.CharField(max_length=100)
-    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="rounds")
-    scheme = models.CharField(max_length=6)
-    tolerance_points = models.DecimalField(max_digits=5, decimal_places=2, default=Decimal(1))
-    tolerance_share = models.DecimalField(max_digits=4, decimal_places=3, default=Decimal("0.1"))
-    mark_step = models.DecimalField(max_digits=4, decimal_places=2, default=Decimal("0.5"))
-    lease_minutes = models.PositiveSmallIntegerField(default=30)
-    random_seed = models.BigIntegerField()
-    house_rulings = models.TextField(blank=True)
-    published = models.BooleanField(default=False, help_text="marks that a benchmark released")
-    status = models.CharField(
-        max_length=8, choices=RoundStatus.choices(), default=RoundStatus.OPEN.value
-    )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="rounds_made"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    closed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class RoundTeacher(models.Model):
-    """A teacher in the pool of a round."""
-
-    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="pool")
-    teacher = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pools"
-    )
-    paused = models.BooleanField(default=False)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["round", "teacher"], name="once_in_a_pool"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.teacher} in {self.round}"
+from evaluations.models.rounds import MarkingRound
+from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
+from questions.models import Question, QuestionRevision, Rubric, ScoringPoint
 
 
 class BlindAnswer(models.Model):
-    """A response as a round shows it: under an alias, with the key and rubric of that day."""
+    """A response as a round shows it: under an alias, with the key and rubric of that day.
+
+    ``final`` is the final mark that counts now: a pointer that services move, so
+    that nothing has to look for the newest one. A response that comes back for a
+    self-repeat is a second blind answer with an alias of its own, whose
+    ``repeat_of`` names the first; it never gets a final mark.
+    """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="answers")
@@ -74,6 +33,15 @@ class BlindAnswer(models.Model):
     rubric = models.ForeignKey(
         Rubric, null=True, on_delete=models.PROTECT, related_name="blind_answers"
     )
+    role = models.CharField(
+        max_length=8, choices=AnswerRole.choices(), default=AnswerRole.ANSWER.value
+    )
+    repeat_of = models.ForeignKey(
+        "self", null=True, on_delete=models.PROTECT, related_name="repeats"
+    )
+    final = models.ForeignKey(
+        "FinalMark", null=True, on_delete=models.PROTECT, related_name="final_of"
+    )
     alias = models.CharField(max_length=12)
     full_marks = models.DecimalField(max_digits=6, decimal_places=2)
     tolerance = models.DecimalField(max_digits=6, decimal_places=2)
@@ -81,8 +49,17 @@ class BlindAnswer(models.Model):
     class Meta:
         ordering = ["round", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["round", "response"], name="once_in_a_round"),
+            models.UniqueConstraint(
+                fields=["round", "response"],
+                condition=models.Q(repeat_of=None),
+                name="once_in_a_round",
+            ),
             models.UniqueConstraint(fields=["round", "alias"], name="one_alias_in_a_round"),
+            models.CheckConstraint(
+                condition=models.Q(role=AnswerRole.REPEAT.value, repeat_of__isnull=False)
+                | (~models.Q(role=AnswerRole.REPEAT.value) & models.Q(repeat_of=None)),
+                name="a_repeat_names_its_first",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -94,7 +71,9 @@ class Slot(models.Model):
 
     ``holder`` is set by the claim and stays once there is a mark. That nobody
     has two roles on one response is a constraint over ``holder``: first,
-    second, third mark and arbitration are all slots.
+    second, third mark and arbitration are all slots, and so is each teacher's
+    mark of a seed answer. Versions up to ``void_version`` were sent back: they
+    stay and no longer count.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")
@@ -109,11 +88,21 @@ class Slot(models.Model):
     lease_until = models.DateTimeField(null=True)
     skipped_at = models.DateTimeField(null=True)
     marked = models.BooleanField(default=False)
+    void_version = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["answer", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["answer", "kind"], name="one_slot_per_kind"),
+            models.UniqueConstraint(
+                fields=["answer", "kind"],
+                condition=~models.Q(kind__in=CHECK_KINDS),
+                name="one_slot_per_kind",
+            ),
+            models.UniqueConstraint(
+                fields=["answer", "planned"],
+                condition=models.Q(kind__in=CHECK_KINDS),
+                name="one_check_per_person_and_response",
+            ),
             models.UniqueConstraint(
                 fields=["answer", "holder"],
                 condition=models.Q(holder__isnull=False),
@@ -131,6 +120,14 @@ class Slot(models.Model):
 
     def __str__(self) -> str:
         return f"{self.answer} {self.kind}"
+
+
+class MarkQuerySet(models.QuerySet["Mark"]):
+    """Marks, and those of them that count."""
+
+    def counting(self) -> MarkQuerySet:
+        """Neither from a stale page nor sent back; the newest version of a slot counts."""
+        return self.filter(stale=False, version__gt=models.F("slot__void_version"))
 
 
 class Mark(models.Model):
@@ -155,6 +152,8 @@ class Mark(models.Model):
     reason = models.CharField(max_length=20, blank=True, help_text="of an arbitration")
     seconds = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MarkQuerySet.as_manager()
 
     class Meta:
         ordering = ["slot", "version", "id"]
@@ -217,6 +216,14 @@ class Draft(models.Model):
         return f"draft of {self.teacher} for {self.slot}"
 
 
+class FinalMarkQuerySet(models.QuerySet["FinalMark"]):
+    """Final marks, and those of them that count."""
+
+    def counting(self) -> FinalMarkQuerySet:
+        """Those that their response points to: neither followed nor taken back."""
+        return self.filter(final_of__isnull=False)
+
+
 class FinalMark(models.Model):
     """What counts for a response in a round, with the rule that made it.
 
@@ -232,6 +239,8 @@ class FinalMark(models.Model):
     marks = models.JSONField(default=list, help_text="ids of the marks it was made from")
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = FinalMarkQuerySet.as_manager()
+
     class Meta:
         ordering = ["answer", "number"]
         constraints = [
@@ -244,3 +253,35 @@ class FinalMark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.answer}: {self.value} ({self.rule})"
+
+
+class SeedAnswer(models.Model):
+    """The reference mark of a blind answer that is hidden in every teacher's queue (种子卷).
+
+    ``points`` are decimal strings, one per scoring point of its rubric; empty
+    where there is none. It was taken from a final mark, or given by ``author``.
+    """
+
+    answer = models.OneToOneField(BlindAnswer, on_delete=models.PROTECT, related_name="seed_answer")
+    total = models.DecimalField(max_digits=8, decimal_places=4)
+    points = models.JSONField(default=list)
+    comment = models.TextField(blank=True)
+    taken_from = models.ForeignKey(
+        FinalMark, null=True, on_delete=models.PROTECT, related_name="seed_answers"
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="seed_answers"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["answer"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(taken_from__isnull=False) | models.Q(author__isnull=False),
+                name="a_reference_has_a_source",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.answer}: reference {self.total}"

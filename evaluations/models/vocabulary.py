@@ -38,10 +38,11 @@ class PauseReason(Named):
 
 
 class RunPurpose(Named):
-    """A run answers questions, or judges the responses of another run."""
+    """A run answers questions, judges the responses of another run, or suggests to curators."""
 
     ANSWER = "answer", "Answer", "作答"
     JUDGE = "judge", "Judge", "评判"
+    SUGGEST = "suggest", "Suggest", "建议"
 
 
 class JobStatus(Named):
@@ -63,8 +64,9 @@ class AttemptStatus(Named):
 
 
 class RoundStatus(Named):
-    """A marking round is open for marking until a lead closes it."""
+    """A marking round is planned, then open for marking until a lead closes it."""
 
+    PLANNED = "planned", "Planned", "准备中"
     OPEN = "open", "Open", "进行中"
     PAUSED = "paused", "Paused", "已暂停"
     CLOSED = "closed", "Closed", "已结束"
@@ -77,6 +79,27 @@ class SlotKind(Named):
     SECOND = "second", "Second mark", "二评"
     THIRD = "third", "Third mark", "三评"
     ARBITRATION = "arbitration", "Arbitration", "仲裁"
+    SEED = "seed", "Seed answer", "种子卷"
+    REPEAT = "repeat", "Self-repeat", "自评一致性"
+
+
+# Marks that watch a teacher and never count for a response.
+CHECK_KINDS = (SlotKind.SEED.value, SlotKind.REPEAT.value)
+
+
+class AnswerRole(Named):
+    """Why a blind answer is in a round; markers cannot tell."""
+
+    ANSWER = "answer", "Response", "答卷"
+    SEED = "seed", "Seed answer", "种子卷"
+    REPEAT = "repeat", "Self-repeat", "自评一致性"
+
+
+class ReviewStatus(Named):
+    """A capability review is open until a lead closes it."""
+
+    OPEN = "open", "Open", "进行中"
+    CLOSED = "closed", "Closed", "已结束"
 
 
 class Flag(Named):

@@ -111,7 +111,7 @@ def waiting_for(lead: User, marking_round: MarkingRound) -> QuerySet[Any]:
     """Responses that wait for a decision of *lead*, the longest waiting first."""
     own = Slot.objects.filter(answer=OuterRef("pk"), holder=lead)
     waits = Slot.objects.filter(answer=OuterRef("pk"), kind=SlotKind.ARBITRATION, marked=False)
-    answers = marking_round.answers.filter(Exists(waits), ~Exists(own), finals=None)
+    answers = marking_round.answers.filter(Exists(waits), ~Exists(own), final=None)
     return answers.annotate(since=Max("slots__marks__created_at")).order_by("since", "id")
 
 
@@ -165,7 +165,7 @@ _TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
 
 def _newest_marks(slots: Sequence[Slot]) -> dict[str, GivenMark]:
     kinds = {slot.pk: slot.kind for slot in slots}
-    rows = Mark.objects.filter(slot__in=list(kinds), stale=False).prefetch_related("points")
+    rows = Mark.objects.counting().filter(slot__in=list(kinds)).prefetch_related("points")
     newest: dict[str, GivenMark] = {}
     for mark in rows.order_by("version"):
         newest[kinds[mark.slot_id]] = GivenMark(

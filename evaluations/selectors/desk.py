@@ -11,7 +11,7 @@ from datetime import datetime
 from math import ceil
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
@@ -121,9 +121,11 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     counts = Slot.objects.filter(answer__round=marking_round).aggregate(
         done=Count("pk", filter=own), left=Count("pk", filter=left)
     )
-    recent = Mark.objects.filter(
-        teacher=teacher, slot__answer__round=marking_round, stale=False
-    ).order_by("-id")[:RECENT_MARKS]
+    recent = (
+        Mark.objects.counting()
+        .filter(teacher=teacher, slot__answer__round=marking_round)
+        .order_by("-id")[:RECENT_MARKS]
+    )
     rows = list(recent.values_list("seconds", "created_at"))
     seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one is not None]
     spent: int = sum(seconds)
@@ -151,8 +153,9 @@ def own_marks(
 
 def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot | None:
     """The slot of the newest own mark; of the one before it while *before* is being revised."""
-    marks = Mark.objects.filter(teacher=teacher, slot__answer__round=marking_round)
-    marks = marks.filter(stale=False, version=1, slot__holder=teacher).order_by("-id")
+    marks = Mark.objects.filter(teacher=teacher, slot__answer__round=marking_round, stale=False)
+    first = marks.filter(version=F("slot__void_version") + 1)
+    marks = first.filter(slot__holder=teacher, slot__marked=True).order_by("-id")
     if before is not None and before.marked:
         marks = marks.filter(pk__lt=marks.get(slot=before).pk)
     newest = marks.select_related(*(f"slot__{part}" for part in WHOLE)).first()
@@ -170,7 +173,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
         item=item,
         images=image_addresses(slot.answer.round.dataset, revision.images),
         language=revision.language,
-        version=mark.version if mark else 0,
+        version=mark.version if mark else slot.void_version,
         marked_at=mark.created_at if mark else None,
         draft_sequence=draft.sequence if draft else 0,
         given=_from_mark(mark) if mark else _from_draft(draft, len(item.scoring_points)),

@@ -134,6 +134,7 @@ def judged_response(judge: Judge, response_id: UUID) -> JudgedResponse | None:
     if not judgements:
         return None
     response = judgements[0].response
-    finals = FinalMark.objects.filter(answer__response=response).select_related("answer__round")
+    counting = FinalMark.objects.counting().filter(answer__response=response)
+    finals = counting.select_related("answer__round")
     rubric = judgements[0].rubric or accepted_rubric(response.question)
     return JudgedResponse(response, judgements, rubric, tuple(finals.order_by("-pk")))

@@ -89,7 +89,7 @@ def _models(dataset: str) -> tuple[ModelChoice, ...]:
 
 
 def _markers(dataset: str) -> tuple[MarkerChoice, ...]:
-    finals = FinalMark.objects.filter(answer__response__run__dataset__slug=dataset)
+    finals = FinalMark.objects.counting().filter(answer__response__run__dataset__slug=dataset)
     by_teachers = finals.aggregate(n=Count("answer__response", distinct=True))["n"]
     judgements = Judgement.objects.filter(response__run__dataset__slug=dataset).order_by()
     by_judge = judgements.values_list("judge__name").annotate(n=Count("response", distinct=True))

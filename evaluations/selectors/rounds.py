@@ -102,7 +102,7 @@ def round_list() -> QuerySet[Any]:
         MarkingRound.objects.select_related("dataset")
         .annotate(
             responses=Count("answers", distinct=True),
-            final=Count("answers", filter=Q(answers__finals__isnull=False), distinct=True),
+            final=Count("answers", filter=Q(answers__final__isnull=False), distinct=True),
             waiting=Count("answers", filter=waiting, distinct=True),
         )
         .order_by("-id")
@@ -124,7 +124,7 @@ def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
     slots = Slot.objects.filter(answer=OuterRef("pk"))
     unmarked = slots.filter(marked=False)
     state = Case(
-        When(Exists(FinalMark.objects.filter(answer=OuterRef("pk"))), then=Value("final")),
+        When(final__isnull=False, then=Value("final")),
         When(Exists(unmarked.filter(kind=SlotKind.ARBITRATION)), then=Value("arbitration")),
         When(Exists(unmarked.filter(kind=SlotKind.THIRD)), then=Value("third")),
         When(Exists(slots.filter(marked=True)), then=Value("marked")),
@@ -145,16 +145,16 @@ def state_counts(marking_round: MarkingRound) -> dict[str, int]:
 def answer_rows(answers: Sequence[Any]) -> list[AnswerRow]:
     """The rows of one page of ``answers_by_state``, in four queries."""
     marks: dict[tuple[int, str], Mark] = {}
-    counting = Mark.objects.filter(slot__answer__in=[a.pk for a in answers], stale=False)
+    counting = Mark.objects.counting().filter(slot__answer__in=[a.pk for a in answers])
     for mark in counting.select_related("slot").order_by("version"):
         marks[mark.slot.answer_id, mark.slot.kind] = mark
-    finals = FinalMark.objects.filter(answer__in=[a.pk for a in answers]).order_by("number")
-    final = {mark.answer_id: mark for mark in finals}
+    finals = FinalMark.objects.in_bulk([a.final_id for a in answers if a.final_id])
     texts = dict(
         Response.objects.filter(pk__in=[a.response_id for a in answers]).values_list("pk", "text")
     )
     return [
-        _row(answer, marks, final.get(answer.pk), texts[answer.response_id]) for answer in answers
+        _row(answer, marks, finals.get(answer.final_id), texts[answer.response_id])
+        for answer in answers
     ]
 
 
@@ -189,7 +189,7 @@ def round_progress(marking_round: MarkingRound) -> RoundProgress:
     states = state_counts(marking_round)
     slots = Slot.objects.filter(answer__round=marking_round, kind__in=TEACHERS)
     done = slots.filter(marked=True).count()
-    due = slots.filter(marked=False, answer__finals=None).count()
+    due = slots.filter(marked=False, answer__final=None).count()
     return RoundProgress(
         responses=sum(states.values()),
         final=states["final"],

@@ -238,7 +238,8 @@ def _spelled(answers: str) -> str:
 
 
 def _teacher_points(params: ReportParams) -> dict[int, Points]:
-    finals = FinalMark.objects.filter(_asked_for(params, "answer__response__")).order_by("pk")
+    counting = FinalMark.objects.counting().filter(_asked_for(params, "answer__response__"))
+    finals = counting.order_by("pk")
     return {
         response: Points(value)
         for response, value in finals.values_list("answer__response", real("value"))

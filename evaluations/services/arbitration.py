@@ -59,7 +59,7 @@ def _decide(answer: BlindAnswer, lead: User, given: GivenMark, key: UUID, now: d
     slot = answer.slots.get(kind=SlotKind.ARBITRATION)
     slot.answer, slot.holder, slot.marked = answer, lead, True
     slot.save(update_fields=["holder", "marked"])
-    mark = write_mark(slot, lead, given, version=1, stale=False, key=key)
+    mark = write_mark(slot, lead, given, version=slot.void_version + 1, stale=False, key=key)
     record(Tag.ARBITRATED, mark, actor=lead, answer=answer.alias, total=str(mark.total))
     settle(answer, now=now)
     return mark
@@ -79,7 +79,7 @@ def _check(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> None:
     """Whether this lead may decide this response, now and on these marks."""
     if answer.slots.filter(holder=lead).exclude(kind=SlotKind.ARBITRATION).exists():
         raise _own_mark()
-    if answer.finals.exists():
+    if answer.final_id is not None:
         raise Conflict(_("This response has been settled meanwhile."), code="settled")
     if answer.round.status != RoundStatus.OPEN:
         raise Conflict(_("The round is closed."), code="round_closed")

@@ -111,7 +111,7 @@ def frozen_rubric(answer: BlindAnswer) -> RubricLines:
 
 def current_mark(slot: Slot) -> Mark | None:
     """The version that counts, with its points."""
-    marks = Mark.objects.filter(slot=slot, stale=False).prefetch_related("points")
+    marks = Mark.objects.counting().filter(slot=slot).prefetch_related("points")
     return marks.order_by("-version").first()
 
 

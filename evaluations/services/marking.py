@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import Flag, RoundStatus, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus, SlotKind
 from evaluations.selectors.desk import last_own_mark
 from evaluations.services.drafts import write_draft
 from evaluations.services.mark_rows import (
@@ -71,9 +71,10 @@ def save_mark(
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             _refuse_unless_markable(answer, given)
-            marks = newest_marks(answer)
+            marks = _marks_beside(slot)
             current = marks.get(SlotKind(slot.kind))
-            stale = reused or based_on_version != (current.version if current else 0)
+            shown = current.version if current else slot.void_version
+            stale = reused or based_on_version != shown
             mark = _store(slot, teacher, given, key=key, marks=marks, stale=stale, now=now)
         elif earlier is None:
             write_draft(slot, teacher, _next_sequence(slot, teacher), given.as_draft())
@@ -99,7 +100,7 @@ def last_marked(teacher: User, marking_round: MarkingRound, before: Slot | None)
 
 def check_revisable(slot: Slot) -> None:
     """Raise Conflict when the response of *slot* is settled: its marks can only be read."""
-    if slot.answer.finals.exists():
+    if slot.answer.final_id is not None:
         raise _counted()
 
 
@@ -133,7 +134,7 @@ def _earlier(
 
 
 def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
-    if answer.finals.exists():
+    if answer.final_id is not None:
         raise _counted()
     check_given(answer, given)
 
@@ -154,7 +155,7 @@ def _store(
 ) -> Mark:
     """The next version, which is settled at once; or a stale mark that changes nothing."""
     kind = SlotKind(slot.kind)
-    version = marks[kind].version if kind in marks else 0
+    version = marks[kind].version if kind in marks else slot.void_version
     number = version if stale else version + 1
     mark = write_mark(slot, teacher, given, version=number, stale=stale, key=key)
     detail = {"answer": slot.answer.alias, "version": number, "total": str(mark.total)}
@@ -163,9 +164,18 @@ def _store(
         return mark
     Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None)
     Draft.objects.filter(slot=slot, teacher=teacher).delete()
-    record(Tag.MARK_REVISED if version else Tag.MARK_SAVED, mark, actor=teacher, **detail)
-    settle_by(slot.answer, {**marks, kind: mark}, now=now)
+    record(Tag.MARK_REVISED if kind in marks else Tag.MARK_SAVED, mark, actor=teacher, **detail)
+    if kind not in CHECK_KINDS:
+        settle_by(slot.answer, {**marks, kind: mark}, now=now)
     return mark
+
+
+def _marks_beside(slot: Slot) -> dict[SlotKind, Mark]:
+    """The marks that count with that of *slot*; a check stands alone."""
+    if slot.kind not in CHECK_KINDS:
+        return newest_marks(slot.answer)
+    own = current_mark(slot)
+    return {SlotKind(slot.kind): own} if own else {}
 
 
 def _answer(mark: Mark, *, repeated: bool) -> SavedMark:

@@ -136,7 +136,12 @@ def _store(round_: MarkingRound, rows: Sequence[StoredRow]) -> int:
     by_answer: dict[int, list[Mark]] = defaultdict(list)
     for mark in marks:
         by_answer[mark.slot.answer_id].append(mark)
-    FinalMark.objects.bulk_create(_final(answer, by_answer[answer.pk]) for answer in answers)
+    finals = FinalMark.objects.bulk_create(
+        _final(answer, by_answer[answer.pk]) for answer in answers
+    )
+    for answer, final in zip(answers, finals, strict=True):
+        answer.final = final
+    BlindAnswer.objects.bulk_update(answers, ["final"], batch_size=200)
     return len(marks)
 
 

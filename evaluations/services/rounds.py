@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, MarkingRound, Response, RoundTeacher, Run, Slot
-from evaluations.models.vocabulary import RoundStatus, SlotKind
+from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.rules.marking.assignment_plan import plan
 from evaluations.rules.marking.blinding import alias
 from evaluations.rules.marking.drawing import shuffled
@@ -94,7 +94,9 @@ def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: d
         still_open = MarkingRound.objects.filter(pk=marking_round.pk, status=RoundStatus.OPEN)
         if not still_open.update(status=RoundStatus.CLOSED, closed_at=now):
             raise Conflict(_("This round is closed already."), code="round_closed")
-        unsettled = BlindAnswer.objects.filter(round=marking_round, finals=None).count()
+        unsettled = BlindAnswer.objects.filter(
+            round=marking_round, final=None, role=AnswerRole.ANSWER
+        ).count()
         record(Tag.ROUND_CLOSED, marking_round, actor=acting_user, unsettled=unsettled)
     marking_round.refresh_from_db()
 

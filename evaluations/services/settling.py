@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models import Q, prefetch_related_objects
 
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
-from evaluations.models.vocabulary import SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
 from evaluations.rules.marking.arbitration import (
     NeedsArbitration,
     NeedsMark,
@@ -58,8 +58,12 @@ def lock(answer_id: int, *, rubric: Rubric | None = None) -> BlindAnswer:
 
 
 def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
-    """The version that counts of every mark of the response, by the kind of its slot."""
-    marks = Mark.objects.filter(slot__answer=answer, stale=False).select_related("slot")
+    """The version that counts of every mark of the response, by the kind of its slot.
+
+    Marks that only watch a teacher are left out: a seed answer has one of each.
+    """
+    counting = Mark.objects.counting().filter(slot__answer=answer)
+    marks = counting.exclude(slot__kind__in=CHECK_KINDS).select_related("slot")
     return {SlotKind(mark.slot.kind): mark for mark in marks.order_by("version")}
 
 
@@ -71,7 +75,7 @@ def settle(answer: BlindAnswer, *, now: datetime) -> Step:
     withdrawn, unless a teacher has the third one at hand: then their mark is
     awaited, so that nothing disappears under their hands.
     """
-    if answer.finals.exists():
+    if answer.final_id is not None:
         return Step()
     return settle_by(answer, newest_marks(answer), now=now)
 
@@ -99,11 +103,14 @@ def _write_final(
     _withdraw(answer, SlotKind.THIRD, SlotKind.ARBITRATION)
     final = FinalMark.objects.create(
         answer=answer,
+        number=answer.finals.count() + 1,
         value=settled.value,
         full=answer.full_marks,
         rule=settled.rule,
         marks=[marks[kind].pk for kind in MADE_FROM[settled.rule]],
     )
+    answer.final = final
+    answer.save(update_fields=["final"])
     record(Tag.MARK_SETTLED, final, actor=None, rule=final.rule, value=str(final.value))
     return final
 

@@ -23,7 +23,14 @@ from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from questions.models import Task
 from questions.rules.vocabulary import QuestionType, Subject
-from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+from tests.factories import (
+    final_mark,
+    make_dataset,
+    make_question,
+    make_response,
+    make_run,
+    make_task,
+)
 
 ALPHA, BETA = "canary-alpha", "canary-beta"
 JUDGE = "canary-judge"
@@ -80,7 +87,7 @@ def mark(response: Response, first: str, second: str) -> FinalMark:
             slot=slot, version=1, key=uuid.uuid4(), teacher=teacher, total=total, full=full
         )
     mean = (Decimal(first) + Decimal(second)) / 2
-    return FinalMark.objects.create(answer=answer, value=mean, full=full, rule="mean of two")
+    return final_mark(answer, value=mean, full=full, rule="mean of two")
 
 
 def judged(

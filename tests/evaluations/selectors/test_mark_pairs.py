@@ -8,7 +8,6 @@ import pytest
 
 from evaluations.models import (
     BlindAnswer,
-    FinalMark,
     Judge,
     Judgement,
     Mark,
@@ -21,7 +20,7 @@ from evaluations.selectors.report_params import ReportParams
 from gradeapp.accounts.models import User
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType
-from tests.factories import make_question, make_response, make_task
+from tests.factories import final_mark, make_question, make_response, make_task
 
 pytestmark = pytest.mark.django_db
 
@@ -88,8 +87,8 @@ def test_the_newest_versions_of_first_and_second_mark_pair(
 
 
 def test_the_final_mark_pairs_with_each_judge(answer: BlindAnswer) -> None:
-    FinalMark.objects.create(answer=answer, number=1, value=5, full=10, rule="mean of two")
-    FinalMark.objects.create(answer=answer, number=2, value=6, full=10, rule="arbitration")
+    final_mark(answer, number=1, value=5, full=10, rule="mean of two")
+    final_mark(answer, number=2, value=6, full=10, rule="arbitration")
     judged(answer, "a", "7")
     judged(answer, "b", None, 12.0)
     assert mark_pairs(ReportParams("exam")) == [pair("teachers-judge:a", 6.0, 7.0)]
@@ -102,7 +101,7 @@ def test_the_marker_picks_the_pairs(
 ) -> None:
     mark(answer, teacher, "first", "4")
     mark(answer, other_teacher, "second", "5")
-    FinalMark.objects.create(answer=answer, value="4.5", full=10, rule="mean of two")
+    final_mark(answer, value="4.5", full=10, rule="mean of two")
     judged(answer, "a", "7")
     kinds = {
         marker: {one.pair for one in mark_pairs(ReportParams("exam", marker=marker))}

@@ -26,7 +26,14 @@ from evaluations.services import scoring
 from evaluations.services.scoring import score_responses
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType, Subject
-from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+from tests.factories import (
+    final_mark,
+    make_dataset,
+    make_question,
+    make_response,
+    make_run,
+    make_task,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +63,7 @@ def final(response: Response, value: str, name: str = "round") -> FinalMark:
         full_marks=10,
         tolerance=1,
     )
-    return FinalMark.objects.create(answer=answer, value=value, full=10, rule="mean of two")
+    return final_mark(answer, value=value, full=10, rule="mean of two")
 
 
 def judgement(response: Response, total: str | None, status: str, *released: float) -> Judgement:

@@ -1,0 +1,139 @@
+"""Marking rounds: what is marked, by whom, under which rules, and what the lead rules meanwhile."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+
+from evaluations.models.vocabulary import RoundStatus
+from questions.models import Dataset
+
+
+class MarkingRound(models.Model):
+    """A set of responses, a pool of teachers, a scheme and its settings (docs/marking-protocol.md).
+
+    ``task_tolerances`` overrides the tolerance of single tasks: the key of the
+    task's row as text to points as text. With ``point_tolerance`` the marks must
+    agree on every scoring point too. One response in ``seed_first_every`` of the
+    first ``seed_first`` of a teacher's queue is a seed answer, then one in
+    ``seed_later_every``; ``repeat_share`` (0 to 1) of them come back.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=100)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="rounds")
+    scheme = models.CharField(max_length=6)
+    tolerance_points = models.DecimalField(max_digits=5, decimal_places=2, default=Decimal(1))
+    tolerance_share = models.DecimalField(max_digits=4, decimal_places=3, default=Decimal("0.1"))
+    task_tolerances = models.JSONField(default=dict)
+    point_tolerance = models.DecimalField(max_digits=5, decimal_places=2, null=True)
+    mark_step = models.DecimalField(max_digits=4, decimal_places=2, default=Decimal("0.5"))
+    lease_minutes = models.PositiveSmallIntegerField(default=30)
+    random_seed = models.BigIntegerField()
+    seed_first = models.PositiveSmallIntegerField(default=60)
+    seed_first_every = models.PositiveSmallIntegerField(default=10)
+    seed_later_every = models.PositiveSmallIntegerField(default=20)
+    repeat_share = models.DecimalField(max_digits=4, decimal_places=3, default=Decimal("0.01"))
+    limits = models.JSONField(default=dict, help_text="what a teacher is warned beyond")
+    deadline = models.DateTimeField(null=True)
+    house_rulings = models.TextField(blank=True, help_text="the newest of the rulings")
+    rulings_to_judge = models.BooleanField(default=False)
+    published = models.BooleanField(default=False, help_text="marks that a benchmark released")
+    status = models.CharField(
+        max_length=8, choices=RoundStatus.choices(), default=RoundStatus.OPEN.value
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="rounds_made"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RoundTeacher(models.Model):
+    """A teacher in the pool of a round."""
+
+    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="pool")
+    teacher = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pools"
+    )
+    paused = models.BooleanField(default=False)
+    paused_reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["round", "teacher"], name="once_in_a_pool"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.teacher} in {self.round}"
+
+
+class HouseRuling(models.Model):
+    """One version of a round's house rulings; the newest stands in the round itself."""
+
+    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="rulings")
+    number = models.PositiveIntegerField()
+    text = models.TextField(blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="rulings"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["round", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "number"], name="one_ruling_per_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.round} ruling {self.number}"
+
+
+class MarkingSheet(models.Model):
+    """Responses that a teacher took away to mark on paper or in a spreadsheet.
+
+    The slots are held for the teacher until ``held_until``; a sheet that comes
+    back names itself, so that a row is saved once only.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="sheets")
+    teacher = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="sheets"
+    )
+    responses = models.PositiveIntegerField()
+    held_until = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"sheet of {self.teacher} in {self.round}"
+
+
+class DeskSettings(models.Model):
+    """How one person likes the desk: own keys (WCAG 2.1.4), none at all, and the size of type.
+
+    ``keys`` maps an action to a key where it is not the default; ``type_size`` is in per cent.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="desk_settings"
+    )
+    shortcuts = models.BooleanField(default=True)
+    keys = models.JSONField(default=dict)
+    type_size = models.PositiveSmallIntegerField(default=100)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"desk of {self.user}"
