@@ -44,7 +44,9 @@ class Extraction(models.Model):
     """The answers read in a response, with the words they were read from.
 
     ``answers`` and ``spans`` have one entry per sub-answer; a span is
-    ``[start, end]`` in the response's text, or null.
+    ``[start, end]`` in the response's text, or null. In a run that suggests,
+    ``policy`` says what was asked for, and ``answers`` holds the labels or
+    scoring points, or what the reason names for which there are none.
     """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="extractions")

@@ -217,6 +217,9 @@ def _read(run: Run) -> dict[str, tuple[int, int]]:
     if run.purpose == RunPurpose.JUDGE:
         found: QuerySet[Any] = Judgement.objects.filter(run=run)
         good = Q(status=JudgeStatus.SCORED)
+    elif run.purpose == RunPurpose.SUGGEST:
+        found = Extraction.objects.filter(response__run=run, policy=run.run_settings["asks"])
+        good = Q(outcome=Outcome.READ)
     else:
         found = Extraction.objects.filter(
             response__run=run, policy=Policy.STRICT, version=EXTRACTOR_VERSION

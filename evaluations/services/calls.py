@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils import timezone
 
@@ -13,6 +14,9 @@ from evaluations.models import Job, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.rules.judging.judge_prompt import judge_messages, visible
 from evaluations.rules.prompting.zero_shot import zero_shot_messages
+from evaluations.rules.suggesting.asks import Asks
+from evaluations.rules.suggesting.label_prompt import label_messages
+from evaluations.rules.suggesting.rubric_prompt import rubric_messages
 from evaluations.services.frozen import price_of, settings_of
 from evaluations.services.judging import rubric_of
 from evaluations.services.queue import Call
@@ -26,14 +30,21 @@ Messages = Sequence[dict[str, str]]
 def call_for(run: Run, job: Job) -> Call:
     """The call of *job*, with the most that it can cost."""
     settings = settings_of(run)
-    judging = run.purpose == RunPurpose.JUDGE
-    messages = judge_call(run, job) if judging else answer_call(job.question, job.revision)
+    messages = _messages(run, job)
     params = settings.request_params()
     most = price_of(run).cost(most_prompt_tokens(messages), settings.max_tokens)
     body = {**params, "model": run.run_settings["model"], "messages": messages}
     text = json.dumps(body, ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Call(messages, params, digest, most)
+
+
+def _messages(run: Run, job: Job) -> Messages:
+    if run.purpose == RunPurpose.JUDGE:
+        return judge_call(run, job)
+    if run.purpose == RunPurpose.SUGGEST:
+        return suggest_call(run.run_settings, job.question, job.revision)
+    return answer_call(job.question, job.revision)
 
 
 def answer_call(question: Question, revision: QuestionRevision) -> Messages:
@@ -64,6 +75,32 @@ def judge_call(run: Run, job: Job) -> Messages:
         rubric=lines_of(rubric) if rubric else None,
         language=language,
         fence=fence_for(run, job.response.pk, job.response.text),
+    )
+
+
+def suggest_call(
+    settings: Mapping[str, Any], question: Question, revision: QuestionRevision
+) -> Messages:
+    """The messages that ask what labels or rubric an item should have, by frozen *settings*."""
+    language = Language(revision.language)
+    told = settings["prompt"][language.value]
+    subject = subject_name(question, language)
+    if settings["asks"] == Asks.LABELS:
+        return label_messages(
+            told,
+            subject=subject,
+            question=revision.asked,
+            answer_key="\n".join(revision.answer_key) or revision.reference_answer,
+            language=language,
+        )
+    return rubric_messages(
+        told,
+        subject=subject,
+        question=revision.asked,
+        answer_key=revision.reference_answer,
+        analysis=revision.analysis,
+        sub_marks=revision.decimal_sub_marks,
+        language=language,
     )
 
 

@@ -10,6 +10,15 @@ from evaluations.llm.budget import Price
 from evaluations.models import Endpoint, Run
 from evaluations.rules.judging.judge_prompt import JUDGE_PROMPT_VERSION
 from evaluations.rules.prompting.run_settings import RunSettings
+from evaluations.rules.suggesting.asks import Asks
+from evaluations.rules.suggesting.label_prompt import LABEL_PROMPT_VERSION, label_instructions
+from evaluations.rules.suggesting.rubric_prompt import RUBRIC_PROMPT_VERSION, rubric_instructions
+from questions.rules.vocabulary import Language
+
+PROMPTS = {
+    Asks.LABELS: (LABEL_PROMPT_VERSION, label_instructions),
+    Asks.RUBRIC: (RUBRIC_PROMPT_VERSION, rubric_instructions),
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,15 @@ def freeze_judging(endpoint: Endpoint) -> Frozen:
     """The settings of a judge: zero-shot, temperature 0."""
     settings = RunSettings(prompt_version=JUDGE_PROMPT_VERSION, max_tokens=endpoint.max_tokens)
     return _frozen(settings, endpoint)
+
+
+def freeze_suggesting(endpoint: Endpoint, asks: Asks) -> Frozen:
+    """The settings of a model that suggests, with its instructions in both languages."""
+    version, told = PROMPTS[asks]
+    settings = RunSettings(prompt_version=version, max_tokens=endpoint.max_tokens)
+    frozen = _frozen(settings, endpoint)
+    prompt = {language.value: told(language) for language in Language}
+    return Frozen({**frozen.settings, "asks": asks.value, "prompt": prompt}, frozen.fingerprint)
 
 
 def _frozen(settings: RunSettings, endpoint: Endpoint) -> Frozen:

@@ -140,7 +140,7 @@ def _save_attempts(attempts: Sequence[Attempt]) -> None:
 def _keep_replies(replies: Iterable[tuple[Attempt, ChatReply]], stored: Stored) -> None:
     open_ = [(attempt, r) for attempt, r in replies if attempt.job.status != JobStatus.DONE]
     judged = [pair for pair in open_ if pair[0].job.run.purpose == RunPurpose.JUDGE]
-    answered = [pair for pair in open_ if pair[0].job.run.purpose == RunPurpose.ANSWER]
+    answered = [pair for pair in open_ if pair[0].job.run.purpose != RunPurpose.JUDGE]
     # The first answer to a job is its response; a batch from the spool may hold two.
     first = {attempt.job_id: (attempt, reply) for attempt, reply in reversed(answered)}
     stored.responses = [_response(attempt, reply) for attempt, reply in first.values()]

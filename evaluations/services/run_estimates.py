@@ -10,8 +10,10 @@ from django.db.models import Avg, Count
 from evaluations.llm.budget import Price, most_prompt_tokens
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
-from evaluations.services.calls import answer_call
+from evaluations.services.calls import answer_call, suggest_call
+from evaluations.services.frozen import freeze_suggesting
 from evaluations.services.planning import items_of
+from evaluations.services.suggesting import Wanted, items_to_ask
 from questions.models import Dataset
 from questions.rules.vocabulary import Part
 
@@ -69,10 +71,27 @@ def estimate(
     )
 
 
-def _cost(endpoint: Endpoint, purpose: RunPurpose, calls: int, prompt_bytes: int) -> Cost:
+def estimate_suggesting(wanted: Wanted) -> Estimate:
+    """The plan of ``start_suggesting``; refuses where there is nothing to ask."""
+    items, asks = items_to_ask(wanted), wanted.asks
+    settings = freeze_suggesting(wanted.endpoint, asks).settings
+    size = sum(
+        most_prompt_tokens(suggest_call(settings, one, one.current)) for one in items if one.current
+    )
+    alike = {"job__run__run_settings__asks": asks.value}
+    cost = _cost(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, **alike)
+    return Estimate(len(items), cost, None)
+
+
+def _cost(
+    endpoint: Endpoint, purpose: RunPurpose, calls: int, prompt_bytes: int, **alike: str
+) -> Cost:
     price = Price(endpoint.price_input, endpoint.price_output)
     earlier = Attempt.objects.filter(
-        job__run__endpoint=endpoint, job__run__purpose=purpose, status=AttemptStatus.ANSWERED
+        job__run__endpoint=endpoint,
+        job__run__purpose=purpose,
+        status=AttemptStatus.ANSWERED,
+        **alike,
     ).aggregate(n=Count("pk"), read=Avg("prompt_tokens"), written=Avg("completion_tokens"))
     known = earlier["n"] >= ENOUGH and earlier["read"] is not None
     if known:

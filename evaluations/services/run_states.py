@@ -16,6 +16,7 @@ from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, Ru
 from evaluations.services import queue
 from evaluations.services.judging import add_judge_jobs, judge_runs_of
 from evaluations.services.scoring import score_responses
+from evaluations.services.suggested import keep_suggested
 
 logger = logging.getLogger(__name__)
 
@@ -107,14 +108,17 @@ def finish(run: Run, now: datetime) -> None:
 
 
 def catch_up(run: Run) -> None:
-    """Score and hand to the judges what a killed worker had stored and not got round to."""
+    """Make of the responses what a killed worker had stored and not got round to."""
     for judge_run in judge_runs_of(run):
         add_judge_jobs(judge_run)
     try:
         with transaction.atomic():
-            score_responses(Response.objects.filter(run=run))
+            if run.purpose == RunPurpose.SUGGEST:
+                keep_suggested(run)
+            else:
+                score_responses(Response.objects.filter(run=run))
     except Exception:
-        logger.exception("responses of %s stay unscored; run the command score", run)
+        logger.exception("responses of %s stay unread; the command score reads answers", run)
 
 
 def settle_all(now: datetime) -> None:

@@ -84,7 +84,7 @@ def _planned(run: Run, endpoint: Endpoint, limit: int | None, judge: Judge | Non
     key = run.idempotency_key
     if key and (there := Run.objects.filter(idempotency_key=key).first()):
         return there
-    _check_ready(endpoint, run.budget)
+    check_ready(endpoint, run.budget)
     items = items_of(run.dataset, limit)
     run.save()
     planned = plan_jobs(run, items)
@@ -104,7 +104,8 @@ def _text(amount: Decimal | None) -> str | None:
     return None if amount is None else str(amount)
 
 
-def _check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
+def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
+    """Refuse a budget that is no amount, and an endpoint that could not be called."""
     if budget is not None and not (budget.is_finite() and budget > 0):
         raise BadInput(_("A budget is an amount above zero, or left out."))
     api_key(endpoint)
@@ -123,7 +124,7 @@ def start_judge_run(
     Run.objects.select_for_update().get(pk=run.pk)
     if run.judge_runs.filter(judge=judge).exists():
         raise Conflict(_("%(judge)s marks this run already.") % {"judge": judge.name})
-    _check_ready(judge.endpoint, budget)
+    check_ready(judge.endpoint, budget)
     frozen = freeze_judging(judge.endpoint)
     judge_run = Run.objects.create(
         purpose=RunPurpose.JUDGE,
@@ -170,7 +171,7 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
         raise Conflict(_("This run is not stopped or paused; there is nothing to resume."))
     if run.endpoint is None:
         raise Conflict(_("This run was imported; there is nothing to resume."))
-    _check_ready(run.endpoint, budget)
+    check_ready(run.endpoint, budget)
     run.budget = budget if budget is not None else run.budget
     if run.pause_reason == PauseReason.BUDGET and run.budget is not None and budget is None:
         raise BadInput(_("The budget is reached: enter a higher one to go on."))

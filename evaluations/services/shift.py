@@ -21,7 +21,7 @@ from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.models import Job, Response, Run
-from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
+from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.selectors.runs import money, waits_for_endpoint
 from evaluations.services import queue
 from evaluations.services.calls import call_for
@@ -31,6 +31,7 @@ from evaluations.services.judging import add_judge_jobs, judge_runs_of
 from evaluations.services.outcomes import Stored, is_wall, store_outcomes
 from evaluations.services.run_states import forget_pause, pause, pause_for_failure
 from evaluations.services.scoring import score_responses
+from evaluations.services.suggested import keep_suggested
 from evaluations.services.turned_away import takes_calls, wait_if_turned_away
 from gradeapp.refusals import Refusal
 
@@ -170,13 +171,19 @@ class Shift:
     # ---- after the answers ----
 
     def make_of(self, responses: Sequence[Response]) -> None:
-        """Score by rule, and ask the judges. The answers are safe: a defect here is logged."""
+        """Score by rule and ask the judges, or keep what is suggested.
+
+        The answers are safe: a defect here is logged.
+        """
         if not responses:
             return
         try:
-            score_responses(responses)
+            if self.run.purpose == RunPurpose.SUGGEST:
+                keep_suggested(self.run, responses)
+            else:
+                score_responses(responses)
         except Exception:
-            logger.exception("responses of %s stay unscored; run the command score", self.run)
+            logger.exception("responses of %s stay unread so far", self.run)
         for judge_run in judge_runs_of(self.run):
             add_judge_jobs(judge_run, responses)
 

@@ -19,7 +19,7 @@ from evaluations.rules.suggesting.reply_json import (
     one_object,
 )
 from questions.rules.four_tuple import BadLabel, Label, Value, read_change
-from questions.rules.taxonomy import SLUGS, TAXONOMY
+from questions.rules.taxonomy import SLUGS, TAXONOMY, Category, Subclass
 from questions.rules.vocabulary import AbilityBranch
 
 LABEL_READER_VERSION = "labels-1"
@@ -85,7 +85,8 @@ def _by_name() -> dict[Label, Names]:
             branches[name.casefold()].add(branch.value)
     places: dict[str, set[str]] = defaultdict(set)
     for category in TAXONOMY:
-        for place in (category, *category.subclasses):
+        here: list[Category | Subclass] = [category, *category.subclasses]
+        for place in here:
             for name in (place.slug, place.english, place.chinese):
                 places[name.casefold()].add(place.slug)
     return {Label.ABILITY_BRANCH: _frozen(branches), Label.KNOWLEDGE: _frozen(places)}

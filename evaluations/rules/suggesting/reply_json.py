@@ -38,6 +38,7 @@ class ReplyFault(StrEnum):
     SEVERAL_PLACES = "several_places"  # label, value
     NO_LABEL = "no_label"
     NOT_A_POINT = "not_a_point"  # name
+    QUESTION_CHANGED = "question_changed"
 
 
 class Unreadable(ValueError):
