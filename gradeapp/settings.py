@@ -94,6 +94,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "gradeapp.context.navigation",
             ],
+            "builtins": ["gradeapp.moments"],
         },
     }
 ]

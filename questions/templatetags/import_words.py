@@ -37,6 +37,8 @@ COUNTS = {
     "responses": _("Responses"),
     "marks": _("Marks"),
     "judgements": _("Judgements"),
+    "prompt_tokens": _("Tokens asked"),
+    "completion_tokens": _("Tokens answered"),
 }
 # What a problem is called; its sentence, with names and numbers, stands below it.
 PROBLEMS: dict[str, Words] = {

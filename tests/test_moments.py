@@ -1,0 +1,54 @@
+"""Times on pages: the site's zone, named; and no template that shows one without it."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.template import Context, Template
+from django.utils import timezone
+
+from tests import translation_sources as sources
+
+NEW_YEARS_EVE = datetime(2026, 12, 31, 23, 30, 5, tzinfo=UTC)
+
+
+def shown(template: str, **values: object) -> str:
+    return Template(template).render(Context(values))
+
+
+def test_a_moment_is_shown_in_the_zone_of_the_site_and_names_it() -> None:
+    assert shown("{{ at|moment }}", at=NEW_YEARS_EVE) == (
+        '<time datetime="2027-01-01T07:30:05+08:00" '
+        'title="2027-01-01 07:30:05 UTC+08:00 Asia/Shanghai">2027-01-01 07:30</time>'
+    )
+
+
+def test_a_zone_behind_utc() -> None:
+    with timezone.override(ZoneInfo("America/St_Johns")):
+        page = shown("{{ at|moment_of_day }}", at=NEW_YEARS_EVE)
+    assert 'title="2026-12-31 20:00:05 UTC-03:30 America/St_Johns">20:00:05<' in page
+
+
+@pytest.mark.parametrize("name", ["moment", "moment_of_day"])
+def test_no_moment_is_no_text(name: str) -> None:
+    assert shown("{{ at|" + name + " }}", at=None) == ""
+
+
+def test_a_moment_inside_a_sentence_stays_markup() -> None:
+    page = shown(
+        "{% load i18n %}{% blocktranslate with time=at|moment:'%H:%M' asvar note %}"
+        "left, about {{ time }}{% endblocktranslate %}{{ note }}",
+        at=NEW_YEARS_EVE,
+    )
+    assert page.startswith("left, about <time ")
+    assert page.endswith(">07:30</time>")
+
+
+def test_no_template_shows_a_time_without_its_zone() -> None:
+    for file in sources.templates():
+        text = file.read_text()
+        if re.search(r"\|(date|time):", text):
+            assert "{% zone %}" in text, file.name
