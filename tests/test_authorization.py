@@ -93,6 +93,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "runs:list": C.SEE_RUNS,
     "runs:run": C.SEE_RUNS,
     "runs:progress": C.SEE_RUNS,
+    "runs:judges": C.SEE_RUNS,
     "runs:responses": C.SEE_RUNS,
     "runs:response": C.SEE_RUNS,
     "runs:new": C.START_RUNS,

@@ -132,6 +132,11 @@ def money(run: Run) -> Money:
     return Money(sums["spent"], sums["possible"], sums["unknown"])
 
 
+def is_live(run: Run) -> bool:
+    """Whether *run* still moves by itself."""
+    return run.status in LIVE or waits_for_endpoint(run)
+
+
 def progress(run: Run, now: datetime) -> Progress:
     """How far *run* is at *now*."""
     counts = _job_counts(run)
@@ -146,7 +151,7 @@ def progress(run: Run, now: datetime) -> Progress:
         recent=Count("pk", filter=Q(finished_at__gt=now - RECENT)),
     )
     waits = waits_for_endpoint(run)
-    live = waits or run.status in LIVE
+    live = is_live(run)
     seconds = _seconds(times["first"], now if live else times["last"])
     overall = times["n"] / seconds if seconds else None
     recent = times["recent"] / min(RECENT.total_seconds(), seconds) if seconds and live else None

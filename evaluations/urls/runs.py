@@ -10,6 +10,7 @@ urlpatterns = [
     path("new/", runs.new_run, name="new"),
     path("<int:pk>/", runs.run_page, name="run"),
     path("<int:pk>/progress/", runs.run_progress, name="progress"),
+    path("<int:pk>/judges/", runs.run_judges, name="judges"),
     path("<int:pk>/stop/", runs.stop, name="stop"),
     path("<int:pk>/resume/", runs.resume, name="resume"),
     path("<int:pk>/retry/", runs.retry, name="retry"),

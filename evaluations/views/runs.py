@@ -57,7 +57,7 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
     context = {
         **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
-        "judge_runs": reading.runs().filter(judged_run=run),
+        **judges_context(run),
         "judge_form": JudgeForm(),
     }
     return render(request, "evaluations/runs/run.html", context)
@@ -77,6 +77,20 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
     has = request.GET.get("notice", context["notice_key"])
     context["new_notice"] = has != context["notice_key"]
     return render(request, "evaluations/runs/_progress.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_judges(request: MemberRequest, pk: int) -> HttpResponse:
+    """How far the judges of a run are, which go on when the run itself is over."""
+    return render(request, "evaluations/runs/_judge_runs.html", judges_context(found(pk)))
+
+
+def judges_context(run: Run) -> dict[str, Any]:
+    """What page and fragment show of the judges alike."""
+    judge_runs = list(reading.runs().filter(judged_run=run))
+    judging = any(reading.is_live(one) for one in judge_runs)
+    return {"run": run, "judge_runs": judge_runs, "judging": judging}
 
 
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
