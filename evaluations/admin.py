@@ -19,6 +19,7 @@ from evaluations.models import (
     Judgement,
     LanguageModel,
     Mark,
+    MarkChange,
     MarkingRound,
     ObjectiveScore,
     PointMark,
@@ -119,6 +120,12 @@ class JudgementAdmin(ReadOnly):
 @admin.register(Mark)
 class MarkAdmin(ReadOnly):
     list_display = ("pk", "slot", "version", "teacher", "total", "full", "stale", "created_at")
+
+
+@admin.register(MarkChange)
+class MarkChangeAdmin(ReadOnly):
+    list_display = ("pk", "table", "row", "action", "actor", "changed_at")
+    list_filter = ("table", "action")
 
 
 @admin.register(FinalMark)

@@ -6,6 +6,7 @@ from evaluations.models.capability import (
     ReviewItem,
     ReviewSlot,
 )
+from evaluations.models.history import MarkChange
 from evaluations.models.judging import Judge, Judgement
 from evaluations.models.marking import (
     BlindAnswer,
@@ -42,6 +43,7 @@ __all__ = [
     "Judgement",
     "LanguageModel",
     "Mark",
+    "MarkChange",
     "MarkingRound",
     "MarkingSheet",
     "ObjectiveScore",

@@ -70,6 +70,17 @@ def marker(kind: str) -> str:
 
 
 @register.filter
+def changed_what(kind: str) -> str:
+    """What a kept change was made to."""
+    words = {
+        "mark": gettext("Mark"),
+        "point": gettext("Point mark"),
+        "final": gettext("Final mark"),
+    }
+    return words[kind]
+
+
+@register.filter
 def percent(share: Decimal) -> str:
     """0.1 as "10 %"."""
     return f"{shown(share * 100)} %"

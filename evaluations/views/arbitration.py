@@ -25,6 +25,7 @@ from evaluations.selectors.arbitration import (
     queue_around,
     waiting_for,
 )
+from evaluations.selectors.history import changes_of
 from evaluations.services.arbitration import arbitrate
 from evaluations.services.rounds import look_at_round
 from evaluations.views.rounds import visible_round
@@ -128,6 +129,7 @@ def _show(
         "key": uuid5(answer.public_id, f"{request.user.public_id}:{_seen(case)}"),
         "seen": _seen(case),
         "sent": sent,
+        "changes": changes_of(answer),
         "refusal": refusal,
         "fragment": request.htmx,
     }
