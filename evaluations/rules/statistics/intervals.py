@@ -18,12 +18,14 @@ Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 Interval = tuple[float, float]
 
 
-def wilson(successes: int, n: int) -> Interval | None:
+def wilson(successes: float, n: int) -> Interval | None:
     """Wilson's score interval for a share of all-or-nothing outcomes.
 
     Range: within 0 to 1, and of positive width also at 0 or n successes. None
-    for n = 0. Source: Wilson (1927), JASA 22, 209-212; recommended for small n
-    by Newcombe (1998), Statistics in Medicine 17, 857-872, method 3.
+    for n = 0. Where *successes* is a sum of shares, which vary less than all or
+    nothing does, the interval is wide rather than narrow. Source: Wilson (1927),
+    JASA 22, 209-212; recommended for small n by Newcombe (1998), Statistics in
+    Medicine 17, 857-872, method 3.
     """
     if n == 0:
         return None
@@ -35,7 +37,7 @@ def wilson(successes: int, n: int) -> Interval | None:
     return min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half))
 
 
-def share(successes: int, n: int) -> Figure:
+def share(successes: float, n: int) -> Figure:
     """A share with Wilson's interval; reason ``no_data`` for n = 0."""
     interval = wilson(successes, n)
     if interval is None:
