@@ -128,14 +128,14 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     fresh = {question.pk: record for question, record in zip(made, new, strict=True)}
     _describe_again(changed, hashes)
     numbers = {pk: known[record.external_id].last_number + 1 for pk, record in changed.items()}
-    _revise(fresh | changed, numbers, hashes)
+    revisions = _revise(fresh | changed, numbers, hashes)
     for question, more in store_labels_and_rates(fresh, old, revised=set(changed)).items():
         fields[question] = (*fields.get(question, ()), *more)
     stored.changed += [
         ChangedItem(task.slug, old[question].external_id, names)
         for question, names in sorted(fields.items(), key=lambda pair: old[pair[0]].position)
     ]
-    check_items([*fresh, *changed])
+    check_items([*fresh, *changed], revisions)
     waiting = Question.objects.filter(pk__in=[*fresh, *old], status=ItemStatus.QUARANTINED)
     stored.counts += Counter(
         new=len(new),
@@ -201,13 +201,13 @@ def _describe_again(changed: Mapping[int, QuestionRecord], hashes: Mapping[str, 
 
 def _revise(
     records: Mapping[int, QuestionRecord], numbers: Mapping[int, int], hashes: Mapping[str, str]
-) -> None:
+) -> list[QuestionRevision]:
     """One more revision of each of *records* (by question), which becomes the current one.
 
     *numbers* are those of the revisions of known items; the others get their first.
     """
     if not records:
-        return
+        return []
     made = QuestionRevision.objects.bulk_create(
         _revision(question, record, numbers.get(question, 1), hashes[record.external_id])
         for question, record in records.items()
@@ -216,6 +216,7 @@ def _revise(
     newest = QuestionRevision.objects.filter(question=OuterRef("pk")).order_by("-number")
     Question.objects.filter(pk__in=list(records)).update(current=Subquery(newest.values("pk")[:1]))
     store_rubrics(records)
+    return made
 
 
 def _revision(
