@@ -47,3 +47,8 @@ class Tag(StrEnum):
     RUBRICS_IMPORTED = "rubrics.imported"
     RUBRICS_EXPORTED = "rubrics.exported"
     RUBRICS_PROPOSED = "rubrics.proposed"
+    REVIEW_OPENED = "review.opened"
+    REVIEW_CLOSED = "review.closed"
+    REVIEW_LOOKED_AT = "review.looked_at"
+    ANSWER_REVIEWED = "review.judged"
+    ANSWER_REVIEWED_AGAIN = "review.revised"
