@@ -72,6 +72,10 @@ class RoundStatus(Named):
     CLOSED = "closed", "Closed", "已结束"
 
 
+# A round that has begun and is not over; only an open one gives something out.
+LIVE = (RoundStatus.OPEN.value, RoundStatus.PAUSED.value)
+
+
 class SlotKind(Named):
     """Which of the marks of one response this is."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from math import ceil
 from uuid import UUID
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models.vocabulary import LIVE, SlotKind
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
 from gradeapp.accounts.models import User
@@ -75,31 +76,42 @@ class DeskItem:
     draft_sequence: int
     given: Given
 
+    @property
+    def print(self) -> str:
+        """The same as long as the page of this response would be: 16 hexadecimal digits."""
+        return _print(repr(self))
+
+    @property
+    def question_print(self) -> str:
+        """The same for every response to one question, as far as it is shown beside them."""
+        item = self.item
+        shown = (item.stem, item.answer_key, item.analysis, item.house_rulings, item.full_marks)
+        return _print(repr((shown, item.year, item.paper, self.images)))
+
 
 def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot | None:
     """The slot that *teacher* holds on the response called *answer*.
 
     None alike for a response of somebody else, one that does not exist and one
-    that was withdrawn; with *in_open_round* also for one of a closed round.
+    that was withdrawn; with *in_open_round* also for one of a closed round, but
+    not of a paused one: what has been typed stays in sight.
     """
     held = Slot.objects.filter(
         answer__public_id=answer, holder=teacher, answer__round__pool__teacher=teacher
     )
     if in_open_round:
-        held = held.filter(answer__round__status=RoundStatus.OPEN)
+        held = held.filter(answer__round__status__in=LIVE)
     return held.select_related(*WHOLE).prefetch_related("answer__rubric__points").first()
 
 
 def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
-    """An open round that *teacher* is in the pool of."""
+    """An open or paused round that *teacher* is in the pool of."""
     return open_rounds(teacher).filter(public_id=public_id).first()
 
 
 def open_rounds(teacher: User) -> QuerySet[MarkingRound]:
-    """The open rounds of *teacher*, oldest first."""
-    return MarkingRound.objects.filter(status=RoundStatus.OPEN, pool__teacher=teacher).order_by(
-        "id"
-    )
+    """The open and paused rounds of *teacher*, oldest first."""
+    return MarkingRound.objects.filter(status__in=LIVE, pool__teacher=teacher).order_by("id")
 
 
 def own_rounds(teacher: User) -> list[OwnRound]:
@@ -115,9 +127,12 @@ def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
 
 
 def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
-    """How far *teacher* is: own marks, over these and what they hold or are planned for."""
+    """How far *teacher* is: own marks, over these and what they hold or are planned for.
+
+    A self-repeat counts while its first may still come to them, as any response would.
+    """
     own = Q(holder=teacher, marked=True)
-    left = (Q(planned=teacher) | Q(holder=teacher)) & Q(marked=False)
+    left = (Q(planned=teacher) | Q(holder=teacher)) & Q(marked=False) & _not_lost(teacher)
     counts = Slot.objects.filter(answer__round=marking_round).aggregate(
         done=Count("pk", filter=own), left=Count("pk", filter=left)
     )
@@ -137,6 +152,14 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
         minutes_left=ceil(pace * counts["left"] / 60) if pace else None,
         saved_at=rows[0][1] if rows else None,
     )
+
+
+def _not_lost(teacher: User) -> Q:
+    """Whatever is no self-repeat, and those whose first another teacher has not taken over."""
+    first = Slot.objects.filter(
+        Q(holder=teacher) | Q(planned=teacher, marked=False), answer=OuterRef("answer__repeat_of")
+    )
+    return ~Q(kind=SlotKind.REPEAT) | Exists(first)
 
 
 def own_marks(
@@ -202,6 +225,10 @@ def blind_item(answer: BlindAnswer) -> BlindItem:
         response_text=answer.response.text,
         house_rulings=answer.round.house_rulings,
     )
+
+
+def _print(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _from_mark(mark: Mark) -> Given:

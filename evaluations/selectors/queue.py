@@ -9,7 +9,7 @@ from enum import StrEnum
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from evaluations.models import MarkingRound, Slot
-from evaluations.models.vocabulary import RoundStatus, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 
 
@@ -19,6 +19,7 @@ class EmptyReason(StrEnum):
     ALL_DONE = "all_done"
     LEASED = "leased"
     PAUSED = "paused"
+    ROUND_PAUSED = "round_paused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,26 @@ def free_for(teacher: User, now: datetime) -> Q:
     return Q(holder=None) | Q(holder=teacher) | Q(lease_until__lte=now)
 
 
+def for_whom(teacher: User) -> Q:
+    """Slots that may be given to *teacher* at all: a check is only for whom it was planned."""
+    return ~Q(kind__in=CHECK_KINDS) | Q(planned=teacher)
+
+
+def repeats_open(teacher: User) -> Q:
+    """Whatever is no self-repeat, and those whose first response *teacher* has marked."""
+    first = Slot.objects.filter(
+        answer=OuterRef("answer__repeat_of"), holder=teacher, marked=True
+    ).exclude(kind=SlotKind.ARBITRATION)
+    return ~Q(kind=SlotKind.REPEAT) | Exists(first)
+
+
 def slots_open_to(teacher: User, marking_round: MarkingRound | None = None) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role."""
     own_role = Slot.objects.filter(answer=OuterRef("answer"), holder=teacher)
     slots = Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
+        for_whom(teacher),
+        repeats_open(teacher),
         answer__round__status=RoundStatus.OPEN,
         answer__round__pool__teacher=teacher,
         answer__round__pool__paused=False,
@@ -58,6 +74,8 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     Whoever has marked all that was theirs is done, whether the others are or
     not: marks that are still to come would tell how far each of them is.
     """
+    if marking_round.status == RoundStatus.PAUSED:
+        return EmptyQueue(EmptyReason.ROUND_PAUSED)
     if marking_round.pool.filter(teacher=teacher, paused=True).exists():
         return EmptyQueue(EmptyReason.PAUSED)
     leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)

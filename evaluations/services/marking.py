@@ -59,8 +59,8 @@ def save_mark(
     settled. The same *key* with the same content is the same mark.
 
     Raises NotFound when the teacher does not hold the response, BadInput for a
-    mark that does not fit, Conflict when the round is closed (the marks are kept
-    as a draft), the response is settled, or the page was older than the stored
+    mark that does not fit, Conflict when the round is closed or paused (the marks
+    are kept as a draft), the response is settled, or the page was older than the stored
     version: then what was sent is kept as a stale mark beside the stored one.
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
@@ -79,10 +79,7 @@ def save_mark(
         elif earlier is None:
             write_draft(slot, teacher, _next_sequence(slot, teacher), given.as_draft())
     if earlier is None and not is_open:
-        raise Conflict(
-            _("The round was closed. Your marks are kept as a draft; ask the lead."),
-            code="round_closed",
-        )
+        raise _not_open(answer.round)
     return _answer(earlier or mark, repeated=earlier is not None)
 
 
@@ -141,6 +138,14 @@ def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
 
 def _counted() -> Conflict:
     return Conflict(_("This mark has been counted and can no longer be changed."), code="settled")
+
+
+def _not_open(marking_round: MarkingRound) -> Conflict:
+    if marking_round.status == RoundStatus.PAUSED:
+        sentence = _("The round is paused. Your marks are kept as a draft; save them later.")
+        return Conflict(sentence, code="round_paused")
+    sentence = _("The round was closed. Your marks are kept as a draft; ask the lead.")
+    return Conflict(sentence, code="round_closed")
 
 
 def _store(

@@ -8,20 +8,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 
-from evaluations.models import MarkingRound, Slot
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models import Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import RoundStatus, SlotKind
+from evaluations.rules.marking.seed_answers import LEAST_GAP
 from evaluations.selectors.desk import WHOLE
-from evaluations.selectors.queue import free_for, slots_open_to
+from evaluations.selectors.queue import for_whom, free_for, slots_open_to
 from evaluations.services.settling import lock, settle
 from gradeapp.accounts.models import User
 
 MOST_TRIES = 50
 Place = tuple[int, bytes, bytes]
 # Ranks in the queue: at hand, planned for me, planned and skipped, to be taken over, the same
-# and skipped. What is at hand comes back first, so that a draft finds its teacher again.
-AT_HAND, PLANNED, PLANNED_SKIPPED, OTHERS, OTHERS_SKIPPED = range(5)
+# and skipped, a self-repeat that its first has hardly left. What is at hand comes back first, so
+# that a draft finds its teacher again.
+AT_HAND, PLANNED, PLANNED_SKIPPED, OTHERS, OTHERS_SKIPPED, TOO_SOON = range(6)
 
 
 def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetime) -> Slot | None:
@@ -37,6 +39,20 @@ def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetim
     return None
 
 
+def claim_ahead(slot: Slot, teacher: User, *, now: datetime) -> Slot | None:
+    """The response after *slot*, held by the same lease while *slot* is still being marked.
+
+    Only what is at hand already or was planned for *teacher*: whoever helps out
+    takes no response from others before they can turn to it. One that is never
+    turned to returns when its lease ends. The next claim gives the same response.
+    """
+    others = slots_open_to(teacher, slot.answer.round).exclude(answer=slot.answer_id)
+    for pk, lease_minutes in _own(_ranked(others.filter(free_for(teacher, now)), teacher)):
+        if take(pk, teacher, until=now + timedelta(minutes=lease_minutes), now=now):
+            return Slot.objects.select_related(*WHOLE).get(pk=pk)
+    return None
+
+
 def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     """One conditional update: True when *teacher* now holds the slot.
 
@@ -47,7 +63,8 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     in_open_round = Exists(
         MarkingRound.objects.filter(answers=OuterRef("answer_id"), status=RoundStatus.OPEN)
     )
-    free = Slot.objects.filter(free_for(teacher, now), in_open_round, pk=slot, marked=False)
+    may_have = free_for(teacher, now) & for_whom(teacher)
+    free = Slot.objects.filter(may_have, in_open_round, pk=slot, marked=False)
     try:
         with transaction.atomic():
             return free.update(holder=teacher, lease_until=until, skipped_at=None) == 1
@@ -81,8 +98,7 @@ def _candidates(
 ) -> Iterator[tuple[int, int]]:
     """Keys of slots worth a try with the minutes of their lease, best first."""
     ranked = _ranked(slots_open_to(teacher, marking_round).filter(free_for(teacher, now)), teacher)
-    own = ranked.filter(rank__lt=OTHERS).order_by("rank", "skipped_at", "answer__round", "order")
-    yield from own.values_list("pk", "answer__round__lease_minutes")[:MOST_TRIES]
+    yield from _own(ranked)
     columns = ("rank", "answer__round__random_seed", "answer__question", "answer")
     rows = ranked.filter(rank__gte=OTHERS).values_list(
         *columns, "pk", "answer__round__lease_minutes"
@@ -91,10 +107,19 @@ def _candidates(
         yield row[4], row[5]
 
 
+def _own(ranked: QuerySet[Any]) -> list[tuple[int, int]]:
+    """What is at hand or planned for the teacher, best first."""
+    own = ranked.filter(rank__lt=OTHERS).order_by("rank", "skipped_at", "answer__round", "order")
+    return list(own.values_list("pk", "answer__round__lease_minutes")[:MOST_TRIES])
+
+
 def _ranked(slots: QuerySet[Slot], teacher: User) -> QuerySet[Any]:
     skipped = Q(skipped_at__isnull=False)
+    lately = Mark.objects.filter(teacher=teacher, version=F("slot__void_version") + 1, stale=False)
+    answers = lately.order_by("-id").values("slot__answer")[: LEAST_GAP - 1]
     rank = Case(
         When(holder=teacher, then=Value(AT_HAND)),
+        When(kind=SlotKind.REPEAT, answer__repeat_of__in=answers, then=Value(TOO_SOON)),
         When(skipped, planned=teacher, then=Value(PLANNED_SKIPPED)),
         When(planned=teacher, then=Value(PLANNED)),
         When(skipped, then=Value(OTHERS_SKIPPED)),
