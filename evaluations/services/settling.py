@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from django.db.models import Q, prefetch_related_objects
 
@@ -18,9 +19,11 @@ from evaluations.rules.marking.arbitration import (
     next_step,
 )
 from evaluations.rules.marking.scheme import Scheme
+from evaluations.rules.marking.tolerance import compared
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from questions.models import Rubric
+from questions.selectors.rubrics import lines_of
 
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
 # Which marks a final mark was made from, by the rule that made it.
@@ -31,6 +34,7 @@ MADE_FROM: Mapping[Rule, tuple[SlotKind, ...]] = {
     Rule.CLOSEST_2_3: (SlotKind.SECOND, SlotKind.THIRD),
     Rule.THIRD_MIDWAY: TEACHERS,
     Rule.ARBITRATION: (SlotKind.ARBITRATION,),
+    Rule.REFERENCE: (),
 }
 
 
@@ -82,10 +86,16 @@ def settle(answer: BlindAnswer, *, now: datetime) -> Step:
 
 def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
     """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
-    decided = [marks[kind].total for kind in TEACHERS if kind in marks]
+    decided = [marks[kind] for kind in TEACHERS if kind in marks]
     lead = marks.get(SlotKind.ARBITRATION)
-    scheme = Scheme(answer.round.scheme)
-    match next_step(scheme, decided, answer.tolerance, lead.total if lead else None):
+    match next_step(
+        Scheme(answer.round.scheme),
+        [mark.total for mark in decided],
+        answer.tolerance,
+        lead.total if lead else None,
+        points=_compared(answer, decided),
+        point_tolerance=answer.round.point_tolerance,
+    ):
         case Settled() as settled:
             if lead is None and _third_at_hand(answer, now):
                 return Step()
@@ -95,6 +105,20 @@ def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datet
         case NeedsMark(slot=3):
             return Step(opened=_open(answer, SlotKind.THIRD))
     return Step()
+
+
+def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal, ...]]:
+    """What the *marks* are compared on point by point, where the round asks for that."""
+    if answer.round.point_tolerance is None or answer.rubric is None:
+        return []
+    rubric = lines_of(answer.rubric)
+    prefetch_related_objects(marks, "points")
+    return [
+        compared([point.points for point in mark.points.all()], rubric)
+        if mark.rubric_id == answer.rubric_id
+        else ()
+        for mark in marks
+    ]
 
 
 def _write_final(

@@ -7,12 +7,12 @@ third mark and arbitration as in on-screen marking of the Chinese examinations
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.rules.marking.scheme import Scheme
-from evaluations.rules.marking.tolerance import within
+from evaluations.rules.marking.tolerance import points_within, within
 from questions.rules.vocabulary import Named
 
 
@@ -33,6 +33,7 @@ class Rule(Named):
     )
     THIRD_MIDWAY = "third mark midway", "Third mark midway", "三评居中"
     ARBITRATION = "arbitration", "Arbitration", "仲裁"
+    REFERENCE = "reference mark", "Reference mark", "种子卷标准分"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,28 @@ class Settled:
 
 
 Decision = NeedsMark | NeedsArbitration | Settled
+# Whether the marks in two slots, by their places from 0, pass.
+Passes = Callable[[int, int], bool]
 
 
 def next_step(
-    scheme: Scheme, marks: Sequence[Decimal], tolerance: Decimal, arbitration: Decimal | None
+    scheme: Scheme,
+    marks: Sequence[Decimal],
+    tolerance: Decimal,
+    arbitration: Decimal | None,
+    *,
+    points: Sequence[Sequence[Decimal]] = (),
+    point_tolerance: Decimal | None = None,
 ) -> Decision:
     """What the marks so far, in the order of their slots, lead to under *scheme*.
 
     ``arbitration`` is the lead's mark or None; once given it is final, whatever
     the marks. Under ``2+1+1`` the third mark is looked at only while the first
-    two differ by more than the tolerance. Pure: asking again after a revision
-    gives the decision for the revised marks. Raises ValueError for more marks
-    than the scheme has.
+    two differ by more than the tolerance. With a *point_tolerance* two marks pass
+    only if they also agree on every scoring point, because opposite errors hide in
+    a total: *points* then holds one row a mark, as ``tolerance.compared`` gives it.
+    Pure: asking again after a revision gives the decision for the revised marks.
+    Raises ValueError for more marks than the scheme has.
     """
     if arbitration is not None:
         return Settled(arbitration, Rule.ARBITRATION)
@@ -77,28 +88,40 @@ def next_step(
         return NeedsMark(len(marks) + 1)
     if scheme is Scheme.SINGLE:
         return Settled(marks[0], Rule.SINGLE)
-    first, second = marks[:2]
-    if scheme is Scheme.MEAN or within(first, second, tolerance):
-        return Settled((first + second) / 2, Rule.MEAN_OF_TWO)
+
+    def passes(one: int, other: int) -> bool:
+        if not within(marks[one], marks[other], tolerance):
+            return False
+        if point_tolerance is None or not points:
+            return True
+        return points_within(points[one], points[other], point_tolerance)
+
+    if scheme is Scheme.MEAN or passes(0, 1):
+        return Settled((marks[0] + marks[1]) / 2, Rule.MEAN_OF_TWO)
     if scheme is Scheme.TWO_AND_LEAD:
         return NeedsArbitration()
     if len(marks) < 3:
         return NeedsMark(3)
-    return _with_third(first, second, marks[2], tolerance)
+    return _with_third(marks, passes)
 
 
-def _with_third(first: Decimal, second: Decimal, third: Decimal, tolerance: Decimal) -> Decision:
+def _with_third(marks: Sequence[Decimal], passes: Passes) -> Decision:
     """Settle three marks of which the first two do not pass.
 
-    The closest pair counts only if it passes. Since the first two differ, two
-    pairs are equally close only when the third mark lies exactly midway; it then
-    is the mean of all three and settles, again only if it passes with both.
+    Of the pairs with the third mark that pass, the closest counts. Both are
+    equally close when the third mark lies exactly midway; it then is the mean of
+    all three and settles if it passes with both. They are too when the first two
+    have one total and differ on points only: then both pairs have one mean.
     """
-    to_first, to_second = abs(first - third), abs(second - third)
-    if min(to_first, to_second) > tolerance:
+    first, second, third = marks
+    pairs = [
+        (abs(one - third), (one + third) / 2, rule)
+        for place, one, rule in ((0, first, Rule.CLOSEST_1_3), (1, second, Rule.CLOSEST_2_3))
+        if passes(place, 2)
+    ]
+    if not pairs:
         return NeedsArbitration()
-    if to_first == to_second:
+    if len(pairs) == 2 and first + second == 2 * third and first != second:
         return Settled(third, Rule.THIRD_MIDWAY)
-    if to_first < to_second:
-        return Settled((first + third) / 2, Rule.CLOSEST_1_3)
-    return Settled((second + third) / 2, Rule.CLOSEST_2_3)
+    _distance, value, rule = min(pairs, key=lambda pair: pair[0])
+    return Settled(value, rule)

@@ -107,3 +107,48 @@ def test_a_settled_mark_lies_between_its_marks(marks: list[Decimal], tolerance: 
     else:
         assert found == mirrored == LEAD
         assert all(abs(a - b) > tolerance for a in marks for b in marks if a is not b)
+
+
+# marks of two scoring points in slot order, tolerance on the total and on each point, what next
+POINTS_TABLE = [
+    ("3-3 3-3", "1", "1", settled("6", "mean of two")),
+    ("3-3 4-3", "1", "1", settled("6.5", "mean of two")),  # equal to both tolerances
+    ("4-2 2-4", "1", "1", NeedsMark(3)),  # one total, opposite errors
+    ("4-2 2-4", "1", "2", settled("6", "mean of two")),
+    ("4-2 2-4 3-3", "1", "1", settled("6", "mean of closest pair (1 and 3)")),
+    ("5-1 2-4 2-4", "1", "1", settled("6", "mean of closest pair (2 and 3)")),
+    ("6-0 2-4 4-2", "1", "1", LEAD),  # one total three times, and no two that agree
+    ("6-2 4-2 5-2", "1", "1", settled("7", "third mark midway")),
+    ("6-2 4-2 4-3", "1", "1", settled("6.5", "mean of closest pair (2 and 3)")),  # 1 and 3: 2 off
+    ("4-4 4-0 6-0", "3", "1", LEAD),  # 6 is midway and passes on the total, on points nowhere
+    ("6-2 2-2 6-1", "1", "1", settled("7.5", "mean of closest pair (1 and 3)")),
+]
+
+
+@pytest.mark.parametrize(("marks", "total", "point", "expected"), POINTS_TABLE)
+def test_opposite_errors_do_not_hide_in_a_total(
+    marks: str, total: str, point: str, expected: object
+) -> None:
+    points = [tuple(Decimal(one) for one in mark.split("-")) for mark in marks.split()]
+    found = next_step(
+        Scheme.THREE_AND_LEAD,
+        [sum(mark, Decimal(0)) for mark in points],
+        Decimal(total),
+        None,
+        points=points,
+        point_tolerance=Decimal(point),
+    )
+    assert found == expected
+
+
+def test_marks_under_different_rubrics_are_compared_by_their_totals() -> None:
+    points = [(Decimal(4), Decimal(2)), ()]
+    found = next_step(
+        Scheme.TWO_AND_LEAD,
+        [Decimal(6), Decimal(6)],
+        Decimal(1),
+        None,
+        points=points,
+        point_tolerance=Decimal(0),
+    )
+    assert found == settled("6", "mean of two")

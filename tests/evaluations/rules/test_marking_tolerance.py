@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.rules.marking.tolerance import tolerance, within
+from evaluations.rules.marking.tolerance import compared, points_within, tolerance, within
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,23 @@ def test_nonsense_is_refused(full: str, step: str) -> None:
 )
 def test_within(first: str, second: str, allowed: str, passes: bool) -> None:
     assert within(Decimal(first), Decimal(second), Decimal(allowed)) is passes
+
+
+def test_a_group_is_compared_by_what_it_comes_to() -> None:
+    """Two markers who reward different points of a group of which one counts agree."""
+    alternatives = PointGroup(cap=Decimal(4), choose=1)
+    rubric = RubricLines(
+        (
+            ScoringPoint("by energy", Decimal(4), group=1),
+            ScoringPoint("states the law", Decimal(2)),
+            ScoringPoint("by forces", Decimal(4), group=1),
+        ),
+        (alternatives,),
+    )
+    one = compared([Decimal(4), Decimal(2), Decimal(0)], rubric)
+    other = compared([Decimal(0), Decimal(1), Decimal(4)], rubric)
+    assert (one, other) == ((Decimal(2), Decimal(4)), (Decimal(1), Decimal(4)))
+    assert points_within(one, other, Decimal(1))
+    assert not points_within(one, other, Decimal("0.5"))
+    with pytest.raises(ValueError, match="shorter"):
+        compared([Decimal(1)], rubric)
