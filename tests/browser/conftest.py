@@ -26,8 +26,8 @@ QUIET = [
 AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
 
 
-# Fixtures of tests that look at a page alone: a run on a second database may leave them out.
-LOOKS = frozenset({"axe", "show"})
+# Stories in which browsers, server and worker write at once: a second database is asked these.
+STORIES = frozenset({"test_whole_story.py", "test_import_upload.py"})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            if LOOKS & set(getattr(item, "fixturenames", ())):
+            if item.path.name not in STORIES:
                 item.add_marker(pytest.mark.looks)
             if CHROMIUM is None and os.environ.get("GRADEAPP_BROWSER") != "required":
                 item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
