@@ -1,0 +1,24 @@
+"""When a round may be done, at the pace of its newest marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+FEWEST_MARKS = 20
+
+
+def expected_finish(moments: Sequence[datetime], due: int, now: datetime) -> datetime | None:
+    """When *due* marks will have been given if they go on coming as the newest did.
+
+    *moments* are when the newest marks were saved, in any order. Time runs from
+    the oldest of them to *now*, breaks and nights in it, so that a round at which
+    nobody works ends ever later. *now* where nothing is due; None for fewer than
+    20 moments, or where no time has passed.
+    """
+    if due == 0:
+        return now
+    if len(moments) < FEWEST_MARKS:
+        return None
+    passed = now - min(moments)
+    return now + passed * due / len(moments) if passed.total_seconds() > 0 else None
