@@ -122,6 +122,8 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "marking:draft": C.MARK,
     "api-marks": C.MARK,
     "rounds:list": C.LEAD_ROUNDS,
+    "marking:ahead": C.MARK,
+    "marking:settings": C.MARK,
     "rounds:new": C.LEAD_ROUNDS,
     "rounds:round": C.LEAD_ROUNDS,
     "rounds:close": C.LEAD_ROUNDS,

@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from evaluations.views import marking
+from evaluations.views import desk_settings, marking
 
 app_name = "marking"
 urlpatterns = [
     path("", marking.home, name="home"),
+    path("settings/", desk_settings.desk_settings, name="settings"),
     path("rounds/<uuid:round_id>/", marking.round_page, name="round"),
     path("rounds/<uuid:round_id>/next/", marking.next_response, name="next"),
     path("rounds/<uuid:round_id>/undo/", marking.undo, name="undo"),
@@ -14,5 +15,6 @@ urlpatterns = [
     path("responses/<uuid:answer_id>/revise/", marking.revise, name="revise"),
     path("responses/<uuid:answer_id>/save/", marking.save, name="save"),
     path("responses/<uuid:answer_id>/skip/", marking.skip, name="skip"),
+    path("responses/<uuid:answer_id>/ahead/", marking.ahead, name="ahead"),
     path("responses/<uuid:answer_id>/draft/", marking.draft, name="draft"),
 ]

@@ -24,6 +24,7 @@ from evaluations.selectors.desk import (
     own_slot,
     round_for,
 )
+from evaluations.selectors.desk_settings import desk_preferences
 from evaluations.selectors.queue import has_work, why_empty
 from evaluations.services import slots
 from evaluations.services.drafts import save_draft
@@ -37,7 +38,8 @@ from gradeapp.refusals import BadInput, Conflict, NotFound
 @requires(Capability.MARK)
 def home(request: MemberRequest) -> HttpResponse:
     """The teacher's open rounds with own counts."""
-    return render(request, "evaluations/marking/home.html", {"rounds": own_rounds(request.user)})
+    context = {"rounds": own_rounds(request.user), "prefs": desk_preferences(request.user)}
+    return render(request, "evaluations/marking/home.html", context)
 
 
 @require_safe
@@ -119,6 +121,19 @@ def skip(request: MemberRequest, answer_id: UUID) -> HttpResponse:
 
 @require_POST
 @requires(Capability.MARK)
+def ahead(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """The response after this one, fetched while this one is read; 204 when there is none.
+
+    The page shows it only once the mark of this one is saved.
+    """
+    slot = slots.claim_ahead(_slot(request, answer_id), request.user, now=timezone.now())
+    if slot is None:
+        return HttpResponse(status=204)
+    return render(request, "evaluations/marking/_desk.html", _desk_context(request, slot))
+
+
+@require_POST
+@requires(Capability.MARK)
 def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Keep what has been typed so far; the answer is the time, for the page to show."""
     slot, now = _slot(request, answer_id), timezone.now()
@@ -180,7 +195,11 @@ def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
     address = reverse("marking:desk", args=[slot.answer.public_id])
     if not request.htmx:
         return redirect(address)
-    return push_url(_desk(request, _desk_context(request, slot)), address)
+    context = _desk_context(request, slot)
+    if request.POST.get("ahead") == context["desk"].print:  # the page has it already
+        shown = render(request, "evaluations/marking/_ahead.html", context | {"fragment": True})
+        return push_url(shown, address)
+    return push_url(_desk(request, context), address)
 
 
 def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
@@ -225,6 +244,7 @@ def _desk_context(request: MemberRequest, slot: Slot, given: Given | None = None
         "desk": shown,
         "panel": panel(shown, request.user.public_id, given),
         "round": round_for(request.user, slot.answer.round),
+        "prefs": desk_preferences(request.user),
         "to_read": given is None and shown.version > 0,
     }
 
@@ -234,5 +254,6 @@ def _round_context(request: MemberRequest, marking_round: MarkingRound) -> dict[
     ready = has_work(request.user, marking_round, now)
     return {
         "round": round_for(request.user, marking_round),
+        "prefs": desk_preferences(request.user),
         "empty": None if ready else why_empty(request.user, marking_round, now),
     }

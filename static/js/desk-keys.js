@@ -2,6 +2,7 @@
 // A point is a row of radio chips, or a field to type into where chips would be too many.
 import { cappedSum } from "./capped-sum.js";
 import { notify } from "./htmx-errors.js";
+import { actual } from "./key-map.js";
 
 const QUICK_MS = 900; // digits typed within this time belong to one number
 let typed = { point: null, text: "", at: 0 };
@@ -138,17 +139,16 @@ const PLAIN_KEYS = {
   ArrowRight: () => stepBy(active(), 1),
   ArrowLeft: () => stepBy(active(), -1),
   ".": () => toggleHalf(active()),
-  "。": () => toggleHalf(active()),
   Backspace: () => give(active(), ""),
   Delete: () => give(active(), ""),
 };
 // A field for points keeps its own digits, dot, deletion and sideways arrows.
 const ENTRY_KEYS = new Set(["ArrowDown", "ArrowUp"]);
 
-function inFlags(event) {
+function inFlags(key) {
   const menu = document.getElementById("flags");
-  if (!menu.open || !/^[1-9]$/.test(event.key)) return false;
-  const flag = menu.querySelectorAll("input")[Number(event.key) - 1];
+  if (!menu.open || !/^[1-9]$/.test(key)) return false;
+  const flag = menu.querySelectorAll("input")[Number(key) - 1];
   if (flag) flag.click();
   return true;
 }
@@ -170,17 +170,18 @@ function pressKeyed(key) {
   return Boolean(keyed);
 }
 
-function inEntry(event) {
-  if (event.key === "Enter") marks().requestSubmit();
-  else if (ENTRY_KEYS.has(event.key)) PLAIN_KEYS[event.key]();
-  else return /^[a-z]$/.test(event.key) && pressKeyed(event.key);
+function inEntry(event, key) {
+  const isOwn = key !== event.key && PLAIN_KEYS[key];
+  if (key === "Enter") marks().requestSubmit();
+  else if (ENTRY_KEYS.has(key) || isOwn) PLAIN_KEYS[key]();
+  else return /^[^\d.,]$/.test(key) && pressKeyed(key);
   return true;
 }
 
-function elsewhere(event) {
-  if (/^[0-9]$/.test(event.key)) typeDigit(active(), event.key);
-  else if (PLAIN_KEYS[event.key]) PLAIN_KEYS[event.key]();
-  else if (event.key === "Enter" && event.target.matches("input")) marks().requestSubmit();
+function elsewhere(event, key) {
+  if (/^[0-9]$/.test(key)) typeDigit(active(), key);
+  else if (PLAIN_KEYS[key]) PLAIN_KEYS[key]();
+  else if (key === "Enter" && event.target.matches("input")) marks().requestSubmit();
   else return false;
   return true;
 }
@@ -188,10 +189,12 @@ function elsewhere(event) {
 function handle(event) {
   if (event.target.id === "comment") return inComment(event);
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  if (inFlags(event)) return true;
-  if (event.target.matches(".point-entry")) return inEntry(event);
+  const key = actual(event);
+  if (!key) return false;
+  if (inFlags(key)) return true;
+  if (event.target.matches(".point-entry")) return inEntry(event, key);
   if (event.target.matches("textarea, select, input:not([type=radio], [type=checkbox])")) return false;
-  return elsewhere(event);
+  return elsewhere(event, key);
 }
 
 // Before keys.js, which stands aside for what is prevented here.

@@ -1,5 +1,8 @@
 // Keys that press buttons: <button data-key="u">, <a data-key="j">, <button data-key="Enter">.
 // "?" opens <dialog data-keys-help>. A key does nothing while one types or a dialog is open.
+// Who marks may have other keys for the same (key-map.js).
+import { actual } from "./key-map.js";
+
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 const PRESSABLE = "button, a[href], summary, input";
 
@@ -18,7 +21,9 @@ function usable(el) {
 
 document.addEventListener("keydown", (event) => {
   if (!isForUs(event)) return;
-  if (["?", "？"].includes(event.key)) {
+  const key = actual(event);
+  if (!key) return;
+  if (key === "?") {
     const help = document.querySelector("dialog[data-keys-help]");
     if (help) {
       event.preventDefault();
@@ -26,7 +31,7 @@ document.addEventListener("keydown", (event) => {
     }
     return;
   }
-  const keyed = document.querySelectorAll(`[data-key="${CSS.escape(event.key)}"]`);
+  const keyed = document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`);
   const target = [...keyed].find(usable);
   if (!target) return;
   event.preventDefault();
