@@ -7,7 +7,8 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from evaluations.models import Endpoint, Response, Run
+from evaluations.models import Endpoint, Extraction, Response, Run
+from evaluations.selectors.suggesting import READ
 from evaluations.services.runs import MOST_REPEATS, ZERO_SHOT
 from questions.models import Dataset
 
@@ -44,6 +45,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     judge = serializers.CharField(source="judge.name", default=None)
     judged_run = serializers.IntegerField(source="judged_run_id")
     setting = serializers.CharField(source="run_settings.setting", default=None)
+    asks = serializers.CharField(source="run_settings.asks", default=None)
     currency = serializers.CharField(source="run_settings.currency", default=None)
     planned = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -64,6 +66,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "judge",
             "judged_run",
             "setting",
+            "asks",
             "fingerprint",
             "repeats",
             "budget",
@@ -116,6 +119,21 @@ def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict
     return attrs
 
 
+class SuggestionSerializer(serializers.ModelSerializer[Extraction]):
+    """What was read in the reply of a model that suggests, or the reason why nothing was."""
+
+    reason = serializers.SerializerMethodField()
+    said = serializers.JSONField(source="answers")
+
+    class Meta:
+        model = Extraction
+        fields = ["outcome", "reason", "said"]
+
+    def get_reason(self, reading: Extraction) -> str:
+        """Why nothing was taken; empty where something was."""
+        return "" if reading.outcome == READ else reading.method
+
+
 class ResponseSerializer(serializers.ModelSerializer[Response]):
     """A response with its strict score and its newest judgement."""
 
@@ -134,6 +152,7 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
     judge_total = serializers.DecimalField(max_digits=7, decimal_places=3, allow_null=True)
     prompt_tokens = serializers.IntegerField(source="attempt.prompt_tokens", default=None)
     completion_tokens = serializers.IntegerField(source="attempt.completion_tokens", default=None)
+    suggestions = SuggestionSerializer(many=True, default=list)
 
     class Meta:
         model = Response
@@ -154,5 +173,6 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
             "judge_total",
             "prompt_tokens",
             "completion_tokens",
+            "suggestions",
             "created_at",
         ]

@@ -1,9 +1,10 @@
 """The API of the evaluations, one module a feature."""
 
-from evaluations.api import judging, marking, reports, runs
+from evaluations.api import judging, marking, reports, runs, suggesting
 
 urlpatterns = [
     *runs.urlpatterns,
+    *suggesting.urlpatterns,
     *marking.urlpatterns,
     *judging.urlpatterns,
     *reports.urlpatterns,

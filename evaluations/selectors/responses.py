@@ -64,6 +64,8 @@ def responses_of(run: Run) -> QuerySet[Response]:
     """The responses of *run* in the order of the exam; of a judge run, those that it judges."""
     answered = run.judged_run if run.purpose == RunPurpose.JUDGE else run
     found = response_list().filter(run=answered)
+    if run.purpose == RunPurpose.SUGGEST:
+        found = found.prefetch_related(Prefetch("extractions", to_attr="suggestions"))
     return found.order_by("question__task__slug", "question__position", "repeat")
 
 

@@ -16,6 +16,7 @@ from questions.selectors.labels import UNLABELLED
 
 READ, UNREADABLE = "read", "unreadable"
 SHOWN = 50
+BY_PLACE = ("response__question__task__slug", "response__question__position")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def suggested(run: Run) -> Suggested | None:
         kept=sum(n for _outcome, _method, n in counts) - unreadable,
         unreadable=unreadable,
         reasons=tuple(sorted(refused, key=lambda one: (-one[1], one[0]))),
-        refused=tuple(rows.order_by("pk")[:SHOWN]),
+        refused=tuple(rows.order_by(*BY_PLACE)[:SHOWN]),
     )
 
 

@@ -7,7 +7,7 @@ and the suggestion are written together, so a second pass makes nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,14 +114,18 @@ def _drafted(run: Run, response: Response, rubric: RubricLines) -> bool:
 
 def _of_labels(reading: LabelReading) -> _Read:
     if reading.fault:
-        return _Read([dict(reading.params)], reading.span, reading.fault)
+        return _Read(_named(reading.params), reading.span, reading.fault)
     answers = [{"label": label.value, "value": value} for label, value in reading.labels.items()]
     return _Read(answers, reading.span)
 
 
+def _named(params: Mapping[str, str | int]) -> list[dict[str, Any]]:
+    return [dict(params)] if params else []
+
+
 def _of_rubric(reading: RubricReading) -> _Read:
     if reading.rubric is None:
-        return _Read([dict(reading.params)], reading.span, reading.fault)
+        return _Read(_named(reading.params), reading.span, reading.fault)
     answers = [
         {"sub": point.sub, "text": point.text, "points": plain(point.points)}
         for point in reading.rubric.points

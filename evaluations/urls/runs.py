@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from evaluations.views import endpoints, responses, runs
+from evaluations.views import endpoints, responses, runs, suggesting
 
 app_name = "runs"
 urlpatterns = [
     path("", runs.run_list, name="list"),
     path("new/", runs.new_run, name="new"),
+    path("suggest/", suggesting.suggest, name="suggest"),
     path("<int:pk>/", runs.run_page, name="run"),
     path("<int:pk>/progress/", runs.run_progress, name="progress"),
     path("<int:pk>/judges/", runs.run_judges, name="judges"),

@@ -44,6 +44,7 @@ def question_page_list(request: MemberRequest) -> HttpResponse:
         "query": query,
         "bank_is_empty": not keys and not Question.objects.exists(),
         "bulk_form": BulkLabelForm() if request.user.may(Capability.EDIT_QUESTIONS) else None,
+        "may_suggest": request.user.may(Capability.START_RUNS),
     }
     if request.htmx.target == "questions" and not request.htmx.history_restore_request:
         response = render(request, "questions/bank/_questions.html", context)

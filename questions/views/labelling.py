@@ -53,6 +53,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "differences": len(open_differences()),
         "people": by_whom(),
         "may_label": request.user.may(Capability.EDIT_QUESTIONS),
+        "may_suggest": request.user.may(Capability.START_RUNS),
     }
     return render(request, "questions/labelling/overview.html", context)
 

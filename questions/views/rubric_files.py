@@ -104,5 +104,6 @@ def _bank(request: MemberRequest, form: RubricFileForm, status: int = 200) -> Ht
         "page": Paginator(waiting_drafts(), PAGE).get_page(request.GET.get("page")),
         "form": form,
         "can_edit": request.user.may(Capability.EDIT_QUESTIONS),
+        "may_suggest": request.user.may(Capability.START_RUNS),
     }
     return render(request, "questions/rubrics/bank.html", context, status=status)

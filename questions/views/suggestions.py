@@ -35,6 +35,7 @@ def suggestions(request: MemberRequest) -> HttpResponse:
         "labels": [label.label(language) for label in Label],
         "problems": problems,
         "may_import": request.user.may(Capability.EDIT_QUESTIONS),
+        "may_suggest": request.user.may(Capability.START_RUNS),
     }
     status = 400 if problems else 200
     return render(request, "questions/labelling/suggestions.html", context, status=status)

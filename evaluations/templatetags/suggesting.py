@@ -1,0 +1,107 @@
+"""What was read in a reply that suggests, in words: ``{{ reading|reading_words }}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+
+from evaluations.models import Extraction, Response, Run
+from evaluations.rules.suggesting.asks import Asks
+from evaluations.rules.suggesting.reply_json import ReplyFault
+from evaluations.selectors.suggesting import READ, Suggested, suggested, suggestion_in
+from questions.rules.four_tuple import Label
+from questions.rules.rubric import Finding, RubricFault
+from questions.rules.taxonomy import TAXONOMY
+from questions.services.rubric_words import in_words as rubric_fault_in_words
+from questions.templatetags.labels import in_words
+
+register = template.Library()
+PLACES = {
+    place.slug: {"zh": place.chinese, "en": place.english}
+    for category in TAXONOMY
+    for place in (category, *category.subclasses)
+}
+F = ReplyFault
+FAULTS: Mapping[str, Promise] = {
+    F.REFUSED: gettext_lazy("The endpoint withheld the reply."),
+    F.TRUNCATED: gettext_lazy("The reply was cut off; the endpoint may need more tokens."),
+    F.EMPTY: gettext_lazy("The reply is empty."),
+    F.NO_JSON: gettext_lazy("The reply holds no JSON as it was asked for."),
+    F.BROKEN_JSON: gettext_lazy("The JSON of the reply is broken."),
+    F.SEVERAL: gettext_lazy("The reply gives several answers that differ."),
+    F.MISSING_LABEL: gettext_lazy("The reply says nothing of “%(label)s”."),
+    F.UNKNOWN_VALUE: gettext_lazy("“%(value)s” is no value of “%(label)s”."),
+    F.SEVERAL_PLACES: gettext_lazy("“%(value)s” names several places of “%(label)s”."),
+    F.NO_LABEL: gettext_lazy("The reply names no label."),
+    F.NOT_A_POINT: gettext_lazy("These are no scoring points as they were asked for: %(name)s."),
+    F.QUESTION_CHANGED: gettext_lazy("The full marks have changed since; the draft does not fit."),
+}
+
+
+class SuggestedLabel(NamedTuple):
+    """One label that a reply names: what it is called, and its value in words."""
+
+    name: str
+    text: str
+
+
+@register.simple_tag
+def replies_of(run: Run) -> Suggested | None:
+    """What became of the replies of *run*; None for a run that does not suggest."""
+    return suggested(run)
+
+
+@register.simple_tag
+def read_in(response: Response) -> Extraction | None:
+    """What was read in one reply; None where it suggests nothing or nobody has read it yet."""
+    return suggestion_in(response)
+
+
+@register.filter
+def was_read(reading: Extraction) -> bool:
+    """Whether a suggestion was made of the reply."""
+    return reading.outcome == READ
+
+
+@register.filter
+def reading_words(reading: Extraction) -> str:
+    """What was suggested on one line, or why nothing was."""
+    if reading.outcome != READ:
+        return _fault(reading)
+    if reading.policy == Asks.RUBRIC:
+        n = len(reading.answers)
+        return ngettext("%(n)d scoring point", "%(n)d scoring points", n) % {"n": n}
+    return " · ".join(label.text for label in suggested_labels(reading))
+
+
+@register.filter
+def suggested_labels(reading: Extraction) -> list[SuggestedLabel]:
+    """The labels that the reply names, in the order of the tuple."""
+    language = get_language() or "en"
+    named = [(Label(one["label"]), one["value"]) for one in reading.answers]
+    return [
+        SuggestedLabel(label.label(language), _value(label, value))
+        for label, value in named
+        if value is not None
+    ]
+
+
+def _value(label: Label, value: str | int) -> str:
+    if label is Label.KNOWLEDGE:
+        return PLACES[str(value)][(get_language() or "en")[:2]]
+    return in_words(label, value)
+
+
+def _fault(reading: Extraction) -> str:
+    params = dict(reading.answers[0]) if reading.answers else {}
+    if "label" in params:
+        params["label"] = Label(params["label"]).label(get_language() or "en")
+    if reading.method in set(RubricFault):
+        return rubric_fault_in_words(Finding(RubricFault(reading.method), params))
+    words = FAULTS.get(reading.method)
+    return str(words) % params if words else _("The reply could not be read.")

@@ -1,0 +1,74 @@
+"""Letting a model suggest labels or rubric drafts: the form, what it will cost, the start."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from evaluations.forms.suggesting import SuggestForm, filters_in
+from evaluations.models import Run
+from evaluations.services.run_estimates import Estimate, estimate_suggesting
+from evaluations.services.suggesting import start_suggesting
+from evaluations.tasks import ask_for_work
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.refusals import Refusal
+from questions.forms.filter_chips import chips
+from questions.forms.filters import QuestionFilter
+
+# Filters that stand in sight; the others are behind "More filters".
+FIRST = ("task", "subject", "type", "year", "labels")
+ELSEWHERE = ("q", "dataset", "sort")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.START_RUNS)
+def suggest(request: MemberRequest) -> HttpResponse:
+    """The form, with the questions that the filters of its address choose."""
+    sent = request.POST if request.method == "POST" else request.GET
+    # A link from the bank says which questions, and leaves the rest to the form.
+    form = SuggestForm(sent) if "endpoint" in sent else SuggestForm(initial=sent.dict())
+    filters = filters_in(sent)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("runs:run", start(form, filters, request).pk)
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+    context = {
+        "form": form,
+        "filters": filters,
+        "first": FIRST,
+        "elsewhere": ELSEWHERE,
+        "chosen_by": chips(filters) if filters.is_valid() else [],
+        **estimate_context(form, filters),
+    }
+    status = 400 if request.method == "POST" else 200
+    return render(request, "evaluations/suggesting/new.html", context, status=status)
+
+
+def start(form: SuggestForm, filters: QuestionFilter, request: MemberRequest) -> Run:
+    """Start what the form says, and tell the workers after the commit."""
+    key = form.cleaned_data["key"]
+    with transaction.atomic():
+        run = start_suggesting(
+            form.wanted(filters),
+            acting_user=request.user,
+            budget=form.cleaned_data["budget"],
+            idempotency_key=str(key) if key else None,
+        )
+        transaction.on_commit(partial(ask_for_work, run.pk))
+    return run
+
+
+def estimate_context(form: SuggestForm, filters: QuestionFilter) -> dict[str, Estimate | str]:
+    """The estimate of a form that can be read, or the sentence why there is none."""
+    if not form.is_bound or not form.is_valid():
+        return {}
+    try:
+        return {"estimate": estimate_suggesting(form.wanted(filters))}
+    except Refusal as refusal:
+        return {"estimate_refused": str(refusal)}
