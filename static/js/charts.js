@@ -97,32 +97,44 @@ const colour = (t, one, index) => t.series(one.colour ?? index);
 // How bars share their row; intervals are laid out by the same numbers, or they miss their bars.
 const BARS = { barGap: "12%", barCategoryGap: "28%", barMaxWidth: 30 };
 
-// An interval is a line with two ends over the middle of its bar.
-function whiskers(one, index, t, total) {
+// An interval is a line with two ends over the middle of its bar; the value stands behind both.
+function whiskers(one, index, t, data) {
   return {
     type: "custom",
     name: one.name,
     silent: true,
     z: 5,
     tooltip: { show: false },
-    data: one.intervals.flatMap((pair, row) => (pair ? [[row, pair[0], pair[1]]] : [])),
-    encode: { x: [1, 2], y: 0 },
+    data: one.values.flatMap((value, row) =>
+      value === null ? [] : [[row, ...(one.intervals[row] ?? [value, value]), value]],
+    ),
+    encode: { x: [1, 2, 3], y: 0 },
     renderItem: (params, api) => {
       const row = api.value(0);
-      const layout = api.barLayout({ count: total, ...BARS })[index];
+      const layout = api.barLayout({ count: data.series.length, ...BARS })[index];
       const [low, y] = api.coord([api.value(1), row]);
       const [high] = api.coord([api.value(2), row]);
+      const [end] = api.coord([api.value(3), row]);
       const middle = y + layout.offsetCenter;
       const style = { stroke: t.ink, lineWidth: 1.2, opacity: 0.75 };
       const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style });
-      return {
-        type: "group",
-        children: [
-          line(low, middle, high, middle),
-          line(low, middle - 4, low, middle + 4),
-          line(high, middle - 4, high, middle + 4),
-        ],
+      const text = {
+        type: "text",
+        x: Math.max(high, end) + 6,
+        y: middle,
+        style: {
+          text: format(api.value(3), data),
+          fill: t.ink,
+          font: `${FONT_SIZE}px ${t.font}`,
+          verticalAlign: "middle",
+        },
       };
+      const interval = [
+        line(low, middle, high, middle),
+        line(low, middle - 4, low, middle + 4),
+        line(high, middle - 4, high, middle + 4),
+      ];
+      return { type: "group", children: low < high ? [...interval, text] : [text] };
     },
   };
 }
@@ -138,15 +150,15 @@ function bar(data, t, width) {
     ...BARS,
     itemStyle: { color: colour(t, one, index), borderRadius: 3 },
     label: {
-      show: true,
+      show: !one.intervals, // drawn with the interval then, so that neither strikes through the other
       position: "right",
-      distance: one.intervals ? 16 : 6,
+      distance: 6,
       color: t.ink,
       formatter: ({ value }) => format(value, data),
     },
   }));
   const intervals = data.series.flatMap((one, index) =>
-    one.intervals ? [whiskers(one, index, t, data.series.length)] : [],
+    one.intervals ? [whiskers(one, index, t, data)] : [],
   );
   return {
     ...base(t),
@@ -169,7 +181,7 @@ function complete(data) {
   };
 }
 
-function radar(data, t) {
+function radar(data, t, width) {
   const { axes, series } = complete(data);
   return {
     ...base(t),
@@ -177,7 +189,7 @@ function radar(data, t) {
     radar: {
       indicator: axes,
       center: ["50%", "47%"],
-      radius: "66%",
+      radius: width < 360 ? "56%" : "66%", // room for the names beside it on a phone
       axisName: { color: t.ink },
       splitNumber: 5,
       splitArea: { show: false },

@@ -1,7 +1,16 @@
 // What scrolls sideways (a wide table, a long formula) can be reached and scrolled by keyboard.
 const SCROLLERS = ".table-wrap, .rich, .raw, .math.block";
 
+// An arrow shows that a table goes on to the right, until somebody has scrolled it.
+function hint(el) {
+  const goesOn = el.scrollLeft === 0 && el.scrollWidth > el.clientWidth + 1;
+  if (el.matches(".table-wrap")) el.toggleAttribute("data-more", goesOn);
+}
+
+const scrolled = ({ currentTarget }) => hint(currentTarget);
+
 function judge(el) {
+  hint(el);
   if (el.scrollWidth > el.clientWidth || el.matches(".table-tall")) el.tabIndex = 0;
   else el.removeAttribute("tabindex");
 }
@@ -9,7 +18,10 @@ function judge(el) {
 const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => judge(target)));
 
 function watch(root) {
-  for (const el of root.querySelectorAll(SCROLLERS)) sizes.observe(el);
+  for (const el of root.querySelectorAll(SCROLLERS)) {
+    sizes.observe(el);
+    el.addEventListener("scroll", scrolled, { passive: true });
+  }
 }
 
 watch(document);

@@ -32,6 +32,12 @@ def test_the_report(site: Site, axe: AXE, lead: User, paper: None, scheme: str, 
         expect(chart.locator(".chart-plot svg")).to_be_visible()
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    totals = page.locator("section", has=page.get_by_role("heading", name="Converted total score"))
+    expect(totals.locator(".chart-plot text", has_text="375").first).to_be_visible()
+    models = page.locator("section", has=page.get_by_role("heading", name="Models"))
+    expect(models.locator(".table-wrap[data-more]")).to_have_count(1 if width == 390 else 0)
+    models.locator(".table-wrap").evaluate("wrap => wrap.scrollBy(40, 0)")
+    expect(models.locator(".table-wrap[data-more]")).to_have_count(0)
 
 
 def test_filters_stay_in_the_address_and_charts_follow(site: Site, lead: User, paper: None) -> None:
