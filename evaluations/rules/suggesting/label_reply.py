@@ -65,7 +65,9 @@ def _value(label: Label, said: Mapping[str, Any]) -> Value:
 
 
 def _place(label: Label, name: str) -> str:
-    """The code that *name* stands for; the name itself where none is known by it."""
+    """The code that *name* is or stands for; the name itself where none is known by it."""
+    if name in SLUGS:
+        return name
     places = _NAMES[label].get(name.casefold(), frozenset())
     if len(places) > 1:
         raise Unreadable(ReplyFault.SEVERAL_PLACES, label=label.value, value=name[:LONGEST_VALUE])

@@ -42,6 +42,11 @@ TAKEN = [
         },
     ),
     (
+        "a code that is also the name of another place",
+        '{"ability_branch": "common_sense", "knowledge": "political", "difficulty": 1}',
+        {"ability_branch": "common_sense", "knowledge": "political", "difficulty": 1},
+    ),
+    (
         "cannot tell one of them",
         '{"ability_branch": null, "knowledge": "law", "difficulty": ""}',
         {"ability_branch": None, "knowledge": "law", "difficulty": None},
