@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from django.db.models import OuterRef, Subquery
-
-from evaluations.models import FinalMark, Mark
+from evaluations.models import Mark
 from evaluations.rules.marking.plain_number import plain
 from evaluations.selectors.report_params import ReportParams
 from evaluations.selectors.scored_answers import scored_answers
@@ -42,7 +40,6 @@ def score_rows(params: ReportParams) -> Iterator[Cells]:
 def mark_rows(params: ReportParams) -> Iterator[Cells]:
     """Every version of every mark, in ``MARK_COLUMNS``, beside the final mark and its rule."""
     answer = "slot__answer"
-    final = FinalMark.objects.filter(answer=OuterRef(answer)).order_by("-number")
     marks = Mark.objects.filter(slot__answer__response__run__dataset__slug=params.dataset)
     if params.models:
         marks = marks.filter(slot__answer__response__run__language_model__name__in=params.models)
@@ -58,12 +55,10 @@ def mark_rows(params: ReportParams) -> Iterator[Cells]:
         f"{answer}__round__scheme",
         *("slot__kind", "teacher__username", "version", "stale", "total", "full"),
         f"{answer}__tolerance",
-        *("flags", "comment", "seconds", "created_at", "final", "rule"),
+        *("flags", "comment", "seconds", "created_at"),
+        *(f"{answer}__final__value", f"{answer}__final__rule"),
     )
-    found = marks.annotate(
-        final=Subquery(final.values("value")[:1]), rule=Subquery(final.values("rule")[:1])
-    )
-    for row in found.order_by("slot__answer", "slot", "version", "pk").values_list(*columns):
+    for row in marks.order_by("slot__answer", "slot", "version", "pk").values_list(*columns):
         *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
         yield (
             *(params.dataset, *before, "yes" if stale else "no"),
