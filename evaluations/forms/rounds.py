@@ -25,6 +25,7 @@ from gradeapp.accounts.models import User
 from questions.rules.vocabulary import Named, Subject
 
 OWN = "own"
+PAIR = "pair"
 
 
 def choices_of(names: type[Named]) -> list[tuple[str, str]]:
@@ -137,11 +138,15 @@ class RoundForm(forms.Form):
 
 
 class DecisionForm(forms.Form):
-    """A lead's decision: one of the given marks, or own points; always with a reason."""
+    """A lead's decision: a given mark, the mean of two or own points; always with a reason.
+
+    ``number`` is that of the final mark which a correction follows.
+    """
 
     answer = forms.UUIDField()
     key = forms.UUIDField()
     seen = forms.RegexField(r"^\d+(,\d+){0,2}$")
+    number = forms.IntegerField(required=False, min_value=1)
     decision = forms.ChoiceField(error_messages={"required": _("Choose a mark or give your own.")})
     reason = forms.ChoiceField(error_messages={"required": _("Choose a reason.")})
     comment = forms.CharField(required=False, max_length=10_000)
@@ -149,8 +154,9 @@ class DecisionForm(forms.Form):
     def __init__(self, case: DisputedCase, data: Any) -> None:
         super().__init__(data)
         self.case = case
-        kinds = [(mark.kind, mark.kind) for mark in case.marks]
-        self.fields["decision"].choices = [*kinds, (OWN, OWN)]  # type: ignore[attr-defined]
+        known = [*(mark.kind for mark in case.marks), OWN]
+        known += [PAIR] if case.pair and case.pair.points is not None else []
+        self.fields["decision"].choices = [(one, one) for one in known]  # type: ignore[attr-defined]
         self.fields["reason"].choices = ArbitrationReason.choices()  # type: ignore[attr-defined]
         if data.get("decision") == OWN:
             for name in self.own_fields():
@@ -185,6 +191,8 @@ class DecisionForm(forms.Form):
         for mark in self.case.marks:
             if mark.kind == data["decision"]:
                 return mark.points, mark.total
+        if data["decision"] == PAIR and self.case.pair:
+            return self.case.pair.points or (), self.case.pair.value
         values = tuple(data[name] for name in self.own_fields())
         return (values, None) if self.case.points else ((), values[0])
 

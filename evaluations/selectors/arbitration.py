@@ -11,13 +11,16 @@ from uuid import UUID
 
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
-from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import SlotKind
+from evaluations.models import BlindAnswer, HouseRuling, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.rules.marking.blinding import BlindItem, self_mention
+from evaluations.rules.marking.closest_pair import ClosestPair, TeacherMark, closest_pair
 from evaluations.rules.marking.plain_number import plain
+from evaluations.rules.marking.tolerance import within
 from evaluations.selectors.desk import blind_item
+from evaluations.selectors.queue import free_for
 from gradeapp.accounts.models import User
-from questions.rules.rubric import PointGroup
+from questions.rules.rubric import PointGroup, RubricLines
 from questions.selectors.bank import image_addresses
 
 
@@ -59,16 +62,28 @@ class PointRow:
         return f"point-{self.number}"
 
     @property
-    def differs(self) -> bool:
-        """Whether the markers do not agree on this point."""
-        return len(set(self.values)) > 1
+    def spread(self) -> Decimal:
+        """How far the markers are apart on this point."""
+        return max(self.values, default=Decimal(0)) - min(self.values, default=Decimal(0))
+
+
+@dataclass(frozen=True, slots=True)
+class PastFinal:
+    """A final mark that counts or once did."""
+
+    number: int
+    value: Decimal
+    rule: str
+    made_at: datetime
+    counts: bool
 
 
 @dataclass(frozen=True, slots=True)
 class DisputedCase:
     """A response as the lead sees it: marks side by side, and whether it can be decided.
 
-    ``mentions`` are passages in which the response names its own model or maker.
+    ``mentions`` are passages in which the response names its own model or maker;
+    ``held_until`` is set while another lead has the response.
     """
 
     public_id: UUID
@@ -80,8 +95,12 @@ class DisputedCase:
     decision: GivenMark | None
     waits: bool
     own: bool
-    final: Decimal | None
-    rule: str
+    is_open: bool
+    is_check: bool
+    held_until: datetime | None
+    pair: ClosestPair | None
+    finals: tuple[PastFinal, ...]
+    ruled_at: datetime | None
     mentions: tuple[str, ...]
 
     @property
@@ -92,9 +111,32 @@ class DisputedCase:
         return abs(self.marks[0].total - self.marks[1].total)
 
     @property
+    def final(self) -> PastFinal | None:
+        """The final mark that counts now."""
+        return next((final for final in self.finals if final.counts), None)
+
+    @property
     def can_be_decided(self) -> bool:
-        """It waits for a lead, and this lead has not marked it."""
-        return self.waits and not self.own
+        """It waits for a lead, this lead has not marked it, and no other lead is at it."""
+        return self.waits and self.is_open and not self.own and self.held_until is None
+
+    @property
+    def can_be_corrected(self) -> bool:
+        """It has a final mark that this lead may put another in the place of."""
+        return self.final is not None and self.is_open and not self.own and not self.is_check
+
+    @property
+    def pair_passes(self) -> bool:
+        """Whether two marks are within the tolerance of each other."""
+        if self.pair is None:
+            return False
+        one, other = (self.marks[place].total for place in self.pair.places)
+        return within(one, other, self.item.tolerance)
+
+    @property
+    def pair_kinds(self) -> tuple[str, ...]:
+        """The kinds of the two marks that lie closest."""
+        return tuple(self.marks[place].kind for place in self.pair.places) if self.pair else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +149,23 @@ class Queue:
     following: UUID | None
 
 
-def waiting_for(lead: User, marking_round: MarkingRound) -> QuerySet[Any]:
-    """Responses that wait for a decision of *lead*, the longest waiting first."""
-    own = Slot.objects.filter(answer=OuterRef("pk"), holder=lead)
-    waits = Slot.objects.filter(answer=OuterRef("pk"), kind=SlotKind.ARBITRATION, marked=False)
+def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Any]:
+    """Responses that wait for a decision of *lead*, the longest waiting first.
+
+    Left out are those that *lead* marked and those that another lead has at hand.
+    """
+    slots = Slot.objects.filter(answer=OuterRef("pk"))
+    own = slots.filter(holder=lead).exclude(kind=SlotKind.ARBITRATION)
+    waits = slots.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
     answers = marking_round.answers.filter(Exists(waits), ~Exists(own), final=None)
     return answers.annotate(since=Max("slots__marks__created_at")).order_by("since", "id")
 
 
-def queue_around(lead: User, marking_round: MarkingRound, current: UUID | None) -> Queue:
+def queue_around(
+    lead: User, marking_round: MarkingRound, current: UUID | None, now: datetime
+) -> Queue:
     """The queue, and what stands before and after *current* in it."""
-    rows = list(waiting_for(lead, marking_round).values_list("public_id", "since"))
+    rows = list(waiting_for(lead, marking_round, now).values_list("public_id", "since"))
     ids = [public_id for public_id, _ in rows]
     place = ids.index(current) if current in ids else -1
     return Queue(
@@ -128,13 +176,13 @@ def queue_around(lead: User, marking_round: MarkingRound, current: UUID | None) 
     )
 
 
-def case_of(answer: BlindAnswer, lead: User) -> DisputedCase:
+def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
     """Everything of one response, in a fixed number of queries."""
     slots = list(answer.slots.all())
     marks = _newest_marks(slots)
     teachers = tuple(marks[kind] for kind in _TEACHERS if kind in marks)
     decision = marks.get(SlotKind.ARBITRATION.value)
-    final = FinalMark.objects.filter(answer=answer).order_by("-number").first()
+    waiting = [slot for slot in slots if slot.kind == SlotKind.ARBITRATION and not slot.marked]
     item = blind_item(answer)
     return DisputedCase(
         public_id=answer.public_id,
@@ -144,12 +192,44 @@ def case_of(answer: BlindAnswer, lead: User) -> DisputedCase:
         marks=teachers,
         points=_point_rows(item, teachers, decision),
         decision=decision,
-        waits=any(slot.kind == SlotKind.ARBITRATION and not slot.marked for slot in slots),
+        waits=bool(waiting),
         own=any(slot.holder_id == lead.pk for slot in slots if slot.kind in _TEACHERS),
-        final=final.value if final else None,
-        rule=final.rule if final else "",
+        is_open=answer.round.status == RoundStatus.OPEN,
+        is_check=answer.role != AnswerRole.ANSWER,
+        held_until=next((_held_until(slot, lead, now) for slot in waiting), None),
+        pair=pair_of(teachers, RubricLines(item.scoring_points, item.point_groups)),
+        finals=_finals(answer),
+        ruled_at=_ruled_at(answer.round) if item.house_rulings else None,
         mentions=tuple(dict.fromkeys(self_mention(item.response_text))),
     )
+
+
+def pair_of(marks: Sequence[GivenMark], rubric: RubricLines) -> ClosestPair | None:
+    """The two of the teachers' *marks* that lie closest."""
+    return closest_pair([TeacherMark(mark.total, mark.points) for mark in marks], rubric)
+
+
+def _held_until(slot: Slot, lead: User, now: datetime) -> datetime | None:
+    """Until when another lead has the response; None where nobody else has it now."""
+    if slot.holder_id in (None, lead.pk) or slot.lease_until is None or slot.lease_until <= now:
+        return None
+    return slot.lease_until
+
+
+def _finals(answer: BlindAnswer) -> tuple[PastFinal, ...]:
+    """Every final mark of the response, the newest first."""
+    return tuple(
+        PastFinal(
+            final.number, final.value, final.rule, final.created_at, final.pk == answer.final_id
+        )
+        for final in answer.finals.order_by("-number")
+    )
+
+
+def _ruled_at(marking_round: MarkingRound) -> datetime | None:
+    """When the newest house rulings were written, where that is known."""
+    rulings = HouseRuling.objects.filter(round=marking_round).order_by("-number")
+    return rulings.values_list("created_at", flat=True).first()
 
 
 def answer_called(marking_round: MarkingRound, public_id: UUID) -> BlindAnswer | None:

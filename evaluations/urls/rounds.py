@@ -12,4 +12,5 @@ urlpatterns = [
     path("<uuid:round_id>/close/", rounds.close, name="close"),
     path("<uuid:round_id>/arbitration/", arbitration.queue, name="arbitration"),
     path("<uuid:round_id>/responses/<uuid:answer_id>/", arbitration.response_page, name="response"),
+    path("<uuid:round_id>/responses/<uuid:answer_id>/claim/", arbitration.claim, name="claim"),
 ]

@@ -1,4 +1,4 @@
-"""One response of a round for its lead: all marks side by side, and the decision."""
+"""One response of a round for its lead: all marks side by side, the decision, its correction."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import push_url
 
-from evaluations.forms.rounds import DecisionForm
+from evaluations.forms.rounds import PAIR, DecisionForm
 from evaluations.models import BlindAnswer, MarkingRound
 from evaluations.models.vocabulary import ArbitrationReason
+from evaluations.rules.marking.plain_number import plain
 from evaluations.selectors.arbitration import (
     DisputedCase,
     answer_called,
@@ -26,12 +27,12 @@ from evaluations.selectors.arbitration import (
     waiting_for,
 )
 from evaluations.selectors.history import changes_of
-from evaluations.services.arbitration import arbitrate
+from evaluations.services.arbitration import arbitrate, claim_case, correct_final
 from evaluations.services.rounds import look_at_round
 from evaluations.views.rounds import visible_round
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.refusals import BadInput, Conflict, NotFound
 
 FOLDER = "evaluations/arbitration"
 REASON_KEYS = {
@@ -48,7 +49,7 @@ REASON_KEYS = {
 def queue(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """The response that waits longest; a page that says so when none does."""
     marking_round = visible_round(request.user, round_id)
-    first = waiting_for(request.user, marking_round).first()
+    first = waiting_for(request.user, marking_round, timezone.now()).first()
     if first is not None:
         return redirect("rounds:response", round_id, first.public_id)
     return render(request, f"{FOLDER}/done.html", {"round": marking_round})
@@ -57,30 +58,56 @@ def queue(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.LEAD_ROUNDS)
 def response_page(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpResponse:
-    """All marks of one response; a POST settles it and shows the next one."""
+    """All marks of one response; a POST settles it, or corrects what it was settled with."""
     marking_round = visible_round(request.user, round_id)
-    answer = answer_called(marking_round, answer_id)
-    if answer is None:
-        raise NotFound(_("There is no such response in this round."))
+    answer = _answer(marking_round, answer_id)
     if request.method == "POST":
         return _settle(request, marking_round, answer)
     return _show(request, marking_round, answer)
 
 
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def claim(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpResponse:
+    """Keep the response from other leads for a while; the page asks for it by itself."""
+    answer = _answer(visible_round(request.user, round_id), answer_id)
+    until = claim_case(answer, request.user, now=timezone.now())
+    if not request.htmx:
+        return redirect("rounds:response", round_id, answer_id)
+    return render(request, f"{FOLDER}/_claim.html", {"until": until})
+
+
+def _answer(marking_round: MarkingRound, answer_id: UUID) -> BlindAnswer:
+    answer = answer_called(marking_round, answer_id)
+    if answer is None:
+        raise NotFound(_("There is no such response in this round."))
+    return answer
+
+
 def _settle(
     request: MemberRequest, marking_round: MarkingRound, answer: BlindAnswer
 ) -> HttpResponse:
-    case = case_of(answer, request.user)
-    following = queue_around(request.user, marking_round, answer.public_id).following
+    now = timezone.now()
+    case = case_of(answer, request.user, now)
+    following = queue_around(request.user, marking_round, answer.public_id, now).following
     form = DecisionForm(case, request.POST)
     try:
         if not form.is_valid():
             raise BadInput(form.first_error())
-        arbitrate(answer, request.user, **form.as_decision(), now=timezone.now())
-    except BadInput as refusal:
-        if request.htmx:
+        number = form.cleaned_data["number"]
+        if number is None:
+            arbitrate(answer, request.user, **form.as_decision(), now=now)
+        else:
+            correct_final(answer, request.user, number=number, **form.as_decision(), now=now)
+    except (BadInput, Conflict) as refusal:
+        if request.htmx and isinstance(refusal, BadInput):
             raise
-        return _show(request, marking_round, answer, refusal)
+        return _show(request, marking_round, _answer(marking_round, answer.public_id), refusal)
+    if number is not None:
+        messages.success(
+            request, _("The final mark of %(alias)s is corrected.") % {"alias": answer.alias}
+        )
+        return _show_case(request, marking_round, answer.public_id)
     if not request.htmx:
         messages.success(request, _("%(alias)s is settled.") % {"alias": answer.alias})
     return _show_following(request, marking_round, following)
@@ -91,44 +118,42 @@ def _show_following(
 ) -> HttpResponse:
     """The response after the settled one, or the first that still waits, or the end."""
     if following is None:
-        first = waiting_for(request.user, marking_round).first()
+        first = waiting_for(request.user, marking_round, timezone.now()).first()
         following = first.public_id if first else None
-    if following is None:
-        address = reverse("rounds:arbitration", args=[marking_round.public_id])
-    else:
-        address = reverse("rounds:response", args=[marking_round.public_id, following])
+    if following is not None:
+        return _show_case(request, marking_round, following)
+    address = reverse("rounds:arbitration", args=[marking_round.public_id])
     if not request.htmx:
         return redirect(address)
-    answer = answer_called(marking_round, following) if following else None
-    if answer is None:
-        context: dict[str, Any] = {"round": marking_round, "fragment": True}
-        return push_url(render(request, f"{FOLDER}/_done.html", context), address)
-    return push_url(_show(request, marking_round, answer), address)
+    context: dict[str, Any] = {"round": marking_round, "fragment": True}
+    return push_url(render(request, f"{FOLDER}/_done.html", context), address)
+
+
+def _show_case(
+    request: MemberRequest, marking_round: MarkingRound, answer_id: UUID
+) -> HttpResponse:
+    """A response by its own address, as a page or as what htmx puts in place of another."""
+    address = reverse("rounds:response", args=[marking_round.public_id, answer_id])
+    if not request.htmx:
+        return redirect(address)
+    return push_url(_show(request, marking_round, _answer(marking_round, answer_id)), address)
 
 
 def _show(
     request: MemberRequest,
     marking_round: MarkingRound,
     answer: BlindAnswer,
-    refusal: BadInput | None = None,
+    refusal: BadInput | Conflict | None = None,
 ) -> HttpResponse:
+    """The page of one response; after a *refusal* with everything that was sent."""
     look_at_round(marking_round, acting_user=request.user, page=answer.alias)
-    case = case_of(answer, request.user)
-    sent = request.POST if refusal else {}
-    context = {
+    now = timezone.now()
+    case = case_of(answer, request.user, now)
+    context = _case_context(case, request.POST if refusal else {}, "correct" in request.GET)
+    context |= {
         "round": marking_round,
-        "case": case,
-        "lines": [
-            {"row": row, "name": row.name, "value": sent.get(row.name, "")} for row in case.points
-        ],
-        "columns": 2 + len(case.marks) + bool(case.can_be_decided or case.decision),
-        "total": {"name": "total", "value": sent.get("total", "")},
-        "queue": queue_around(request.user, marking_round, answer.public_id),
-        "choices": _choices(case),
-        "reasons": _reasons(),
-        "key": uuid5(answer.public_id, f"{request.user.public_id}:{_seen(case)}"),
-        "seen": _seen(case),
-        "sent": sent,
+        "queue": queue_around(request.user, marking_round, answer.public_id, now),
+        "key": _key(request, case),
         "changes": changes_of(answer),
         "refusal": refusal,
         "fragment": request.htmx,
@@ -138,14 +163,54 @@ def _show(
     return render(request, f"{FOLDER}/{name}", context, status=status)
 
 
+def _case_context(case: DisputedCase, sent: Any, asked: bool) -> dict[str, Any]:
+    """What depends on whether the lead decides, corrects (as *asked* or *sent*), or looks."""
+    correcting = case.can_be_corrected and (asked or bool(sent.get("number")))
+    deciding = case.can_be_decided or correcting
+    own = [{"row": row, "name": row.name, "value": sent.get(row.name, "")} for row in case.points]
+    total = {"name": "total", "value": sent.get("total", "")}
+    return {
+        "case": case,
+        "lines": own,
+        "columns": 2 + len(case.marks) + bool(deciding) + bool(case.decision),
+        "total": total,
+        "choices": _choices(case),
+        "reasons": _reasons(),
+        "seen": _seen(case),
+        "sent": sent,
+        "unsent": _unsent(sent, [*own, total]) if sent and not deciding else [],
+        "deciding": deciding,
+        "correcting": correcting,
+    }
+
+
+def _unsent(sent: Any, fields: list[dict[str, Any]]) -> list[str]:
+    """Marks and comment of a decision that came too late, so that nothing typed is lost."""
+    values = [str(field["value"]) for field in fields if field["value"]]
+    return [part for part in (" · ".join(values), sent.get("comment", "")) if part]
+
+
+def _key(request: MemberRequest, case: DisputedCase) -> UUID:
+    """The same for the same page, so that a decision sent twice is one."""
+    number = f":{case.final.number}" if case.final else ""
+    return uuid5(case.public_id, f"{request.user.public_id}:{_seen(case)}{number}")
+
+
 def _seen(case: DisputedCase) -> str:
     """The marks that the page shows, so that nobody decides on others."""
     return ",".join(str(mark.pk) for mark in case.marks)
 
 
 def _choices(case: DisputedCase) -> list[dict[str, Any]]:
-    """The given marks as choices, each with its key on the keyboard."""
-    return [{"mark": mark, "key": key} for key, mark in enumerate(case.marks, start=1)]
+    """The given marks and the mean of the closest pair, each with its key on the keyboard."""
+    given: list[dict[str, Any]] = [
+        {"value": mark.kind, "kind": mark.kind, "points": mark.joined, "total": mark.total}
+        for mark in case.marks
+    ]
+    if case.pair and case.pair.points is not None:
+        points = ",".join(plain(value) for value in case.pair.points)
+        given.append({"value": PAIR, "kind": "", "points": points, "total": case.pair.value})
+    return [choice | {"key": key} for key, choice in enumerate(given, start=1)]
 
 
 def _reasons() -> list[dict[str, str]]:

@@ -76,6 +76,14 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A decision that came too late is answered with the page as it is now, and what was typed in it.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { detail } = event;
+  if (detail.xhr.status !== 409 || !detail.serverResponse.includes('id="case"')) return;
+  detail.shouldSwap = true;
+  detail.isError = false;
+});
+
 document.addEventListener("htmx:afterSettle", (event) => {
   const { elt } = event.detail;
   if (elt.id !== "case") return;

@@ -6,6 +6,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from threading import Barrier
@@ -17,7 +18,7 @@ from django.db import connection
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.rules.marking.scheme import Scheme
-from evaluations.services.arbitration import arbitrate
+from evaluations.services.arbitration import arbitrate, claim_case
 from evaluations.services.drafts import write_draft
 from evaluations.services.marking import save_mark
 from evaluations.services.settling import newest_marks
@@ -39,6 +40,7 @@ from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 12
+CLAIMS = 200
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
@@ -69,10 +71,12 @@ def save(slot: Slot, person: User, values: Sequence[str], key: uuid.UUID | None 
     return save_mark(slot, person, key=key, based_on_version=0, points=points, now=later(1)).mark
 
 
-def decide(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> Mark:
-    reason, points = ArbitrationReason.SLIP, (Decimal(3), Decimal(0), Decimal(0))
-    key = uuid.uuid4()
-    return arbitrate(answer, lead, key=key, seen=seen, points=points, reason=reason, now=later(2))
+def decide(
+    answer: BlindAnswer, lead: User, seen: Sequence[int], now: datetime | None = None
+) -> Mark:
+    given = {"reason": ArbitrationReason.SLIP, "points": (Decimal(3), Decimal(0), Decimal(0))}
+    now = now or later(2)
+    return arbitrate(answer, lead, key=uuid.uuid4(), seen=seen, now=now, **given)  # type: ignore[arg-type]
 
 
 def test_one_response_is_claimed_by_one_teacher() -> None:
@@ -146,6 +150,33 @@ def test_two_leads_decide_once() -> None:
         assert sum(isinstance(mark, Mark) for mark in decided) == 1
         assert sum(isinstance(mark, Conflict) for mark in decided) == 1
         assert answer.finals.count() == 1
+
+
+def test_one_case_is_claimed_by_one_lead_and_decided_by_nobody_else() -> None:
+    people, leads = teachers(2), [make_user(Role.LEAD) for _ in range(2)]
+    (answer,) = answers_of(small_round(people, 1))
+    give(answer, people[0], list("336"))
+    give(answer, people[1], list("000"))
+    seen = [mark.pk for mark in newest_marks(answer).values()]
+    barrier = Barrier(2, timeout=60)
+
+    def claims(lead: User) -> list[bool]:
+        won = []
+        for number in range(CLAIMS):
+            barrier.wait()
+            try:
+                won.append(bool(claim_case(answer, lead, now=later(60 * number))))
+            except Conflict:
+                won.append(False)
+        return won
+
+    rounds = list(zip(*at_once(*[partial(claims, lead) for lead in leads]), strict=True))
+    assert {tuple(sorted(won)) for won in rounds} == {(False, True)}
+    now, won = later(60 * CLAIMS - 59), rounds[-1]
+    loser, winner = (leads[won.index(was)] for was in (False, True))
+    decided = at_once(*[partial(decide, answer, lead, seen, now) for lead in (loser, winner)])
+    assert [isinstance(mark, Mark) for mark in decided] == [False, True]
+    assert answer.finals.count() == 1
 
 
 def test_first_drafts_that_race_leave_the_newest() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.urls import reverse
 
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound
-from evaluations.models.vocabulary import SlotKind
+from evaluations.models.vocabulary import AnswerRole, SlotKind
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -208,3 +209,104 @@ def test_a_response_that_nobody_marked_is_shown_without_a_decision(
     assert "Nobody has marked this response yet." in page
     assert 'name="decision"' not in page
     assert client.post(address(answer), {}, headers=HTMX).status_code == 400
+
+
+# ---- one lead at a time ----
+
+
+def test_a_page_claims_its_case_and_another_lead_only_looks(
+    made: MarkingRound, lead: User, admin: User
+) -> None:
+    answer, following, _ = answers_of(made)
+    mine, theirs = logged_in(lead), logged_in(admin)
+    page = mine.get(address(answer)).text
+    where = reverse("rounds:claim", args=[made.public_id, answer.public_id])
+    assert f'hx-post="{where}"' in page
+    assert "yours until" in mine.post(where, headers=HTMX).text
+    seen = theirs.get(address(answer)).text
+    assert "Another lead has this response at hand until" in seen
+    assert 'name="decision"' not in seen
+    assert theirs.post(where, headers=HTMX).status_code == 409
+    start = theirs.get(reverse("rounds:arbitration", args=[made.public_id]))
+    assert start["Location"] == address(following)
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_a_decision_that_comes_too_late_comes_back_with_its_text(
+    headers: dict[str, str], made: MarkingRound, lead: User, admin: User
+) -> None:
+    answer = answers_of(made)[0]
+    client, other = logged_in(lead), logged_in(admin)
+    own = {"point-1": "2.5", "point-2": "1", "point-3": "4", "comment": "half of the law"}
+    sent = decided(client.get(address(answer)).text, "own", **own)
+    other.post(reverse("rounds:claim", args=[made.public_id, answer.public_id]))
+    late = client.post(address(answer), sent, headers=headers)
+    assert late.status_code == 409
+    assert 'id="case"' in late.text
+    for kept in ("Another lead has this response", "2.5 · 1 · 4", "half of the law"):
+        assert kept in late.text
+    assert not answer.finals.exists()
+
+
+def test_after_a_revision_the_new_marks_come_with_the_old_decision(
+    made: MarkingRound, lead: User
+) -> None:
+    answer = answers_of(made)[0]
+    client = logged_in(lead)
+    sent = decided(client.get(address(answer)).text, "own", **{"point-1": "2.5"}, comment="why")
+    sent |= {"point-2": "0", "point-3": "0"}
+    give(answer, planned_pair(answer)[1], ["3", "0", "0"], based_on_version=1)
+    again = client.post(address(answer), sent, headers=HTMX).text
+    assert 'value="2.5"' in again
+    assert client.post(address(answer), sent | hidden(again)).status_code == 302
+    assert answer.finals.get().value == 2.5
+
+
+# ---- the mean of the closest pair, and the rule beside it ----
+
+
+def test_the_mean_of_the_pair_is_one_of_the_choices(made: MarkingRound, lead: User) -> None:
+    """12 and 5.5: 8.75, by points 3, 1.5 and 4.25."""
+    answer = answers_of(made)[0]
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    assert "Closest pair First and Second (difference 6.5) would give 8.75." in page
+    assert "The lead decides because the round says so." not in page
+    assert 'value="pair" data-points="3,1.5,4.25" data-total="8.75"' in page
+    client.post(address(answer), decided(page, "pair"))
+    assert answer.finals.get().value == 8.75
+    assert "Δ 3.5" in client.get(address(answer)).text
+
+
+# ---- corrections ----
+
+
+def test_a_settled_response_is_corrected_on_its_own_page(made: MarkingRound, lead: User) -> None:
+    answer = answers_of(made)[0]
+    client = logged_in(lead)
+    client.post(address(answer), decided(client.get(address(answer)).text, "first"))
+    shown = client.get(address(answer)).text
+    assert 'href="?correct"' in shown
+    assert 'name="decision"' not in shown
+    form = client.get(address(answer) + "?correct").text
+    assert "now 12, Arbitration; it stays in the history" in form
+    sent = decided(form, "second", number="1", reason="answer_key_wrong", comment="see the key")
+    response = client.post(address(answer), sent)
+    assert response["Location"] == address(answer)
+    page = client.get(address(answer)).text
+    assert "<strong>5.5</strong> / 12" in page
+    assert "Earlier final marks" in page
+    assert "Answer key wrong" in page
+    assert list(answer.finals.values_list("number", "value")) == [(1, 12), (2, 5.5)]
+    assert client.post(address(answer), sent).status_code == 302, "sent twice it is one"
+    late = client.post(address(answer), sent | {"key": str(uuid4()), "comment": "too late"})
+    assert (late.status_code, "too late" in late.text) == (409, True)
+    assert answer.finals.count() == 2
+
+
+def test_a_seed_answer_is_not_corrected(made: MarkingRound, lead: User) -> None:
+    answer = answers_of(made)[0]
+    client = logged_in(lead)
+    client.post(address(answer), decided(client.get(address(answer)).text, "first"))
+    BlindAnswer.objects.filter(pk=answer.pk).update(role=AnswerRole.SEED)
+    assert 'href="?correct"' not in client.get(address(answer)).text

@@ -1,0 +1,64 @@
+"""Which two marks of a response lie closest, and what their mean would be, for the lead to accept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations
+
+from questions.rules.rubric import RubricLines, given_total
+
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherMark:
+    """A teacher's total and points, in the rubric's order; without a rubric no points."""
+
+    total: Decimal
+    points: tuple[Decimal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClosestPair:
+    """Two marks by their places from 0, how far apart they are, and their mean.
+
+    ``points`` is the mean point by point; None where it cannot be stored as one
+    mark: it has more than two decimals, or caps make it come to another total.
+    """
+
+    places: tuple[int, int]
+    difference: Decimal
+    value: Decimal
+    points: tuple[Decimal, ...] | None
+
+
+def closest_pair(marks: Sequence[TeacherMark], rubric: RubricLines) -> ClosestPair | None:
+    """The two of *marks* whose totals differ least, of equally close ones the first; in points.
+
+    None for fewer than two marks. A mean of two marks may lie between two steps.
+    """
+    if len(marks) < 2:
+        return None
+    pairs = combinations(range(len(marks)), 2)
+    one, other = min(pairs, key=lambda pair: abs(marks[pair[0]].total - marks[pair[1]].total))
+    first, second = marks[one], marks[other]
+    value = (first.total + second.total) / 2
+    return ClosestPair(
+        places=(one, other),
+        difference=abs(first.total - second.total),
+        value=value,
+        points=_mean_points(first, second, value, rubric),
+    )
+
+
+def _mean_points(
+    first: TeacherMark, second: TeacherMark, value: Decimal, rubric: RubricLines
+) -> tuple[Decimal, ...] | None:
+    points = tuple((a + b) / 2 for a, b in zip(first.points, second.points, strict=True))
+    if any(mean != mean.quantize(CENT) for mean in (*points, value)):
+        return None
+    if points and given_total(points, rubric.points, rubric.groups) != value:
+        return None
+    return points
