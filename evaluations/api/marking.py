@@ -43,6 +43,9 @@ class OwnMarkSerializer(serializers.ModelSerializer[Mark]):
     round = serializers.UUIDField(source="slot.answer.round.public_id")
     response = serializers.UUIDField(source="slot.answer.public_id")
     alias = serializers.CharField(source="slot.answer.alias")
+    version = serializers.IntegerField(
+        source="told_version", help_text="0: sent back to be marked again; it no longer counts"
+    )
     points = PointSerializer(many=True)
 
     class Meta:

@@ -165,7 +165,7 @@ def panel(desk: DeskItem, teacher: UUID, given: Given | None = None) -> Panel:
         sum=plain(_sum(item, lines)) if lines else total,
         comment=given.comment,
         flags=_flags(given.flags),
-        key=str(uuid5(UUID(item.public_id), f"{teacher}:{desk.version}")),
+        key=str(uuid5(UUID(item.public_id), f"{teacher}:{desk.saves}")),
         version=desk.version,
     )
 

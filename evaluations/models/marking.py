@@ -172,6 +172,14 @@ class Mark(models.Model):
     def __str__(self) -> str:
         return f"{self.slot} v{self.version}: {self.total}"
 
+    @property
+    def told_version(self) -> int:
+        """The version as its marker knows it: from 1 since the slot was last sent back, then 0.
+
+        The stored number would tell that somebody else marked the response before.
+        """
+        return max(0, self.version - self.slot.void_version)
+
 
 class PointMark(models.Model):
     """Points for one scoring point, with its wording of that day."""

@@ -66,12 +66,17 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class DeskItem:
-    """One response at the desk: the blind item, and the teacher's own state on it."""
+    """One response at the desk: the blind item, and the teacher's own state on it.
+
+    ``version`` is that of the own mark, 0 for none that counts; ``saves`` counts
+    the versions that this teacher ever saved, also those that were sent back.
+    """
 
     item: BlindItem
     images: dict[str, str]
     language: str
     version: int
+    saves: int
     marked_at: datetime | None
     draft_sequence: int
     given: Given
@@ -196,7 +201,8 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
         item=item,
         images=image_addresses(slot.answer.round.dataset, revision.images),
         language=revision.language,
-        version=mark.version if mark else slot.void_version,
+        version=mark.version - slot.void_version if mark else 0,
+        saves=own.count() if slot.void_version else mark.version if mark else 0,
         marked_at=mark.created_at if mark else None,
         draft_sequence=draft.sequence if draft else 0,
         given=_from_mark(mark) if mark else _from_draft(draft, len(item.scoring_points)),

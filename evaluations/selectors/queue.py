@@ -8,9 +8,11 @@ from enum import StrEnum
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from evaluations.models import MarkingRound, Slot
+from evaluations.models import Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
+
+TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
 
 class EmptyReason(StrEnum):
@@ -24,10 +26,11 @@ class EmptyReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EmptyQueue:
-    """The reason, and for leased responses the moment when the first comes back."""
+    """The reason; when the first leased response comes back; what the lead said of a pause."""
 
     reason: EmptyReason
     until: datetime | None = None
+    said: str = ""
 
 
 def free_for(teacher: User, now: datetime) -> Q:
@@ -48,6 +51,18 @@ def repeats_open(teacher: User) -> Q:
     return ~Q(kind=SlotKind.REPEAT) | Exists(first)
 
 
+def not_sent_back(teacher: User) -> Q:
+    """What was sent back: not to who marked it, unless it was planned so, and no needless third.
+
+    A third mark is needed while its response has no final mark and both marks before it.
+    """
+    again = Q(void_version__gt=0)
+    taken = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
+    lacking = Slot.objects.filter(answer=OuterRef("answer"), kind__in=TWO, marked=False)
+    needless = Q(kind=SlotKind.THIRD) & (Q(answer__final__isnull=False) | Exists(lacking))
+    return ~(again & ((~Q(planned=teacher) & taken) | needless))
+
+
 def slots_open_to(teacher: User, marking_round: MarkingRound | None = None) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role."""
     own_role = Slot.objects.filter(answer=OuterRef("answer"), holder=teacher)
@@ -55,6 +70,7 @@ def slots_open_to(teacher: User, marking_round: MarkingRound | None = None) -> Q
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
         for_whom(teacher),
         repeats_open(teacher),
+        not_sent_back(teacher),
         answer__round__status=RoundStatus.OPEN,
         answer__round__pool__teacher=teacher,
         answer__round__pool__paused=False,
@@ -76,8 +92,9 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     """
     if marking_round.status == RoundStatus.PAUSED:
         return EmptyQueue(EmptyReason.ROUND_PAUSED)
-    if marking_round.pool.filter(teacher=teacher, paused=True).exists():
-        return EmptyQueue(EmptyReason.PAUSED)
+    paused = marking_round.pool.filter(teacher=teacher, paused=True).first()
+    if paused is not None:
+        return EmptyQueue(EmptyReason.PAUSED, said=paused.paused_reason)
     leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)
     until = leased.exclude(holder=teacher).aggregate(first=Min("lease_until"))["first"]
     if until is not None:

@@ -73,7 +73,7 @@ def save_mark(
             _refuse_unless_markable(answer, given)
             marks = _marks_beside(slot)
             current = marks.get(SlotKind(slot.kind))
-            shown = current.version if current else slot.void_version
+            shown = current.version - slot.void_version if current else 0
             stale = reused or based_on_version != shown
             mark = _store(slot, teacher, given, key=key, marks=marks, stale=stale, now=now)
         elif earlier is None:

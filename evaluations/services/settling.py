@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import takewhile
 
 from django.db.models import Q, prefetch_related_objects
 
@@ -86,7 +87,8 @@ def settle(answer: BlindAnswer, *, now: datetime) -> Step:
 
 def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
     """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
-    decided = [marks[kind] for kind in TEACHERS if kind in marks]
+    # A mark that was sent back leaves a gap: what stands behind it waits for it.
+    decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
     lead = marks.get(SlotKind.ARBITRATION)
     match next_step(
         Scheme(answer.round.scheme),
@@ -140,13 +142,33 @@ def _write_final(
 
 
 def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
-    """The slot of *kind*, if it had to be opened now."""
+    """The slot of *kind*, if it had to be opened now: made, or opened again after sending back."""
     slot, made = Slot.objects.get_or_create(answer=answer, kind=kind)
+    if not made and slot.marked:
+        slot.marked, slot.holder, slot.lease_until = False, None, None
+        slot.save(update_fields=["marked", "holder", "lease_until"])
+        return slot
     return slot if made else None
 
 
 def _withdraw(answer: BlindAnswer, *kinds: SlotKind) -> None:
-    answer.slots.filter(kind__in=kinds, marked=False).delete()
+    """Delete what nobody has to mark any more, unless marks that were sent back hang on it.
+
+    A third slot stays open then, and the queue passes over it; a decision is put
+    back with the lead who made it.
+    """
+    for slot in answer.slots.filter(kind__in=kinds, marked=False):
+        if not slot.void_version:
+            slot.delete()
+        elif slot.kind == SlotKind.ARBITRATION:
+            put_back(slot)
+
+
+def put_back(slot: Slot) -> None:
+    """Leave a decision that was sent back with its lead: nobody waits for it."""
+    newest = slot.marks.filter(stale=False).latest("version")
+    slot.marked, slot.holder_id, slot.lease_until = True, newest.teacher_id, None
+    slot.save(update_fields=["marked", "holder", "lease_until"])
 
 
 def _third_at_hand(answer: BlindAnswer, now: datetime) -> bool:

@@ -1,0 +1,174 @@
+"""Which marks would be marked again, and how many final marks would fall with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+
+from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.rules.marking.arbitration import Rule
+from evaluations.selectors.round_choice import newest_rubrics
+from gradeapp.accounts.models import User
+from questions.models import Question, Rubric
+from questions.rules.vocabulary import Named
+
+TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
+
+
+class Reach(Named):
+    """Which responses to a question are marked again under its new rubric."""
+
+    UNMARKED = "unmarked", "Only responses that nobody has marked", "仅未评的作答"
+    UNSETTLED = "unsettled", "Also marked ones without a final mark", "含已评未定分的作答"
+    ALL = "all", "Also those with a final mark", "含已定分的作答"
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """What sending back takes away: marks and final marks; ``kept`` responses stay decided."""
+
+    marks: int
+    finals: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedRubric:
+    """A question of a round whose rubric has a newer accepted version, and its responses."""
+
+    question: Question
+    frozen: int | None
+    newest: Rubric
+    unmarked: int
+    unsettled: int
+    final: int
+    arbitrated: int
+
+
+def heard(path: str) -> Exists:
+    """Whether the lead's decision counts for the blind answer that *path* leads to."""
+    decisions = Mark.objects.counting().filter(
+        slot__answer=OuterRef(path), slot__kind=SlotKind.ARBITRATION
+    )
+    return Exists(decisions)
+
+
+def slots_since(
+    marking_round: MarkingRound, teacher: User, since: datetime, *, with_arbitrated: bool
+) -> list[Slot]:
+    """The slots of *teacher* whose counting mark was saved at *since* or later, in a fixed order.
+
+    Checks stay: they watch, and a check that is given again would see nothing.
+    So does a third mark that the final mark does not rest on, and, unless
+    *with_arbitrated*, every mark of a response that the lead has decided.
+    """
+    slots = _since(marking_round, teacher, since)
+    if not with_arbitrated:
+        slots = slots.filter(~heard("answer"))
+    rows = slots.select_related("answer__final").order_by("answer", "pk")
+    return [slot for slot in rows if not _needless(slot)]
+
+
+def _since(marking_round: MarkingRound, teacher: User, since: datetime) -> QuerySet[Any]:
+    counts = Q(marks__stale=False, marks__version__gt=F("void_version"))
+    slots = Slot.objects.filter(
+        answer__round=marking_round,
+        answer__role=AnswerRole.ANSWER,
+        holder=teacher,
+        marked=True,
+        kind__in=TEACHERS,
+    )
+    return slots.annotate(saved=Max("marks__created_at", filter=counts)).filter(saved__gte=since)
+
+
+def _needless(slot: Slot) -> bool:
+    final = slot.answer.final
+    return bool(final and slot.kind == SlotKind.THIRD and final.rule == Rule.MEAN_OF_TWO)
+
+
+def fall_since(
+    marking_round: MarkingRound, teacher: User, since: datetime, *, with_arbitrated: bool
+) -> Fall:
+    """How much would go back, before it is done."""
+    slots = slots_since(marking_round, teacher, since, with_arbitrated=with_arbitrated)
+    decided = (
+        0
+        if with_arbitrated
+        else _since(marking_round, teacher, since).filter(heard("answer")).count()
+    )
+    finals = {slot.answer_id for slot in slots if slot.answer.final_id is not None}
+    return Fall(len(slots), len(finals), decided)
+
+
+def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
+    """Questions of the round with a newer accepted rubric than some response is marked under."""
+    asked = set(_own(marking_round).order_by().values_list("question", flat=True).distinct())
+    newest = newest_rubrics(asked)
+    rows = (
+        _own(marking_round)
+        .annotate(touched=touched(), decided=heard("pk"))
+        .exclude(rubric__in=[rubric.pk for rubric in newest.values()])
+        .filter(question__in=list(newest))
+    )
+    counts = (
+        rows.order_by("question__task__slug", "question__position", "question")
+        .values("question")
+        .annotate(
+            frozen=Max("rubric__version"),
+            unmarked=Count("pk", filter=Q(touched=False)),
+            unsettled=Count("pk", filter=Q(touched=True, final=None)),
+            settled=Count("pk", filter=Q(final__isnull=False, decided=False)),
+            arbitrated=Count("pk", filter=Q(final__isnull=False, decided=True)),
+        )
+    )
+    questions = Question.objects.select_related("task").in_bulk([row["question"] for row in counts])
+    return [
+        OutdatedRubric(
+            question=questions[row["question"]],
+            frozen=row["frozen"],
+            newest=newest[row["question"]],
+            unmarked=row["unmarked"],
+            unsettled=row["unsettled"],
+            final=row["settled"],
+            arbitrated=row["arbitrated"],
+        )
+        for row in counts
+    ]
+
+
+def touched() -> Exists:
+    """Whether somebody's mark of a blind answer counts."""
+    return Exists(Mark.objects.counting().filter(slot__answer=OuterRef("pk")))
+
+
+def answers_in_reach(
+    marking_round: MarkingRound, newest: Rubric, reach: Reach, *, with_arbitrated: bool
+) -> QuerySet[Any]:
+    """The responses to the rubric's question that are marked under another version."""
+    answers = _own(marking_round).filter(question=newest.question_id)
+    answers = answers.exclude(rubric=newest.pk) | answers.filter(rubric=None)
+    if reach is Reach.UNMARKED:
+        answers = answers.filter(~touched())
+    if reach is not Reach.ALL:
+        answers = answers.filter(final=None)
+    elif not with_arbitrated:
+        answers = answers.filter(~heard("pk"))
+    return answers.order_by("pk")
+
+
+def _own(marking_round: MarkingRound) -> QuerySet[BlindAnswer]:
+    return BlindAnswer.objects.filter(round=marking_round, role=AnswerRole.ANSWER)
+
+
+def roles_on(answers: Sequence[int]) -> dict[int, set[int]]:
+    """Who holds or is planned for any mark of each of these blind answers."""
+    taken: dict[int, set[int]] = {answer: set() for answer in answers}
+    rows = Slot.objects.filter(answer__in=answers).order_by()
+    for answer, holder, planned in rows.values_list("answer_id", "holder_id", "planned_id"):
+        taken[answer] |= {person for person in (holder, planned) if person is not None}
+    return taken
