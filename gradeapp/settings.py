@@ -227,9 +227,14 @@ if CELERY_BROKER_URL.startswith("filesystem://"):
 elif CELERY_BROKER_URL.startswith("redis"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 900}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat")
+# How often the clock looks for work that no message points to
+CLOCK_SECONDS = env.number("CLOCK_SECONDS", 10, low=1, high=300)
 CELERY_BEAT_SCHEDULE = {
-    "look-for-work": {"task": "evaluations.look_for_work", "schedule": schedule(10.0)},
-    "look-for-imports": {"task": "questions.look_for_imports", "schedule": schedule(10.0)},
+    name: {"task": task, "schedule": schedule(float(CLOCK_SECONDS))}
+    for name, task in (
+        ("look-for-work", "evaluations.look_for_work"),
+        ("look-for-imports", "questions.look_for_imports"),
+    )
 }
 
 # Runs: how much one worker keeps in flight and how long a claim lasts

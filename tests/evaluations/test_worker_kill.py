@@ -75,6 +75,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "DATABASE_URL": database_url(),
         "GRADEAPP_VAR": str(tmp_path / "var"),
         "RUN_LEASE_SECONDS": "5",
+        "CLOCK_SECONDS": "1",
         "DJANGO_SETTINGS_MODULE": "gradeapp.settings",
     }
     return {**os.environ, **own}

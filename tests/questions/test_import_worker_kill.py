@@ -72,6 +72,7 @@ def environment(var: Path) -> dict[str, str]:
         "DATABASE_URL": database_url(),
         "GRADEAPP_VAR": str(var),
         "IMPORT_LEASE_SECONDS": "5",
+        "CLOCK_SECONDS": "1",
         "DJANGO_SETTINGS_MODULE": "gradeapp.settings",
     }
     return {**os.environ, **own}
