@@ -28,6 +28,7 @@ from gradeapp.accounts.roles import Capability
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.refusals import BadInput, Conflict
+from questions.models import QuestionRevision
 
 MOST_PER_TASK = 1000
 CENT = Decimal("0.01")
@@ -169,11 +170,12 @@ def _newest_scores(drawn: Sequence[int], policy: str) -> dict[int, ObjectiveScor
     return {score.response_id: score for score in scores.select_related("extraction")}
 
 
-def _scored_revision(response: Response, score: ObjectiveScore | None) -> object:
+def _scored_revision(response: Response, score: ObjectiveScore | None) -> QuestionRevision:
     """The revision whose key gave the points: of a repaired key the one that repaired it."""
     current = response.question.current
-    repaired = current and score and score.version.endswith(f"+key{current.pk}")
-    return current if repaired else response.revision
+    if current and score and score.version.endswith(f"+key{current.pk}"):
+        return current
+    return response.revision
 
 
 def _points(given: ObjectiveScore | FinalMark) -> Decimal:
