@@ -37,6 +37,18 @@ ENTRIES = [
         _("Who marks what, how far it is, and where two marks differ."),
     ),
     (
+        _("Reviewing"),
+        "/reviewing/",
+        Capability.MARK,
+        _("Say what wrong answers lack, without seeing their model."),
+    ),
+    (
+        _("Reviews"),
+        "/reviews/",
+        Capability.LEAD_ROUNDS,
+        _("What wrong answers lack: four dimensions and their weaknesses."),
+    ),
+    (
         _("Judging"),
         "/judging/",
         Capability.SEE_JUDGEMENTS,

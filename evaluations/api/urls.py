@@ -1,8 +1,9 @@
 """The API of the evaluations, one module a feature."""
 
-from evaluations.api import judging, marking, reports, runs, suggesting
+from evaluations.api import capability_review, judging, marking, reports, runs, suggesting
 
 urlpatterns = [
+    *capability_review.urlpatterns,
     *runs.urlpatterns,
     *suggesting.urlpatterns,
     *marking.urlpatterns,

@@ -14,7 +14,13 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
-from evaluations.models import CapabilityJudgement, CapabilityReview, ReviewItem, ReviewSlot
+from evaluations.models import (
+    CapabilityJudgement,
+    CapabilityReview,
+    DeskSettings,
+    ReviewItem,
+    ReviewSlot,
+)
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.rules.analysis.dimensions import Dimension, asked_of
 from evaluations.selectors.desk import ENOUGH_MARKS, IDLE_SECONDS, RECENT_MARKS, OwnProgress
@@ -168,6 +174,11 @@ def own_judgements(
     if answer is not None:
         given = given.filter(slot__item__public_id=answer)
     return given.select_related("slot__item__review").order_by("-id")
+
+
+def keys_on(reviewer: User) -> bool:
+    """Whether characters are keys at the desk of *reviewer* (WCAG 2.1.4)."""
+    return not DeskSettings.objects.filter(user=reviewer, shortcuts=False).exists()
 
 
 def review_desk(slot: ReviewSlot, reviewer: User) -> ReviewDesk:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluations.models import RoundTeacher
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models import CapabilityReview, RoundTeacher
+from evaluations.models.vocabulary import ReviewStatus, RoundStatus
 from gradeapp.accounts.models import User
 
 
@@ -11,3 +11,8 @@ def marks_in_an_open_round(user: User) -> bool:
     """Whether *user* is a teacher of a round that is not closed, whatever their other roles."""
     pools = RoundTeacher.objects.filter(teacher=user)
     return pools.exclude(round__status=RoundStatus.CLOSED).exists()
+
+
+def reviews_in_an_open_review(user: User) -> bool:
+    """Whether *user* judges the answers of a capability review that is not closed."""
+    return CapabilityReview.objects.filter(reviewers=user, status=ReviewStatus.OPEN).exists()

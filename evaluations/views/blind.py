@@ -8,17 +8,21 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.selectors.open_marking import marks_in_an_open_round
+from evaluations.selectors.open_marking import marks_in_an_open_round, reviews_in_an_open_review
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import View
 from gradeapp.refusals import NotAllowed
 
 
 def check_not_marking(user: User) -> None:
-    """Raise NotAllowed for a teacher of an open round."""
+    """Raise NotAllowed for a teacher of an open round, and for a reviewer of an open review."""
     if marks_in_an_open_round(user):
         raise NotAllowed(
             _("You mark in an open round: reports and judgements open for you when it is closed.")
+        )
+    if reviews_in_an_open_review(user):
+        raise NotAllowed(
+            _("You review in an open review: this page opens for you when it is closed.")
         )
 
 

@@ -1,0 +1,87 @@
+"""Capability reviews in words: ``{{ name|dimension }}``, ``{{ name|weakness }}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from evaluations.models import CapabilityJudgement, CapabilityReview, Run
+from evaluations.models.vocabulary import ReviewStatus
+from evaluations.rules.analysis.dimensions import Dimension, asked_of
+from evaluations.rules.analysis.weaknesses import Weakness
+from evaluations.rules.statistics.tally import ALL
+from questions.rules.label_agreement import NO_PAIRS
+
+register = template.Library()
+
+
+@register.filter
+def dimension(name: str) -> str:
+    """A dimension's name."""
+    return Dimension(name).label(get_language() or "en")
+
+
+@register.filter
+def weakness(name: str) -> str:
+    """A weakness's name."""
+    return Weakness(name).label(get_language() or "en")
+
+
+@register.filter
+def review_status(status: str) -> str:
+    """Where a review stands."""
+    return ReviewStatus(status).label(get_language() or "en")
+
+
+@register.filter
+def verdict(value: int | str | None) -> str:
+    """What was said of a dimension: 1, 0, or that it does not apply."""
+    return _("n/a") if value in (None, "na") else str(value)
+
+
+@register.filter
+def judgement_words(details: Mapping[str, Any]) -> str:
+    """A stored judgement on one line: what was given, the weaknesses and the note."""
+    given = [f"{dimension(one)} {verdict(details[one.value])}" for one in Dimension]
+    named = [weakness(name) for name in details["weaknesses"]]
+    return " · ".join(filter(None, [*given, *named, details["note"]]))
+
+
+@register.filter
+def values(judgement: CapabilityJudgement) -> list[tuple[str, str]]:
+    """What a judgement says of each dimension in words; a dash where the task does not ask."""
+    question = judgement.slot.item.question
+    asked = asked_of(question.task.slug, question.subject)
+    return [
+        (one.value, verdict(getattr(judgement, one.value)) if one in asked else "–")
+        for one in Dimension
+    ]
+
+
+@register.filter
+def person(people: Mapping[int, str], key: int) -> str:
+    """The name of the reviewer with this key."""
+    return people[key]
+
+
+@register.filter
+def no_kappa(reason: str) -> str:
+    """Why there is no kappa."""
+    if reason == NO_PAIRS:
+        return _("no answer was asked this of both")
+    return _("both gave one and the same value throughout")
+
+
+@register.simple_tag
+def answers_link(review: CapabilityReview, run: Run | None, **cell: str) -> str:
+    """Where the answers behind a figure of *review* stand, of one *run* if it is of one."""
+    wanted = {name: value for name, value in cell.items() if value and value != ALL}
+    query = wanted | ({"run": str(run.pk)} if run else {})
+    address = reverse("reviews:answers", args=[review.public_id])
+    return f"{address}?{urlencode(query)}" if query else address
