@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound
 from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.rules.marking.scheme import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -270,12 +271,31 @@ def test_the_mean_of_the_pair_is_one_of_the_choices(made: MarkingRound, lead: Us
     answer = answers_of(made)[0]
     client = logged_in(lead)
     page = client.get(address(answer)).text
-    assert "Closest pair First and Second (difference 6.5) would give 8.75." in page
-    assert "The lead decides because the round says so." not in page
+    assert "Mean of both 8.75" in page
+    assert "Closest pair" not in page
     assert 'value="pair" data-points="3,1.5,4.25" data-total="8.75"' in page
     client.post(address(answer), decided(page, "pair"))
     assert answer.finals.get().value == 8.75
     assert "Δ 3.5" in client.get(address(answer)).text
+
+
+def test_of_three_marks_the_closest_pair_is_named(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """12, 0 and 6: no two are within 1; first and third are the first of two equal pairs."""
+    people = [teacher, other_teacher, third_teacher]
+    (answer,) = answers_of(small_round(people, scheme=Scheme.THREE_AND_LEAD))
+    first, second = planned_pair(answer)
+    give(answer, first, ["3", "3", "6"])
+    give(answer, second, ["0", "0", "0"])
+    (third,) = set(people) - {first, second}
+    answer.slots.filter(kind=SlotKind.THIRD).update(planned=third)
+    give(answer, third, ["3", "3", "0"])
+    page = logged_in(lead).get(address(answer)).text
+    assert "Closest pair First and Third (difference 6) would give 9." in page
+    assert "No two marks are within the tolerance, so the lead decides." in page
+    for button in ("Accept First 12", "Second 0", "Third 6", "Closest pair 9"):
+        assert button in page
 
 
 # ---- corrections ----
