@@ -33,6 +33,9 @@ STYLES = {
     "percent": Style(1),
     "percent_difference": Style(1, signed=True),
     "coefficient": Style(3),
+    "seconds": Style(0, unit=" s"),
+    "rate_difference": Style(1, scale=100, unit=" %", signed=True),
+    "ratio": Style(2),
 }
 
 

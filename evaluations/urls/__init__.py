@@ -6,6 +6,7 @@ urlpatterns = [
     path("runs/", include("evaluations.urls.runs")),
     path("marking/", include("evaluations.urls.marking")),
     path("rounds/", include("evaluations.urls.rounds")),
+    path("rounds/", include("evaluations.urls.monitoring")),
     path("reviewing/", include("evaluations.urls.capability_desk")),
     path("reviews/", include("evaluations.urls.capability_review")),
     path("judging/", include("evaluations.urls.judging")),

@@ -1,24 +1,9 @@
 // Charts from figures: <figure class="chart" data-chart="bar"> with its JSON in a <template> and
 // its table in <details>. Colours are the page's tokens; a series keeps the colour of its index.
-const FONT_SIZE = 12;
-const drawn = new Map();
+import { dots, lines } from "./chart-lines.js";
+import { base, colour, FONT_SIZE, format, legend, nameAxis, theme, valueAxis } from "./chart-parts.js";
 
-function theme() {
-  const style = getComputedStyle(document.documentElement);
-  const token = (name) => style.getPropertyValue(`--${name}`).trim();
-  return {
-    ink: token("ink"),
-    muted: token("muted"),
-    grid: token("chart-grid"),
-    sheet: token("sheet"),
-    line: token("line"),
-    accent: token("accent"),
-    accentSoft: token("accent-soft"),
-    font: getComputedStyle(document.body).fontFamily,
-    series: (wanted) =>
-      token(typeof wanted === "string" ? wanted : `series-${Math.abs(wanted) % 8}`),
-  };
-}
+const drawn = new Map();
 
 // htmx takes <script> out of a fragment, but leaves what a <template> holds.
 function figures(el) {
@@ -26,73 +11,6 @@ function figures(el) {
   const holder = template ? template.content : el;
   return JSON.parse(holder.querySelector('script[type="application/json"]').textContent);
 }
-
-const format = (value, data) =>
-  value === null || value === undefined
-    ? "–"
-    : `${Number(value).toLocaleString(document.documentElement.lang, {
-        minimumFractionDigits: data.digits ?? 0,
-        maximumFractionDigits: data.digits ?? 0,
-      })}${data.unit ?? ""}`;
-
-function base(t) {
-  return {
-    animation: !matchMedia("(prefers-reduced-motion: reduce)").matches,
-    animationDuration: 250,
-    aria: { enabled: false }, // the table beside it is the accessible form
-    textStyle: { fontFamily: t.font, fontSize: FONT_SIZE, color: t.muted },
-    // richText: the default tooltip is HTML with style attributes, which the CSP blocks
-    tooltip: {
-      renderMode: "richText",
-      confine: true,
-      backgroundColor: t.sheet,
-      borderColor: t.line,
-      textStyle: { color: t.ink, fontSize: FONT_SIZE, fontFamily: t.font },
-    },
-  };
-}
-
-function valueAxis(t, axis = {}) {
-  return {
-    type: "value",
-    name: axis.label,
-    nameLocation: "middle",
-    nameGap: 28,
-    nameTextStyle: { color: t.muted },
-    min: axis.min,
-    max: axis.max,
-    axisLine: { show: false },
-    axisTick: { show: false },
-    axisLabel: { color: t.muted, hideOverlap: true },
-    splitLine: { lineStyle: { color: t.grid } },
-  };
-}
-
-function nameAxis(t, names, width) {
-  return {
-    type: "category",
-    data: names,
-    inverse: true,
-    axisLine: { lineStyle: { color: t.line } },
-    axisTick: { show: false },
-    axisLabel: { color: t.ink, width: Math.min(150, width * 0.34), overflow: "truncate" },
-  };
-}
-
-function legend(t, series, place) {
-  return {
-    show: series.length > 1,
-    data: series.map((one) => one.name),
-    itemWidth: 18,
-    itemHeight: 10,
-    itemGap: 16,
-    icon: "roundRect",
-    textStyle: { color: t.muted },
-    ...place,
-  };
-}
-
-const colour = (t, one, index) => t.series(one.colour ?? index);
 
 // How bars share their row; intervals are laid out by the same numbers, or they miss their bars.
 const BARS = { barGap: "12%", barCategoryGap: "28%", barMaxWidth: 30 };
@@ -274,7 +192,7 @@ function box(data, t, width) {
   };
 }
 
-const KINDS = { bar, radar, scatter, box };
+const KINDS = { bar, radar, scatter, box, dots, lines };
 
 function draw(el) {
   const plot = el.querySelector(".chart-plot");

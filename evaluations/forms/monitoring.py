@@ -1,0 +1,135 @@
+"""The forms of the monitors: a pause, limits, what is sent back, and a tolerance to try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.forms.rounds import choices_of
+from evaluations.models import MarkingRound
+from evaluations.rules.marking.limits import LIMITS, Limit
+from evaluations.rules.marking.plain_number import plain
+from evaluations.selectors.sending_back import Reach
+from evaluations.services.monitoring import LONGEST_REASON
+
+LIMIT_NAMES = {
+    "severity": _("Severity, % of full marks, at most"),
+    "within_tolerance": _("Within the tolerance, %, at least"),
+    "third_rate": _("Third marks, %, at most"),
+    "seed_hits": _("Seed answers hit, %, at least"),
+    "self_consistency": _("Self-repeats within the tolerance, %, at least"),
+    "safe_excess": _("Safe marks above the round’s share, %, at most"),
+    "pace": _("Seconds, as a part of the round’s median, at least"),
+}
+
+
+class PauseForm(forms.Form):
+    """Why a teacher is paused; the teacher reads it."""
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=LONGEST_REASON,
+        help_text=_("The teacher reads this. Name no mark of anybody else."),
+    )
+
+
+class LimitsForm(forms.Form):
+    """One number for each limit; an empty one means no limit."""
+
+    def __init__(self, limits: Mapping[str, Limit], *args: Any) -> None:
+        super().__init__(*args)
+        for name, limit in LIMITS.items():
+            stored = limits.get(name)
+            scale = 100 if limit.percent else 1
+            self.fields[name] = forms.DecimalField(
+                label=LIMIT_NAMES[name],
+                required=False,
+                min_value=0,
+                max_value=100 if limit.percent else None,
+                decimal_places=2,
+                initial=plain(stored.value * scale) if stored else None,
+            )
+
+    def limits(self) -> dict[str, Decimal | None]:
+        """The limits as the service takes them."""
+        given = self.cleaned_data
+        return {
+            name: None if given[name] is None else given[name] / (100 if limit.percent else 1)
+            for name, limit in LIMITS.items()
+        }
+
+
+class SendBackForm(forms.Form):
+    """Since when a teacher's marks go back, to whom, and whether decided responses too."""
+
+    since = forms.DateTimeField(
+        label=_("Marks saved since"),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    to = forms.ChoiceField(
+        label=_("Marked again by"),
+        choices=[("same", _("the same teacher")), ("others", _("the others of the pool"))],
+        widget=forms.RadioSelect,
+        initial="same",
+    )
+    with_arbitrated = forms.BooleanField(
+        label=_("Also responses that the lead has decided"), required=False
+    )
+
+    def choice(self) -> dict[str, Any]:
+        """What the selector of the preview takes."""
+        given = self.cleaned_data
+        return {"since": given["since"], "with_arbitrated": given["with_arbitrated"]}
+
+
+class MarkAgainForm(forms.Form):
+    """Which responses to a question are marked again under its new rubric."""
+
+    reach = forms.ChoiceField()
+    with_arbitrated = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.fields["reach"].choices = choices_of(Reach)  # type: ignore[attr-defined]
+
+
+class ToleranceForm(forms.Form):
+    """The grid of the simulator: in per cent with least points, or in points; one task or all."""
+
+    unit = forms.ChoiceField(
+        choices=[("percent", _("% of full marks")), ("points", _("points"))], required=False
+    )
+    least = forms.DecimalField(min_value=0, max_value=100, decimal_places=2, required=False)
+    task = forms.ChoiceField(required=False)
+
+    def __init__(
+        self, data: Any, marking_round: MarkingRound, tasks: list[tuple[str, str]]
+    ) -> None:
+        super().__init__(data)
+        self.marking_round = marking_round
+        self.fields["task"].choices = [("", _("All tasks")), *tasks]  # type: ignore[attr-defined]
+
+    @property
+    def in_points(self) -> bool:
+        """Whether the grid is one of points."""
+        return self._given("unit") == "points"
+
+    @property
+    def least_points(self) -> Decimal:
+        """The least points of a tolerance in per cent; the round's unless another is given."""
+        given = self._given("least")
+        return self.marking_round.tolerance_points if given is None else Decimal(given)
+
+    @property
+    def wanted_task(self) -> str:
+        """The task that is looked at alone; empty for all."""
+        return str(self._given("task") or "")
+
+    def _given(self, name: str) -> Any:
+        """What was asked for; None for nothing and for nonsense, as other filters do."""
+        self.is_valid()
+        return self.cleaned_data.get(name)

@@ -1,0 +1,86 @@
+// What every chart is made of: the page's tokens, numbers, axes and legends.
+export const FONT_SIZE = 12;
+
+export function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const token = (name) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    ink: token("ink"),
+    muted: token("muted"),
+    grid: token("chart-grid"),
+    sheet: token("sheet"),
+    line: token("line"),
+    accent: token("accent"),
+    accentSoft: token("accent-soft"),
+    font: getComputedStyle(document.body).fontFamily,
+    series: (wanted) =>
+      token(typeof wanted === "string" ? wanted : `series-${Math.abs(wanted) % 8}`),
+  };
+}
+
+export const format = (value, data) =>
+  value === null || value === undefined
+    ? "–"
+    : `${Number(value).toLocaleString(document.documentElement.lang, {
+        minimumFractionDigits: data.digits ?? 0,
+        maximumFractionDigits: data.digits ?? 0,
+      })}${data.unit ?? ""}`;
+
+export function base(t) {
+  return {
+    animation: !matchMedia("(prefers-reduced-motion: reduce)").matches,
+    animationDuration: 250,
+    aria: { enabled: false }, // the table beside it is the accessible form
+    textStyle: { fontFamily: t.font, fontSize: FONT_SIZE, color: t.muted },
+    // richText: the default tooltip is HTML with style attributes, which the CSP blocks
+    tooltip: {
+      renderMode: "richText",
+      confine: true,
+      backgroundColor: t.sheet,
+      borderColor: t.line,
+      textStyle: { color: t.ink, fontSize: FONT_SIZE, fontFamily: t.font },
+    },
+  };
+}
+
+export function valueAxis(t, axis = {}) {
+  return {
+    type: "value",
+    name: axis.label,
+    nameLocation: "middle",
+    nameGap: 28,
+    nameTextStyle: { color: t.muted },
+    min: axis.min,
+    max: axis.max,
+    axisLine: { show: false },
+    axisTick: { show: false },
+    axisLabel: { color: t.muted, hideOverlap: true },
+    splitLine: { lineStyle: { color: t.grid } },
+  };
+}
+
+export function nameAxis(t, names, width) {
+  return {
+    type: "category",
+    data: names,
+    inverse: true,
+    axisLine: { lineStyle: { color: t.line } },
+    axisTick: { show: false },
+    axisLabel: { color: t.ink, width: Math.min(150, width * 0.34), overflow: "truncate" },
+  };
+}
+
+export function legend(t, series, place) {
+  return {
+    show: series.length > 1,
+    data: series.map((one) => one.name),
+    itemWidth: 18,
+    itemHeight: 10,
+    itemGap: 16,
+    icon: "roundRect",
+    textStyle: { color: t.muted },
+    ...place,
+  };
+}
+
+export const colour = (t, one, index) => t.series(one.colour ?? index);
