@@ -66,11 +66,16 @@ def lasting(seconds: float | None) -> str:
 
 
 @register.filter
-def speed(per_second: float | None) -> str:
-    """Answers a second, or a minute where that says more."""
+def speed(per_second: float | None, overall: float | None = None) -> str:
+    """Answers a second, or a minute where that says more.
+
+    *overall* decides which where it is known, so that a speed of the moment does not
+    change its unit all the time.
+    """
     if per_second is None:
         return "–"
-    if per_second and per_second < 0.95:
+    deciding = overall or per_second
+    if deciding and deciding < 0.95:
         return gettext("%(n).1f /min") % {"n": per_second * 60}
     return gettext("%(n).1f /s") % {"n": per_second}
 
