@@ -29,6 +29,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.evaluations.report_world import ALPHA, BETA, judged, run_of, whole_paper
+from tests.evaluations.suggest_world import LABELS, answered
 from tests.factories import make_user
 
 RUBRIC = (("写出定律", "3"), ("列出方程", "3"), ("解出结果", "6"))
@@ -42,6 +43,7 @@ class World:
     endpoint: Endpoint
     live: Run
     paused: Run
+    suggesting: Run
     chosen: Response
     written: Response
     judge: Judge
@@ -65,7 +67,18 @@ def build(teachers: list[User]) -> World:
     judged(disputed.response, None, "no_total")
     _name_in_chinese(marking, settled.question)
     _labelled(settled.question)
-    return World(endpoint, live, paused, chosen, written, judge, marking, held, disputed, settled)
+    suggesting = _suggesting(endpoint)
+    return World(
+        endpoint, live, paused, suggesting, chosen, written, judge, marking, held, disputed, settled
+    )
+
+
+def _suggesting(endpoint: Endpoint) -> Run:
+    """A run that suggests: one reply that was read, and several that were not."""
+    unknown = LABELS.replace("logical-judgment", "不存在")
+    replies = [LABELS, "没有", unknown, LABELS.replace('"difficulty": 3', '"level": 3')]
+    admin = make_user(Role.ADMIN, "何管理")
+    return answered(endpoint, admin, replies, limit=len(replies))
 
 
 def _labelled(question: Question) -> None:
@@ -169,12 +182,25 @@ def bank_pages(question: Question) -> list[str]:
     ]
 
 
+def suggesting_pages(run: Run) -> list[str]:
+    """The form, a run with replies of every kind, and one of them that was read."""
+    read = run.responses.earliest("pk").public_id
+    return [
+        reverse("runs:suggest") + f"?endpoint={run.endpoint_id}&asks=labels&dataset=exam-1&limit=5",
+        reverse("runs:suggest") + "?subject=Physics",
+        reverse("runs:run", args=[run.pk]),
+        reverse("runs:responses", args=[run.pk]),
+        reverse("runs:response", args=[read]),
+    ]
+
+
 def pages(world: World) -> dict[str, list[str]]:
     """The addresses that each member of the cast looks at."""
     marking, answers = world.round.public_id, f"?dataset=exam-1&model={ALPHA}"
     runs = [
         reverse("runs:list"),
         *(reverse("runs:run", args=[run.pk]) for run in (world.live, world.paused)),
+        *suggesting_pages(world.suggesting),
         reverse("runs:run", args=[world.written.run_id]),
         reverse("runs:responses", args=[world.written.run_id]),
         *(reverse("runs:response", args=[one.public_id]) for one in (world.chosen, world.written)),

@@ -23,9 +23,15 @@ def wanted(endpoint: Endpoint, asks: Asks = Asks.LABELS, **changes: Any) -> Want
     return Wanted(endpoint=endpoint, asks=asks, **given)
 
 
-def answered(endpoint: Endpoint, user: User, replies: list[str], asks: Asks = Asks.LABELS) -> Run:
+def answered(
+    endpoint: Endpoint,
+    user: User,
+    replies: list[str],
+    asks: Asks = Asks.LABELS,
+    **changes: Any,
+) -> Run:
     """A run that is over, with *replies* to its items in their order."""
-    run = start_suggesting(wanted(endpoint, asks), acting_user=user)
+    run = start_suggesting(wanted(endpoint, asks, **changes), acting_user=user)
     for job, text in zip(run.jobs.order_by("question__position"), replies, strict=True):
         Response.objects.create(
             run=run,
