@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
@@ -139,6 +140,20 @@ def test_a_spent_quota_ends_with_its_sentence(endpoint: Endpoint, server: Script
     result, said = run_model("--wait")
     assert result is None
     assert "quota of the account behind the key is spent" in said
+    assert Job.objects.filter(status="pending").count() == 3
+
+
+def test_a_dead_endpoint_promises_no_try_that_needs_a_worker(
+    endpoint: Endpoint, server: ScriptedServer, quick: None
+) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        Endpoint.objects.update(base_url=f"http://127.0.0.1:{nobody.getsockname()[1]}/v1")
+    result, said = run_model("--wait")
+    assert result is None
+    assert "Calls that wait: 3; nothing is lost. This command ends here." in said
+    assert "celery -A gradeapp worker --beat" in said
+    assert "The next try is at" not in said
     assert Job.objects.filter(status="pending").count() == 3
 
 

@@ -35,6 +35,15 @@ def goes_on(run: Run) -> bool:
     return run.status not in OVER
 
 
+def left_waiting(run: Run, far: Progress) -> str:
+    """What holds for a run whose endpoint is down once this command, no worker, has ended."""
+    return _(
+        "Run %(run)s: the endpoint does not answer. Calls that wait: %(n)s; nothing is lost. "
+        "This command ends here. A worker with its clock (celery -A gradeapp worker --beat) tries "
+        "again by itself; without one nobody does."
+    ) % {"run": run.pk, "n": far.waiting + far.in_flight}
+
+
 class Command(GradeappCommand):
     help = "Let a model sit an exam: plan a run and start it."
     failed_words = ""
@@ -86,7 +95,10 @@ class Command(GradeappCommand):
                     time.sleep(0.5)
         line.end()
         now = timezone.now()
-        if (notice := run_notice(run, progress(run, now), now)) is None:
+        far = progress(run, now)
+        if far.waits and not signals.asked:
+            raise BadInput(left_waiting(run, far))
+        if (notice := run_notice(run, far, now)) is None:
             return
         sentence = _("Run %(run)s: %(why)s") % {"run": run.pk, "why": notice.sentence}
         if notice.failed:
@@ -129,8 +141,8 @@ class ProgressLine:
 
     def tell(self, far: Progress, now: datetime) -> None:
         """The sentence, again only when it is another one."""
-        if far.waits and self.a_run.resume_at is None:
-            return  # one call is tried: what comes of it is said next
+        if far.waits and (self.a_run.resume_at is None or not goes_on(self.a_run)):
+            return  # one call is tried, or the command ends: what comes of it is said next
         notice = run_notice(self.a_run, far, now)
         sentence = notice.sentence if notice and far.live else ""
         if sentence and sentence != self.notice:
