@@ -15,10 +15,14 @@ import pytest
 from django.utils import timezone
 
 from evaluations.llm.scripted import ScriptedServer
-from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
+from evaluations.models import Attempt, Endpoint, Extraction, Job, ObjectiveScore, Response, Run
+from evaluations.rules.suggesting.asks import Asks
 from evaluations.services.endpoints import save_endpoint
 from evaluations.services.generation import look_for_work, work_on_run
 from evaluations.services.runs import start_run
+from evaluations.services.suggesting import Wanted, start_suggesting
+from gradeapp.accounts.models import User
+from questions.models import LabelOpinion, Question
 from tests.factories import make_dataset, make_question, make_task
 from tests.worker_processes import (
     StartWorker,
@@ -124,6 +128,35 @@ def test_killed_at_each_step(
     server: ScriptedServer, environment: dict[str, str], step: str
 ) -> None:
     run = planned(server, 30)
+    killed_and_worked_on(run, environment, step)
+    check_invariants(run, server, 30)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_killed_worker_suggests_nothing_twice(
+    server: ScriptedServer, environment: dict[str, str], admin: User
+) -> None:
+    answering = planned(server, 30)
+    Run.objects.update(status="stopped")
+    asked = Wanted(
+        endpoint=Endpoint.objects.get(),
+        asks=Asks.LABELS,
+        dataset=answering.dataset,
+        questions=Question.objects.all(),
+        limit=30,
+    )
+    run = start_suggesting(asked, acting_user=admin)
+    killed_and_worked_on(run, environment, "between answers and scores")
+    run.refresh_from_db()
+    assert run.status == "finished"
+    assert Response.objects.filter(run=run).count() == 30
+    assert Extraction.objects.filter(response__run=run, outcome="read").count() == 30
+    suggestions = LabelOpinion.objects.filter(model_name="scripted-demo")
+    assert suggestions.count() == suggestions.values("question").distinct().count() == 30
+
+
+def killed_and_worked_on(run: Run, environment: dict[str, str], step: str) -> None:
+    """A worker kills itself at *step*; another one finds what it left and goes on."""
     killed = subprocess.run(
         [sys.executable, "-c", DIES_AT],
         cwd=ROOT,
@@ -138,7 +171,6 @@ def test_killed_at_each_step(
     later = timezone.now() + timedelta(hours=1)
     assert look_for_work(lambda: later) == [run.pk]
     work_on_run(run.pk, clock=lambda: later)
-    check_invariants(run, server, 30)
 
 
 @pytest.mark.django_db(transaction=True)
