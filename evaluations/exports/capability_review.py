@@ -35,7 +35,7 @@ def dimensions_bar(
             }
         )
     data = {"categories": [tasks[task] for task in drawn], "series": series}
-    style = {"max": 100, "digits": 1, "unit": " %"}
+    style = {"max": 100, "digits": 0, "unit": " %"}
     left_out = tuple(name for task, name in tasks.items() if task not in known)
     return Chart("bar", data | style, not drawn, left_out)
 
