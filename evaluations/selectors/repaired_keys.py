@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
+from evaluations.models import ObjectiveScore
+from evaluations.rules.scoring.policies import Policy
 from questions.models import QuestionRevision
 
 # Where these are equal, an answer to one revision is an answer to the other.
@@ -40,3 +42,29 @@ def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[in
             continue
         found[revision.pk] = RepairedKey(tuple(current.answer_key), f"+key{current.pk}")
     return found
+
+
+def scored_by_another_key(
+    scores: QuerySet[ObjectiveScore], repaired: dict[int, RepairedKey]
+) -> set[int]:
+    """The responses whose newest score among *scores* (in their order) is not by *repaired*."""
+    if not repaired:
+        return set()
+    outdated: set[int] = set()
+    rows = scores.filter(response__revision__in=list(repaired))
+    for response, revision, version in rows.values_list(
+        "response", "response__revision", "version"
+    ):
+        if version.endswith(repaired[revision].mark):
+            outdated.discard(response)
+        else:
+            outdated.add(response)
+    return outdated
+
+
+def to_score_again(dataset: str) -> set[int]:
+    """The responses of *dataset* that are unscored under ``strict`` since a key was repaired."""
+    scores = ObjectiveScore.objects.filter(
+        response__question__task__dataset__slug=dataset, policy=Policy.STRICT
+    )
+    return scored_by_another_key(scores.order_by("pk"), repaired_keys(None, dataset))

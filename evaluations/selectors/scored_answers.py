@@ -17,7 +17,7 @@ from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy
 from evaluations.rules.statistics.gaokao_750 import published_item_mean
 from evaluations.rules.statistics.rows import ScoredAnswer
-from evaluations.selectors.repaired_keys import repaired_keys
+from evaluations.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.selectors.report_params import TEACHERS, ReportParams
 from questions.models import Question, QuestionRevision
 from questions.rules.vocabulary import ItemStatus, Part
@@ -210,23 +210,13 @@ def _objective_points(params: ReportParams) -> dict[int, Points]:
     ).order_by("pk")
     strict = params.policy == Policy.STRICT
     repaired = repaired_keys(None, params.dataset) if strict else {}
-    outdated: set[int] = set()
     given = {
         response: Points(points, outcome, answer=_spelled(read))
         for response, points, outcome, read in scores.values_list(
             "response", real("points"), "outcome", json_text("extraction__answers")
         )
     }
-    by_old_key = scores.filter(response__revision__in=list(repaired)) if repaired else scores.none()
-    for response, revision, version in by_old_key.values_list(
-        "response", "response__revision", "version"
-    ):
-        # In order of the scores, so the newest one says whether its key is the repaired one.
-        if version.endswith(repaired[revision].mark):
-            outdated.discard(response)
-        else:
-            outdated.add(response)
-    given |= dict.fromkeys(outdated, KEY_REPAIRED)
+    given |= dict.fromkeys(scored_by_another_key(scores, repaired), KEY_REPAIRED)
     return given
 
 

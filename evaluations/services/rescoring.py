@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from evaluations.models import ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.rules.scoring.policies import Policy
+from evaluations.selectors.repaired_keys import to_score_again
 from evaluations.services.scoring import BATCH, SCORE_VERSION, score_responses
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -72,6 +73,23 @@ def rescore(
         outcomes=dict(sorted(outcomes.items())),
         seconds=round(time.perf_counter() - started, 3),
     )
+
+
+def rescore_repaired(dataset: str, *, acting_user: User) -> int:
+    """Score the answers of *dataset* by the keys that were repaired since; how many got a score.
+
+    Only under ``strict``, and only those that have none by the repaired key. Each run
+    that got a score is noted in the audit trail, as by ``rescore``.
+    """
+    responses = Response.objects.filter(pk__in=to_score_again(dataset))
+    total = 0
+    for run in Run.objects.filter(pk__in=responses.values("run")).order_by("pk"):
+        waiting = responses.filter(run=run).order_by("pk")
+        added = sum(score_responses(waiting, policies=[Policy.STRICT]).values())
+        if added:
+            record(Tag.RESCORED, run, actor=acting_user, policy=Policy.STRICT, scores=added)
+        total += added
+    return total
 
 
 def _runs(name: str | None) -> QuerySet[Run]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.exports.columns import report_table
 from evaluations.exports.csv_file import manifest, sha256
 from evaluations.exports.csv_file import render as render_csv
 from evaluations.exports.page_tables import by_model, model_lines, ranked, rate_lines
 from evaluations.forms.reports import CELL, PAIR, ReportFilter, read_cell, read_params
+from evaluations.rules.scoring.policies import Policy
 from evaluations.rules.statistics.accuracy import converted_report
 from evaluations.rules.statistics.agreement import agreement
 from evaluations.rules.statistics.figure import Figure
@@ -22,6 +27,7 @@ from evaluations.rules.statistics.ledger import OUTCOMES
 from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.rules.statistics.tally import ALL, tally
 from evaluations.selectors.mark_pairs import TEACHER_PAIR
+from evaluations.selectors.repaired_keys import to_score_again
 from evaluations.selectors.report_choices import choices
 from evaluations.selectors.report_pages import (
     Cell,
@@ -35,6 +41,7 @@ from evaluations.selectors.report_pages import (
 from evaluations.selectors.report_params import TEACHERS, ReportParams, checked
 from evaluations.selectors.reports import build_report
 from evaluations.services.exports import note_export
+from evaluations.services.rescoring import rescore_repaired
 from evaluations.views.blind import not_while_marking
 from evaluations.views.report_charts import (
     judge_chart,
@@ -71,11 +78,25 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "params": params,
         "colours": colours,
         "may_export": request.user.may(Capability.EXPORT),
+        "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
+        "may_score": request.user.may(Capability.EDIT_QUESTIONS),
         "part": wanted_part(request.GET.get("part", ""), made),
         **tables(made, list(colours)),
     }
     context |= charts(made, params, colours, context["part"])
     return render(request, "evaluations/reports/overview.html", context)
+
+
+@require_POST
+@requires(Capability.EDIT_QUESTIONS)
+@not_while_marking
+def report_rescore(request: MemberRequest) -> HttpResponse:
+    """Score by the repaired keys what was scored by the earlier ones."""
+    dataset = request.POST.get("dataset", "")
+    n = rescore_repaired(dataset, acting_user=request.user)
+    scored = ngettext("%(n)d answer was scored again.", "%(n)d answers were scored again.", n)
+    messages.success(request, scored % {"n": n})
+    return redirect(reverse("reports:overview") + "?" + urlencode({"dataset": dataset}))
 
 
 def wanted_part(asked: str, made: Overview) -> str:
