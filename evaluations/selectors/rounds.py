@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,11 +14,12 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from django.db.models import CharField as Text
 
 from evaluations.models import FinalMark, LanguageModel, Mark, MarkingRound, Response, Slot
-from evaluations.models.vocabulary import SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
 from evaluations.rules.marking.blinding import self_mention
 from evaluations.rules.marking.tolerance import within
 from evaluations.selectors.desk import IDLE_SECONDS
 from gradeapp.accounts.models import User
+from questions.models import Task
 from questions.rules.vocabulary import Named
 
 TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
@@ -47,13 +49,23 @@ class RoundProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckLoad:
+    """Seed answers, or self-repeats, of one teacher."""
+
+    planned: int = 0
+    marked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TeacherLoad:
-    """One teacher of the pool: planned first and second marks, and marks given."""
+    """One teacher of the pool: planned first and second marks, marks given, and checks apart."""
 
     name: str
     planned: int
     marked: int
     paused: bool
+    seeds: CheckLoad
+    repeats: CheckLoad
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +110,13 @@ class AnswerRow:
 def round_list() -> QuerySet[Any]:
     """All rounds, newest first, with counts of responses, final ones and those for the lead."""
     waiting = Q(answers__slots__kind=SlotKind.ARBITRATION, answers__slots__marked=False)
+    marked = Q(answers__role=AnswerRole.ANSWER)
+    final = marked & Q(answers__final__isnull=False)
     return (
         MarkingRound.objects.select_related("dataset")
         .annotate(
-            responses=Count("answers", distinct=True),
-            final=Count("answers", filter=Q(answers__final__isnull=False), distinct=True),
+            responses=Count("answers", filter=marked, distinct=True),
+            final=Count("answers", filter=final, distinct=True),
             waiting=Count("answers", filter=waiting, distinct=True),
         )
         .order_by("-id")
@@ -120,7 +134,7 @@ def marks_in(marking_round: MarkingRound, person: User) -> bool:
 
 
 def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
-    """The responses of a round by alias, each with its ``state``."""
+    """The responses of a round by alias, each with its ``state``; no seeds and no repeats."""
     slots = Slot.objects.filter(answer=OuterRef("pk"))
     unmarked = slots.filter(marked=False)
     state = Case(
@@ -131,7 +145,8 @@ def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
         default=Value("open"),
         output_field=Text(),
     )
-    rows = marking_round.answers.select_related("question__task")
+    answers = marking_round.answers.filter(role=AnswerRole.ANSWER)
+    rows = answers.select_related("question__task")
     return rows.annotate(state=state).order_by("alias")
 
 
@@ -219,6 +234,7 @@ def teacher_loads(marking_round: MarkingRound) -> list[TeacherLoad]:
     planned = dict(slots.values_list("planned").annotate(number=Count("pk")))
     marked = dict(slots.filter(marked=True).values_list("holder").annotate(number=Count("pk")))
     pool = dict(marking_round.pool.values_list("teacher", "paused"))
+    checks = _checks(marking_round)
     people = User.objects.filter(pk__in={*pool, *marked}).order_by("display_name", "username")
     return [
         TeacherLoad(
@@ -226,12 +242,34 @@ def teacher_loads(marking_round: MarkingRound) -> list[TeacherLoad]:
             planned=planned.get(person.pk, 0),
             marked=marked.get(person.pk, 0),
             paused=pool.get(person.pk, False),
+            seeds=checks[person.pk, SlotKind.SEED],
+            repeats=checks[person.pk, SlotKind.REPEAT],
         )
         for person in people
     ]
 
 
+def _checks(marking_round: MarkingRound) -> defaultdict[tuple[int | None, str], CheckLoad]:
+    """How many seed answers and repeats each teacher has, and has marked."""
+    slots = Slot.objects.filter(answer__round=marking_round, kind__in=CHECK_KINDS).order_by()
+    counts = slots.values_list("planned", "kind").annotate(
+        planned_ones=Count("pk"), marked_ones=Count("pk", filter=Q(marked=True))
+    )
+    found = {(who, kind): CheckLoad(planned, marked) for who, kind, planned, marked in counts}
+    return defaultdict(CheckLoad, found)
+
+
 def models_in(marking_round: MarkingRound) -> list[str]:
     """The models whose responses are marked; for the lead alone."""
-    models = LanguageModel.objects.filter(runs__responses__blind_answers__round=marking_round)
+    models = LanguageModel.objects.filter(
+        runs__responses__blind_answers__round=marking_round,
+        runs__responses__blind_answers__role=AnswerRole.ANSWER,
+    )
     return list(models.distinct().order_by("name").values_list("name", flat=True))
+
+
+def own_tolerances(marking_round: MarkingRound) -> list[tuple[str, Decimal]]:
+    """The tasks with a tolerance of their own in the round, by slug, in points."""
+    own = marking_round.task_tolerances
+    slugs = dict(Task.objects.filter(pk__in=list(own)).values_list("pk", "slug"))
+    return sorted((slugs[int(key)], Decimal(points)) for key, points in own.items())

@@ -59,12 +59,11 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
         ordinary = without.update(role=AnswerRole.ANSWER)
         slots = lay_down_slots(marking_round)
-        roles = marking_round.answers.values_list("role", flat=True)
         detail = {
-            "responses": list(roles).count(AnswerRole.ANSWER.value),
+            "responses": marking_round.answers.filter(role=AnswerRole.ANSWER).count(),
             "teachers": marking_round.pool.count(),
             "scheme": marking_round.scheme,
-            "slots": len(slots),
+            "slots": slots,
             "without_reference": ordinary,
         }
         record(Tag.ROUND_OPENED, marking_round, actor=acting_user, **detail)
@@ -108,10 +107,9 @@ def set_deadline(
         live = MarkingRound.objects.filter(pk=marking_round.pk, status__in=NOT_CLOSED)
         if not live.update(deadline=deadline):
             raise _closed()
-        before, after = (
-            at.isoformat() if at else None for at in (marking_round.deadline, deadline)
-        )
-        record(Tag.ROUND_DEADLINE, marking_round, actor=acting_user, before=before, after=after)
+        moments = {"before": marking_round.deadline, "after": deadline}
+        detail = {name: at.isoformat() if at else None for name, at in moments.items()}
+        record(Tag.ROUND_DEADLINE, marking_round, actor=acting_user, **detail)
     marking_round.refresh_from_db()
 
 

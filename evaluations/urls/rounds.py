@@ -2,15 +2,38 @@
 
 from django.urls import path
 
-from evaluations.views import arbitration, rounds
+from evaluations.views import (
+    arbitration,
+    house_rulings,
+    round_life,
+    round_plan,
+    round_sheets,
+    rounds,
+    seed_answers,
+)
 
 app_name = "rounds"
 urlpatterns = [
     path("", rounds.round_list, name="list"),
-    path("new/", rounds.new_round, name="new"),
+    path("new/", round_plan.new_round, name="new"),
     path("<uuid:round_id>/", rounds.round_page, name="round"),
-    path("<uuid:round_id>/close/", rounds.close, name="close"),
+    path("<uuid:round_id>/start/", round_life.start, name="start"),
+    path("<uuid:round_id>/pause/", round_life.pause, name="pause"),
+    path("<uuid:round_id>/resume/", round_life.resume, name="resume"),
+    path("<uuid:round_id>/close/", round_life.close, name="close"),
+    path("<uuid:round_id>/deadline/", round_life.deadline, name="deadline"),
+    path("<uuid:round_id>/teachers/", round_life.teachers, name="teachers"),
+    path("<uuid:round_id>/rulings/", house_rulings.rulings, name="rulings"),
+    path("<uuid:round_id>/seeds/", seed_answers.seed_list, name="seeds"),
+    path("<uuid:round_id>/seeds/<uuid:answer_id>/", seed_answers.seed, name="seed"),
     path("<uuid:round_id>/arbitration/", arbitration.queue, name="arbitration"),
     path("<uuid:round_id>/responses/<uuid:answer_id>/", arbitration.response_page, name="response"),
     path("<uuid:round_id>/responses/<uuid:answer_id>/claim/", arbitration.claim, name="claim"),
+    path("<uuid:round_id>/sheets/", round_sheets.sheets, name="sheets"),
+    path("sheets/<uuid:sheet_id>/", round_sheets.sheet, name="sheet"),
+    path("sheets/<uuid:sheet_id>/save/", round_sheets.save, name="sheet-save"),
+    path("sheets/<uuid:sheet_id>/return/", round_sheets.give_back, name="sheet-return"),
+    path("sheets/<uuid:sheet_id>/marks.csv", round_sheets.csv_file, name="sheet-csv"),
+    path("sheets/<uuid:sheet_id>/marks.xlsx", round_sheets.xlsx_file, name="sheet-xlsx"),
+    path("sheets/<uuid:sheet_id>/print/", round_sheets.print_sheet, name="sheet-print"),
 ]

@@ -57,6 +57,7 @@ def round_over(
         "name": "Round 4",
         "scheme": Scheme.TWO_AND_LEAD,
         "random_seed": 7,
+        "repeat_share": Decimal(0),
         "acting_user": None,
         "responses": ResponseChoice(tuple(response.run_id for response in chosen)),
     } | settings

@@ -11,8 +11,8 @@ import pytest
 from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus, SlotKind
 from evaluations.rules.marking.scheme import Scheme
-from evaluations.selectors.round_choice import ResponseChoice, chosen_responses, load_of
-from evaluations.services.rounds import close_round, open_round
+from evaluations.selectors.round_choice import ResponseChoice, chosen_responses
+from evaluations.services.rounds import close_round
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.refusals import BadInput, Conflict
@@ -21,7 +21,6 @@ from tests.evaluations.marking_world import (
     NOW,
     responses_to,
     round_over,
-    runs_of,
     small_round,
     subjective_question,
 )
@@ -70,8 +69,6 @@ def test_work_is_spread_evenly_and_nobody_gets_two_roles(
     for answer in made.answers.all():
         planned = list(answer.slots.values_list("planned", flat=True))
         assert len(set(planned)) == 2
-    load = load_of(chosen_responses(ResponseChoice(runs_of(made)), 7), 3, Scheme.MEAN)
-    assert (load.responses, load.marks, load.low, load.high) == (10, 20, 6, 7)
 
 
 def test_a_choice_takes_active_subjective_responses_and_narrows_them() -> None:
@@ -157,23 +154,3 @@ def test_a_round_is_closed_once(teacher: User, other_teacher: User, lead: User) 
     with pytest.raises(Conflict, match="closed already"):
         close_round(made, acting_user=lead, now=NOW)
     assert AuditEntry.objects.get(tag="round.closed").detail == {"unsettled": 2}
-
-
-def test_the_load_of_an_open_round_is_what_was_said_before(
-    teacher: User, other_teacher: User
-) -> None:
-    responses = responses_to(subjective_question(), 5)
-    choice = ResponseChoice(tuple(response.run_id for response in responses))
-    load = load_of(chosen_responses(choice, 7), 2, Scheme.SINGLE)
-    open_round(
-        name="Single",
-        responses=choice,
-        teachers=[teacher, other_teacher],
-        scheme=Scheme.SINGLE,
-        random_seed=7,
-        acting_user=None,
-    )
-    assert sorted(Counter(Slot.objects.values_list("planned", flat=True)).values()) == [
-        load.low,
-        load.high,
-    ]

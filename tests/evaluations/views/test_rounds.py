@@ -1,4 +1,4 @@
-"""Rounds for leads: who gets in, opening one with its load, its page, closing it."""
+"""Rounds for leads: who gets in, planning one with its load, its page, closing it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.models import MarkingRound, Response
+from evaluations.models import MarkingRound, Response, Slot
 from evaluations.models.vocabulary import Flag, RoundStatus
 from evaluations.rules.marking.scheme import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
+from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
@@ -46,6 +47,13 @@ def addresses(made: MarkingRound) -> list[tuple[str, str]]:
         ("post", reverse("rounds:new")),
         ("get", reverse("rounds:round", args=[key])),
         ("post", reverse("rounds:close", args=[key])),
+        ("post", reverse("rounds:pause", args=[key])),
+        ("post", reverse("rounds:resume", args=[key])),
+        ("post", reverse("rounds:deadline", args=[key])),
+        ("post", reverse("rounds:teachers", args=[key])),
+        ("get", reverse("rounds:rulings", args=[key])),
+        ("post", reverse("rounds:rulings", args=[key])),
+        ("get", reverse("rounds:seeds", args=[key])),
         ("get", reverse("rounds:arbitration", args=[key])),
         ("get", reverse("rounds:response", args=[key, answer.public_id])),
         ("post", reverse("rounds:response", args=[key, answer.public_id])),
@@ -118,23 +126,39 @@ def form_for(people: list[User], /, **fields: Any) -> dict[str, Any]:
         "tolerance_percent": "10",
         "mark_step": "0.5",
         "lease_minutes": "30",
+        "repeat_percent": "1",
         "house_rulings": "Half marks.",
         "random_seed": "7",
     } | fields
 
 
-def test_the_load_is_said_before_the_round_is_opened(
+def cells(page: str) -> list[list[str]]:
+    """The rows of the load's table as text."""
+    body = page.split("<tbody>", 1)[1].split("</tbody>", 1)[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, flags=re.DOTALL)
+    return [
+        [re.sub(r"<[^>]+>", "", one).strip() for one in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        for row in rows
+    ]
+
+
+def test_the_load_is_said_before_the_round_is_planned(
     lead: User, teacher: User, other_teacher: User
 ) -> None:
     client = logged_in(lead)
     sent = form_for([teacher, other_teacher]) | {"preview": "yes"}
     fragment = client.post(reverse("rounds:new"), sent, headers=HTMX).text
-    assert "<strong>3</strong> responses to 1 questions" in fragment
-    assert "<strong>6</strong> marks: <strong>3</strong> for each teacher" in fragment
+    assert "<strong>3</strong> responses to 1 questions, <strong>6</strong> marks" in fragment
+    # Each marks all three, one or two of them first; 2 minutes each are assumed.
+    rows = cells(fragment)
+    assert [row[0] for row in rows] == ["tao", "wei"]
+    assert sorted(row[1:3] for row in rows) == [["1", "2"], ["2", "1"]]
+    assert {tuple(row[3:]) for row in rows} == {("0", "0", "3", "≈ 6 min")}
+    assert "Assumed: 2 minutes a response" in fragment
     assert "<form" not in fragment
     page = client.post(reverse("rounds:new"), sent)
     assert page.status_code == 200
-    assert "<strong>3</strong> for each teacher" in page.text
+    assert cells(page.text) == rows
     assert 'value="Physics, first batch"' in page.text
     assert MarkingRound.objects.count() == 0
 
@@ -150,7 +174,7 @@ def test_the_scheme_is_preset_to_what_the_teachers_can_do(
 
 
 @pytest.mark.parametrize("runs", [{}, {"runs": []}], ids=["runs", "no runs yet"])
-def test_too_few_teachers_are_told_before_the_round_is_opened(
+def test_too_few_teachers_are_told_before_the_round_is_planned(
     runs: dict[str, Any], lead: User, teacher: User, other_teacher: User
 ) -> None:
     client = logged_in(lead)
@@ -197,13 +221,27 @@ def test_the_load_of_a_half_filled_form_is_no_error(
     assert 'id="load"' in response.text
 
 
-def test_a_round_is_opened_from_its_form(lead: User, teacher: User, other_teacher: User) -> None:
+def test_a_round_is_planned_from_its_form_and_started(
+    lead: User, teacher: User, other_teacher: User
+) -> None:
     client = logged_in(lead)
-    response = client.post(reverse("rounds:new"), form_for([teacher, other_teacher]), follow=True)
+    page = client.post(reverse("rounds:new"), form_for([teacher, other_teacher]), follow=True)
     made = MarkingRound.objects.get()
     assert (made.scheme, made.created_by, made.answers.count()) == ("2+1", lead, 3)
-    assert str(made.tolerance_share) == "0.100"
-    assert "The round is open" in response.text
+    assert (str(made.tolerance_share), made.status) == ("0.100", RoundStatus.PLANNED)
+    assert "Nobody marks before you start it" in page.text
+    assert "Start the round" in page.text
+    home = reverse("marking:home")
+    assert "Physics, first batch" not in logged_in(teacher).get(home).text
+    planned = [row[1:6] for row in cells(page.text)]
+    page = client.post(reverse("rounds:start", args=[made.public_id]), follow=True)
+    assert "The round is open; its teachers can start." in page.text
+    assert "Physics, first batch" in logged_in(teacher).get(home).text
+    slots = Slot.objects.filter(answer__round=made)
+    for name, row in zip(("tao", "wei"), planned, strict=True):
+        own = slots.filter(planned__username=name)
+        kinds = [own.filter(kind=kind).count() for kind in ("first", "second", "seed", "repeat")]
+        assert [str(number) for number in [*kinds, sum(kinds)]] == row, "as it was said"
 
 
 @pytest.mark.parametrize(
@@ -220,6 +258,7 @@ def test_a_round_is_opened_from_its_form(lead: User, teacher: User, other_teache
 def test_a_round_that_could_not_work_keeps_the_form(
     fields: dict[str, Any], said: str, lead: User, teacher: User, other_teacher: User
 ) -> None:
+    responses_to(subjective_question(subject=Subject.HISTORY), 1)
     sent = form_for([teacher, other_teacher], **fields)
     response = logged_in(lead).post(reverse("rounds:new"), sent)
     assert response.status_code == 400

@@ -1,0 +1,31 @@
+"""The versions of a round's house rulings, and what a judge is told of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from evaluations.models import HouseRuling, MarkingRound, Response
+from evaluations.models.vocabulary import AnswerRole, RoundStatus
+
+
+def versions_of(marking_round: MarkingRound) -> QuerySet[HouseRuling]:
+    """Every version with its author, the newest first."""
+    return marking_round.rulings.select_related("author").order_by("-number")
+
+
+def rulings_for_judge(response: Response, at: datetime) -> str:
+    """The house rulings under which a judge marks *response* at *at*; empty without any.
+
+    Those of the newest round that has begun, holds the response to be marked and
+    gives its rulings to the judge; of its versions the newest then.
+    """
+    rounds = MarkingRound.objects.filter(
+        answers__response=response,
+        answers__role__in=(AnswerRole.ANSWER.value, AnswerRole.SEED.value),
+        rulings_to_judge=True,
+    ).exclude(status=RoundStatus.PLANNED)
+    newest = rounds.order_by("-pk").values("pk")[:1]
+    rulings = HouseRuling.objects.filter(round__in=newest, created_at__lte=at)
+    return rulings.order_by("-number").values_list("text", flat=True).first() or ""
