@@ -26,7 +26,7 @@ from questions.models import Question, Task
 from questions.rules.vocabulary import QuestionType, Subject
 from tests.conftest import logged_in
 from tests.evaluations.suggest_world import LABELS, POINTS, answered
-from tests.factories import make_dataset, make_question, make_task
+from tests.factories import make_dataset, make_question, make_response, make_run, make_task
 
 pytestmark = pytest.mark.django_db
 SUGGEST = reverse("runs:suggest")
@@ -205,3 +205,7 @@ def test_suggestions_are_no_answers(
     assert chosen_responses(ResponseChoice(runs=(run.pk,)), 1) == []
     with pytest.raises(BadInput, match="judge marks the answers"):
         start_judge_run(run, ensure_judge(endpoint), acting_user=admin)
+    make_response(essays[0], make_run(task.dataset, model="scripted-demo"))
+    (model,) = choices().models
+    assert model.answers == 1, "the same model's answers are counted without its suggestions"
+    assert len(scored_answers(ReportParams("exam"))) == 1
