@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from evaluations.models import Mark, MarkingRound, Slot
+from evaluations.models import Mark, MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 
@@ -34,8 +34,13 @@ class EmptyQueue:
 
 
 def free_for(teacher: User, now: datetime) -> Q:
-    """Slots that nobody holds, that *teacher* holds, or whose lease has ended."""
-    return Q(holder=None) | Q(holder=teacher) | Q(lease_until__lte=now)
+    """Slots that nobody holds, that *teacher* holds at the desk, or whose lease has ended.
+
+    What *teacher* took away on a sheet is not at the desk until the sheet ends.
+    """
+    sheets = MarkingSheet.objects.filter(teacher=teacher, held_until__gt=now)
+    at_desk = Q(lease_until=None) | ~Q(lease_until__in=sheets.values("held_until"))
+    return Q(holder=None) | (Q(holder=teacher) & at_desk) | Q(lease_until__lte=now)
 
 
 def for_whom(teacher: User) -> Q:

@@ -87,10 +87,14 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
 
 
 def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:
-    """Lengthen the lease of a teacher who is still at work; True when the slot is still theirs."""
+    """Lengthen the lease of a teacher who is still at work; True when the slot is still theirs.
+
+    What is held for longer already, on a sheet, stays so.
+    """
     until = now + timedelta(minutes=slot.answer.round.lease_minutes)
     held = Slot.objects.filter(pk=slot.pk, holder=teacher, marked=False)
-    return held.update(lease_until=until) == 1
+    shorter = held.filter(Q(lease_until=None) | Q(lease_until__lt=until))
+    return shorter.update(lease_until=until) == 1 or held.exists()
 
 
 def _candidates(
