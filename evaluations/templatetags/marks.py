@@ -12,6 +12,7 @@ from evaluations.rules.marking import arbitration, scheme
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import shown
 from evaluations.selectors.rounds import AnswerState
+from evaluations.services.sheet_reading import RowState
 from questions.rules.vocabulary import Language, Named
 
 register = template.Library()
@@ -23,6 +24,7 @@ LISTS: dict[str, type[Named]] = {
     "Rule": arbitration.Rule,
     "Scheme": scheme.Scheme,
     "AnswerState": AnswerState,
+    "RowState": RowState,
 }
 
 

@@ -1,0 +1,58 @@
+"""The forms of marking sheets: how many responses until when, and the file that comes back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models import MarkingRound
+from evaluations.services.marking_sheets import LONGEST_DAYS, MOST_RESPONSES
+from gradeapp.accounts.models import User
+
+USUAL_RESPONSES = 20
+USUAL_DAYS = 7
+
+
+class TakeForm(forms.Form):
+    """How many responses to take away, and until when they are held; of whom, where a lead asks."""
+
+    teacher = forms.ModelChoiceField(User.objects.none(), label=_("Teacher"), empty_label=None)
+    responses = forms.IntegerField(
+        label=_("Responses"), min_value=1, max_value=MOST_RESPONSES, initial=USUAL_RESPONSES
+    )
+    until = forms.DateField(
+        label=_("Until the end of"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("Until then nobody else gets them; afterwards they return to the queue."),
+    )
+
+    def __init__(self, marking_round: MarkingRound, teacher: User | None, *args: Any) -> None:
+        super().__init__(*args)
+        today = timezone.localdate()
+        until = self.fields["until"]
+        until.initial = today + timedelta(days=USUAL_DAYS)
+        last = today + timedelta(days=LONGEST_DAYS)
+        until.widget.attrs |= {"min": today.isoformat(), "max": last.isoformat()}
+        if teacher is not None:
+            del self.fields["teacher"]
+        else:
+            pool = User.objects.filter(pools__round=marking_round)
+            self.fields["teacher"].queryset = pool.order_by("display_name", "username")  # type: ignore[attr-defined]
+
+    def first_error(self) -> str:
+        """The first thing that is wrong, as one sentence."""
+        return str(next(iter(self.errors.values()))[0])
+
+
+class FilledSheetForm(forms.Form):
+    """A filled sheet."""
+
+    file = forms.FileField(
+        label=_("The filled sheet"),
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.xlsx"}),
+        error_messages={"required": _("Choose a file first.")},
+    )
