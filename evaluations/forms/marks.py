@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -81,6 +82,15 @@ class Panel:
     flags: tuple[FlagChoice, ...]
     key: str
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One line of two marks side by side: a scoring point by its number, "" for the total."""
+
+    number: str
+    stored: str
+    sent: str
 
 
 class MarkForm(forms.Form):
@@ -168,6 +178,14 @@ def panel(desk: DeskItem, teacher: UUID, given: Given | None = None) -> Panel:
         key=str(uuid5(UUID(item.public_id), f"{teacher}:{desk.saves}")),
         version=desk.version,
     )
+
+
+def beside(sent: Panel, stored: Mapping[str, Any]) -> tuple[Beside, ...]:
+    """What was sent and what is stored, scoring point by scoring point, then the totals."""
+    values = [line.value for line in sent.lines]
+    pairs = zip_longest(stored["points"], values, fillvalue="")
+    lines = [Beside(str(number), *pair) for number, pair in enumerate(pairs, start=1)]
+    return (*lines, Beside("", stored["total"], sent.sum))
 
 
 def _lines(item: BlindItem, given: Given) -> tuple[Line, ...]:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import push_url
 
-from evaluations.forms.marks import MarkForm, panel, typed
+from evaluations.forms.marks import MarkForm, beside, panel, typed
 from evaluations.models import MarkingRound, Slot
 from evaluations.selectors.desk import (
     Given,
@@ -224,6 +224,8 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     context = _desk_context(request, slot, given) | {"refusal": refusal}
     if refusal.code == "settled":
         context |= {"sent": context["panel"]} | _desk_context(request, slot)
+    elif stored := refusal.details.get("stored"):
+        context["beside"] = beside(context["panel"], stored)
     return _desk(request, context, refusal.status)
 
 

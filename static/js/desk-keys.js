@@ -1,13 +1,13 @@
 // Points by keyboard: digits, "." for a half, arrows. The active scoring point has the focus or had it last.
 // A point is a row of radio chips, or a field to type into where chips would be too many.
 import { cappedSum } from "./capped-sum.js";
+import { isBusy, marks } from "./desk-page.js";
 import { notify } from "./htmx-errors.js";
 import { actual } from "./key-map.js";
 
 const QUICK_MS = 900; // digits typed within this time belong to one number
 let typed = { point: null, text: "", at: 0 };
 
-const marks = () => document.getElementById("marks");
 const points = () => [...marks().querySelectorAll(".point")];
 const entryOf = (point) => point.querySelector(".point-entry");
 const radiosOf = (point) => [...point.querySelectorAll("input[type=radio]")];
@@ -201,7 +201,7 @@ function handle(event) {
 document.addEventListener(
   "keydown",
   (event) => {
-    if (!marks() || marks().dataset.busy || event.isComposing || event.defaultPrevented) return;
+    if (!marks() || isBusy() || event.isComposing || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
     if (handle(event)) event.preventDefault();
   },

@@ -1,36 +1,12 @@
 // The marking desk: what happens when a response appears, and the small things around the marks.
-// Points and keys are in desk-keys.js, saving and drafts in desk-saving.js. Every sentence comes
-// from data attributes of the page.
+// Points and keys are in desk-keys.js, saving in desk-saving.js, what is read in desk-parts.js,
+// desk-reading.js and desk-subs.js. Every sentence comes from data attributes of the page.
+import { lookAhead } from "./desk-ahead.js";
 import { activateFirst, refresh } from "./desk-keys.js";
+import { marks, say } from "./desk-page.js";
+import { keepPlace, settleReading } from "./desk-reading.js";
 import { begin } from "./desk-saving.js";
-
-const CLICKED_MS = 500; // scrolling that follows a click does not choose another tab
-let clickedAt = 0;
-
-const marks = () => document.getElementById("marks");
-
-// ---- question, answer key, analysis: one column, three tabs ----
-function choosePart(tab) {
-  for (const other of document.querySelectorAll("[data-part]")) other.removeAttribute("aria-current");
-  tab.setAttribute("aria-current", "true");
-}
-
-function showPart(tab) {
-  const section = document.querySelector(tab.hash);
-  if (!section) return;
-  clickedAt = performance.now();
-  section.scrollIntoView({ block: "start" });
-  choosePart(tab);
-}
-
-function followScroll(body) {
-  if (performance.now() - clickedAt < CLICKED_MS) return;
-  const top = body.getBoundingClientRect().top + 60;
-  const passed = [...document.querySelectorAll("[data-part]")].filter(
-    (tab) => document.querySelector(tab.hash)?.getBoundingClientRect().top <= top,
-  );
-  if (passed.length) choosePart(passed.at(-1));
-}
+import { countSubs } from "./desk-subs.js";
 
 // ---- the response rendered, or as it was written ----
 function showView(tab) {
@@ -54,20 +30,11 @@ function showFlags() {
 }
 
 document.addEventListener("click", (event) => {
-  const tab = event.target.closest("[data-part], [data-view]");
+  const tab = event.target.closest("[data-view]");
   if (!tab || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  if (tab.dataset.view) showView(tab);
-  else showPart(tab);
+  showView(tab);
 });
-
-document.addEventListener(
-  "scroll",
-  (event) => {
-    if (event.target.matches?.(".desk-question .desk-body")) followScroll(event.target);
-  },
-  { capture: true, passive: true },
-);
 
 document.addEventListener("change", (event) => {
   if (event.target.name === "flags") showFlags();
@@ -76,15 +43,20 @@ document.addEventListener("change", (event) => {
 // ---- a response appears ----
 function announce(saved) {
   const { said, saidSaved } = document.getElementById("desk").dataset;
-  document.getElementById("said").textContent = saved ? saidSaved : said;
+  say(saved ? saidSaved : said);
 }
 
 function appear() {
   begin();
+  settleReading();
+  countSubs();
+  lookAhead();
   if (!marks()) return;
   refresh();
   activateFirst();
 }
+
+document.addEventListener("htmx:beforeSwap", keepPlace);
 
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.elt.id !== "desk") return;

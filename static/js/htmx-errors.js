@@ -29,7 +29,7 @@ function refusal(body) {
   return found?.textContent.trim();
 }
 
-function explain({ status, responseText }) {
+export function explain({ status, responseText }) {
   const { session, forbidden, server, login, loginText } = region.dataset;
   if (status === 401) return notify(session, "error", { href: login, text: loginText });
   const said = status < 500 && refusal(responseText);

@@ -1,4 +1,8 @@
-// A field for one key: what is typed replaces what stands there.
-document.addEventListener("focusin", (event) => {
-  if (event.target.matches(".key-field")) event.target.select();
+// A field for one key: the key that is pressed takes the place of what stands there, space clears it.
+document.addEventListener("keydown", (event) => {
+  const { ctrlKey, metaKey, altKey, isComposing, key, target } = event;
+  if (!target.matches(".key-field") || key.length !== 1) return;
+  if (ctrlKey || metaKey || altKey || isComposing) return;
+  event.preventDefault();
+  target.value = key.trim().toLowerCase();
 });

@@ -61,18 +61,6 @@ def test_the_last_save_announces_that_all_is_done(
     expect_said(page, "Saved. All done")
 
 
-def test_a_stale_save_does_not_announce_that_it_was_saved(
-    site: Site, made: MarkingRound, teacher: User
-) -> None:
-    page = site.open(teacher)
-    now = start(page)
-    give(next(one for one in answers_of(made) if one.alias == now), teacher, ["1", "1", "1"])
-    keys(page, "3", "ArrowDown", "2", "ArrowDown", "6", "Enter")
-    expect(page.get_by_text("Stored: 3 points")).to_be_visible()
-    expect_said(page, f"Response {now}")
-    site.troubles.clear()  # the browser itself reports the 409
-
-
 def test_an_own_mark_is_read_then_changed_until_it_is_counted(
     site: Site, made: MarkingRound, teacher: User, other_teacher: User
 ) -> None:

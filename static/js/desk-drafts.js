@@ -1,0 +1,62 @@
+// Drafts go out as one types. One that could not be kept is sent again until it is; the page says so.
+import { waitForLogin } from "./desk-login.js";
+import { isBusy, marks, patience, show } from "./desk-page.js";
+import { explain } from "./htmx-errors.js";
+
+const DRAFT_MS = 800;
+let state = { dirty: false, sequence: 0, timer: 0, failures: 0 };
+
+export function beginDrafts() {
+  clearTimeout(state.timer);
+  state = { dirty: false, sequence: Number(marks()?.dataset.draftSequence ?? 0), timer: 0, failures: 0 };
+}
+
+export const hasUnsent = () => state.dirty;
+export const draftsFail = () => state.failures > 0;
+export const holdDrafts = () => clearTimeout(state.timer);
+
+function later(milliseconds) {
+  clearTimeout(state.timer);
+  state.timer = setTimeout(sendDraft, milliseconds);
+}
+
+export async function sendDraft(keepalive = false) {
+  const form = marks();
+  clearTimeout(state.timer);
+  if (!form || !state.dirty || form.dataset.version !== "0") return;
+  state.dirty = false;
+  // Later than any draft of another window, and than the one before.
+  state.sequence = Math.max(state.sequence + 1, Date.now());
+  const body = new FormData(form);
+  body.append("sequence", state.sequence);
+  // The header lets an ended session answer 401 instead of a login page.
+  const headers = { "HX-Request": "true" };
+  const request = { method: "POST", body, headers, keepalive: keepalive === true };
+  const answer = await fetch(form.dataset.draftUrl, request).catch(() => null);
+  const text = await answer?.text().catch(() => "");
+  if (marks() === form) await became(answer, text, form);
+}
+
+async function became(answer, text, form) {
+  if (answer?.ok) {
+    state.failures = 0;
+    if (!isBusy()) show("saved", form.dataset.kept.replace("%time%", text));
+    return;
+  }
+  const lasting = answer && answer.status < 500 && ![401, 429].includes(answer.status);
+  state.dirty = !lasting; // what is refused for good holds nobody back
+  if (isBusy()) return; // the save that is on its way holds all of it
+  show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
+  if (answer?.status === 401) await waitForLogin(sendDraft);
+  else if (lasting) explain({ status: answer.status, responseText: text });
+  else later(patience(state.failures++));
+}
+
+document.addEventListener("input", (event) => {
+  if (!event.target.closest?.("#marks")) return;
+  state.dirty = true;
+  if (!state.failures) later(DRAFT_MS);
+});
+
+addEventListener("online", () => state.failures && sendDraft());
+addEventListener("pagehide", () => sendDraft(true));

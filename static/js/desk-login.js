@@ -1,0 +1,70 @@
+// A session that ended: one logs in again in place, and all that was typed stays in the page.
+// What could not be sent is sent as soon as somebody is logged in, here or in another window.
+import { forgetAhead } from "./desk-ahead.js";
+
+const PARSER = new DOMParser();
+let waiting = new Set(); // what to do then
+
+const dialog = () => document.getElementById("login-again");
+
+async function read(answer) {
+  return PARSER.parseFromString(await answer.text(), "text/html");
+}
+
+export async function waitForLogin(then) {
+  waiting.add(then);
+  if (await goOn()) return;
+  document.getElementById("notices").replaceChildren(); // the dialog says it
+  if (dialog().open) return;
+  dialog().showModal();
+  dialog().querySelector("[name=password]").focus();
+}
+
+// Logging in changes the token against forged requests; the page as it is now holds the new one.
+async function renew() {
+  const answer = await fetch(location.href).catch(() => null);
+  if (!answer || answer.redirected) return false;
+  const headers = (await read(answer)).body.getAttribute("hx-headers");
+  if (!headers) return false;
+  for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) {
+    field.value = JSON.parse(headers)["x-csrftoken"];
+  }
+  document.body.setAttribute("hx-headers", headers);
+  forgetAhead(); // its forms hold the old one
+  return true;
+}
+
+async function goOn() {
+  if (!waiting.size || document.hidden || !(await renew())) return false;
+  const all = waiting;
+  waiting = new Set();
+  if (dialog().open) dialog().close();
+  for (const then of all) then();
+  return true;
+}
+
+// "" when logged in, else why not.
+async function logIn(form) {
+  const page = await fetch(form.action);
+  if (page.redirected) return ""; // somebody is: in another window
+  const body = new FormData(form);
+  body.set("csrfmiddlewaretoken", (await read(page)).querySelector("[name=csrfmiddlewaretoken]").value);
+  const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+  if (answer.type === "opaqueredirect") return "";
+  const said = (await read(answer)).querySelector("[data-login] .message-error");
+  return said?.textContent.trim() || dialog().dataset.failed;
+}
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.parentElement !== dialog() || event.submitter?.formMethod === "dialog") return;
+  event.preventDefault();
+  const why = await logIn(form).catch(() => dialog().dataset.failed);
+  form.querySelector("[role=alert]").textContent = why;
+  form.elements.password.value = "";
+  if (why) form.elements.password.focus();
+  else await goOn();
+});
+
+addEventListener("focus", goOn);
+document.addEventListener("visibilitychange", goOn);

@@ -1,0 +1,44 @@
+// Question, answer key, analysis and rulings: one column, a tab for each.
+const CLICKED_MS = 500; // scrolling that follows a click does not choose another tab
+let clickedAt = 0;
+
+function mark(tab) {
+  for (const other of document.querySelectorAll("[data-part]")) other.removeAttribute("aria-current");
+  tab.setAttribute("aria-current", "true");
+}
+
+export function choosePart(tab) {
+  clickedAt = performance.now();
+  mark(tab);
+}
+
+function showPart(tab) {
+  const section = document.querySelector(tab.hash);
+  if (!section) return;
+  section.scrollIntoView({ block: "start" });
+  choosePart(tab);
+}
+
+function followScroll(body) {
+  if (performance.now() - clickedAt < CLICKED_MS) return;
+  const top = body.getBoundingClientRect().top + 60;
+  const passed = [...document.querySelectorAll("[data-part]")].filter(
+    (tab) => document.querySelector(tab.hash)?.getBoundingClientRect().top <= top,
+  );
+  if (passed.length) mark(passed.at(-1));
+}
+
+document.addEventListener("click", (event) => {
+  const tab = event.target.closest("[data-part]");
+  if (!tab || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  showPart(tab);
+});
+
+document.addEventListener(
+  "scroll",
+  (event) => {
+    if (event.target.matches?.(".desk-question .desk-body")) followScroll(event.target);
+  },
+  { capture: true, passive: true },
+);

@@ -1,0 +1,57 @@
+// Pictures of questions in large: a button round each, a dialog with + and -.
+const STEPS = [1, 1.5, 2, 3, 4, 6];
+
+const dialog = () => document.getElementById("zoom");
+const picture = () => dialog().querySelector(".zoom-room img");
+let step = 0;
+
+export function offerZoom(root) {
+  for (const image of root.querySelectorAll(".rich img")) {
+    if (image.closest(".zoom-in")) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "zoom-in";
+    button.setAttribute("aria-label", [dialog().dataset.enlarge, image.alt].filter(Boolean).join(": "));
+    image.replaceWith(button);
+    button.append(image);
+  }
+}
+
+function draw() {
+  const { naturalWidth } = picture();
+  picture().style.width = `${naturalWidth * STEPS[step]}px`;
+  document.getElementById("zoom-size").textContent = `${STEPS[step] * 100} %`;
+}
+
+function enlarge(image) {
+  const large = new Image();
+  large.alt = image.alt;
+  large.addEventListener("load", draw);
+  dialog().querySelector(".zoom-room").replaceChildren(large);
+  dialog().showModal();
+  // The largest step that shows the whole width, and at least twice what the page showed.
+  const room = dialog().querySelector(".zoom-room").clientWidth;
+  step = Math.max(0, STEPS.findLastIndex((times) => image.naturalWidth * times <= room));
+  large.src = image.currentSrc;
+  dialog().querySelector(".zoom-room").focus();
+}
+
+function change(by) {
+  step = Math.min(Math.max(step + by, 0), STEPS.length - 1);
+  draw();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest(".zoom-in, [data-zoom]");
+  if (!button) return;
+  if (button.dataset.zoom) change(Number(button.dataset.zoom));
+  else enlarge(button.querySelector("img"));
+});
+
+document.addEventListener("keydown", (event) => {
+  if (!dialog()?.open || event.ctrlKey || event.metaKey) return;
+  const by = { "+": 1, "=": 1, "-": -1 }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  change(by);
+});

@@ -1,0 +1,129 @@
+"""Nothing that was typed is lost: an ended session, a server away, a second window."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Page, Route, expect
+
+from evaluations.models import Draft, Mark, MarkingRound
+from gradeapp.accounts.models import User
+from tests.browser.conftest import Site
+from tests.browser.test_marking_desk import alias, expect_another, keys, start
+from tests.evaluations.marking_world import small_round
+from tests.factories import PASSWORD
+
+
+@pytest.fixture
+def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingRound:
+    return small_round([teacher, other_teacher], 6)
+
+
+def give_all(page: Page, comment: str) -> None:
+    """3 + 2 + 6 points and a comment; the focus stays in the comment."""
+    keys(page, "3", "ArrowDown", "2", "ArrowDown", "6", "c")
+    page.keyboard.type(comment)
+
+
+def log_in_again(page: Page, password: str) -> None:
+    page.get_by_role("dialog").get_by_label("Password").fill(password)
+    keys(page, "Enter")
+
+
+def test_one_logs_in_again_in_place_and_goes_on(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    now = start(page)
+    Session.objects.all().delete()
+    give_all(page, "a long comment")
+    dialog = page.get_by_role("dialog", name="Log in again")
+    expect(dialog).to_be_visible()  # the draft could not be kept
+    expect(page.locator(".saved[data-state=failed]")).to_have_text("draft not kept, trying again")
+    log_in_again(page, "wrong")
+    expect(dialog.get_by_role("alert")).to_contain_text("correct username and password")
+    log_in_again(page, PASSWORD)
+    expect(dialog).to_be_hidden()
+    expect(page.locator(".saved")).to_contain_text("draft kept")
+    assert Draft.objects.get().content["comment"] == "a long comment"
+    Session.objects.all().delete()
+    page.locator("#comment").focus()
+    keys(page, "Control+Enter")
+    expect(dialog).to_be_visible()
+    expect(page.locator("#comment")).to_have_value("a long comment")
+    assert alias(page) == now
+    assert Mark.objects.count() == 0
+    log_in_again(page, PASSWORD)
+    expect_another(page, now)
+    assert (Mark.objects.get().total, Mark.objects.get().comment) == (11, "a long comment")
+    site.troubles.clear()  # the browser itself reports the 401
+
+
+def test_what_cannot_be_sent_is_sent_again_until_it_is(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    now = start(page)
+    asked: list[str] = []
+
+    def away(route: Route) -> None:
+        """The network is gone, then a proxy answers for a server that starts again."""
+        asked.append(route.request.url)
+        route.abort() if len(asked) % 2 else route.fulfill(status=502, body="bad gateway")
+
+    page.route("**/draft/", away)
+    page.route("**/save/", away)
+    give_all(page, "typed in a tunnel")
+    expect(page.locator(".saved[data-state=failed]")).to_contain_text("draft not kept")
+    expect(page.locator("#said")).to_contain_text("draft not kept")
+    keys(page, "Enter")
+    expect(page.locator(".saved")).to_have_text("not saved, trying again")
+    expect(page.locator("#notices")).to_contain_text("Nothing on this page is lost")
+    assert alias(page) == now
+    expect(page.locator("#comment")).to_have_value("typed in a tunnel")
+    assert Mark.objects.count() == 0
+    page.unroute("**/save/")
+    page.unroute("**/draft/")
+    expect_another(page, now)  # without anybody pressing a key
+    assert Mark.objects.get().comment == "typed in a tunnel"
+    assert len(asked) >= 2
+    site.troubles.clear()  # the browser itself reports the 502
+
+
+def test_two_windows_show_both_marks_side_by_side(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    now = start(page)
+    second, third = page.context.new_page(), page.context.new_page()
+    for window in (second, third):
+        window.goto(page.url)
+    give_all(page, "first window")
+    keys(page, "Control+Enter")
+    expect_another(page, now)
+    for window, words in ((second, "second window"), (third, "third window")):
+        window.bring_to_front()
+        expect(window.locator(".point:focus-within")).to_have_count(1)
+        keys(window, "0", "ArrowDown", "2", "ArrowDown", "0", "c")
+        window.keyboard.type(words)
+        keys(window, "Control+Enter")
+        both = window.locator("table.both")
+        expect(both.locator("tr", has_text="Total")).to_have_text("Total112")
+        expect(both.locator(".differs")).to_have_count(3)
+        expect(both.locator("tr", has_text="Comment")).to_contain_text(f"first window{words}")
+        expect(window.locator("#comment")).to_have_value(words)
+        expect(window.locator("#said")).to_have_text(f"Response {now}")  # and not that it was saved
+        if window is second:
+            window.get_by_role("button", name="Keep the stored mark").click()
+        else:
+            window.get_by_role("button", name="Let this one count").click()
+        expect_another(window, now)
+    counting = Mark.objects.filter(stale=False).order_by("version")
+    assert [(mark.total, mark.comment) for mark in counting] == [
+        (Decimal(11), "first window"),
+        (Decimal(2), "third window"),
+    ]
+    assert Mark.objects.filter(stale=True).count() == 2
+    site.troubles.clear()  # the browser itself reports the 409
