@@ -17,6 +17,7 @@ from evaluations.rules.prompting.zero_shot import zero_shot_messages
 from evaluations.rules.suggesting.asks import Asks
 from evaluations.rules.suggesting.label_prompt import label_messages
 from evaluations.rules.suggesting.rubric_prompt import rubric_messages
+from evaluations.selectors.house_rulings import rulings_for_judge
 from evaluations.services.frozen import price_of, settings_of
 from evaluations.services.judging import rubric_of
 from evaluations.services.queue import Call
@@ -61,10 +62,10 @@ def answer_call(question: Question, revision: QuestionRevision) -> Messages:
 
 
 def judge_call(run: Run, job: Job) -> Messages:
-    """The messages that let a judge mark one response."""
+    """The messages that let a judge mark one response, under the house rulings of its round."""
     assert job.response  # every job of a judge run has one
-    revision, language = job.revision, Language(job.revision.language)
-    rubric = rubric_of(job.question, timezone.now())
+    revision, language, now = job.revision, Language(job.revision.language), timezone.now()
+    rubric = rubric_of(job.question, now)
     return judge_messages(
         subject=subject_name(job.question, language),
         question=revision.asked,
@@ -73,6 +74,7 @@ def judge_call(run: Run, job: Job) -> Messages:
         full_marks=revision.full_marks,
         response_text=job.response.text,
         rubric=lines_of(rubric) if rubric else None,
+        house_rulings=rulings_for_judge(job.response, now),
         language=language,
         fence=fence_for(run, job.response.pk, job.response.text),
     )
