@@ -19,7 +19,7 @@ from evaluations.rules.marking.round_plan import (
     plan_round,
 )
 from evaluations.rules.marking.scheme import Scheme
-from evaluations.rules.marking.seed_answers import Cadence, Id
+from evaluations.rules.marking.seed_answers import Cadence, Id, Role
 from evaluations.selectors.desk import IDLE_SECONDS
 from evaluations.selectors.round_choice import Contents
 from evaluations.selectors.round_queues import marked_before, planned_places
@@ -59,8 +59,9 @@ class TeacherPreview:
 class RoundPreview:
     """A round to be.
 
-    ``taken`` and ``premarked`` count seed answers; ``measured_tasks`` of ``tasks``
-    have a pace, measured on ``measured_marks``; the others are assumed.
+    ``taken`` and ``premarked`` count seed answers, of which some teacher meets
+    ``met``; ``measured_tasks`` of ``tasks`` have a pace, measured on
+    ``measured_marks``; the others are assumed.
     """
 
     responses: int
@@ -68,6 +69,7 @@ class RoundPreview:
     marks: int
     taken: int
     premarked: int
+    met: int
     teachers: tuple[TeacherPreview, ...]
     tasks: int
     measured_tasks: int
@@ -124,6 +126,7 @@ def preview_of(
         marks=len(items) * scheme.planned_marks,
         taken=len(contents.taken),
         premarked=len(contents.premarked),
+        met=_met(places),
         teachers=_previews(places, teachers, tasks, pace),
         tasks=len(set(contents.task_of.values())),
         measured_tasks=len(pace.seconds),
@@ -144,14 +147,16 @@ def preview_of_planned(marking_round: MarkingRound) -> RoundPreview:
     own = [row for row in rows if row[3] is None and row[4] is None]
     taken = sum(row[4] is not None for row in rows)
     people = User.objects.filter(pools__round=marking_round)
+    places = planned_places(marking_round)
     return RoundPreview(
         responses=len(own),
         questions=len({row[1] for row in own}),
         marks=len(own) * Scheme(marking_round.scheme).planned_marks,
         taken=taken,
         premarked=len(rows) - len(own) - taken,
+        met=_met(places),
         teachers=_previews(
-            planned_places(marking_round),
+            places,
             list(people.order_by("display_name", "username")),
             tasks,
             pace,
@@ -179,6 +184,11 @@ def _previews(
         )
         for teacher in teachers
     )
+
+
+def _met(places: Sequence[QueuePlace]) -> int:
+    """How many seed answers stand in somebody's queue."""
+    return len({place.item for place in places if place.role is Role.SEED})
 
 
 def _minutes(responses: Mapping[int, int], pace: Pace) -> int:
