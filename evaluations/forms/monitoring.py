@@ -19,7 +19,6 @@ from evaluations.services.monitoring import LONGEST_REASON
 LIMIT_NAMES = {
     "severity": _("Severity, % of full marks, at most"),
     "within_tolerance": _("Within the tolerance, %, at least"),
-    "third_rate": _("Third marks, %, at most"),
     "seed_hits": _("Seed answers hit, %, at least"),
     "self_consistency": _("Self-repeats within the tolerance, %, at least"),
     "safe_excess": _("Safe marks above the round’s share, %, at most"),

@@ -151,7 +151,7 @@ def answers_in_reach(
 ) -> QuerySet[Any]:
     """The responses to the rubric's question that are marked under another version."""
     answers = _own(marking_round).filter(question=newest.question_id)
-    answers = answers.exclude(rubric=newest.pk) | answers.filter(rubric=None)
+    answers = answers.exclude(rubric=newest.pk)
     if reach is Reach.UNMARKED:
         answers = answers.filter(~touched())
     if reach is not Reach.ALL:

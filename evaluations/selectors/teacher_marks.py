@@ -19,6 +19,7 @@ class MarkFilter(Named):
     """Which marks of a teacher are listed; a figure leads to those that it was made from."""
 
     ALL = "all", "All", "全部"
+    COUNTING = "counting", "Counting for a response", "计入得分"
     PAIRS = "pairs", "With a partner", "有另一评"
     BEYOND = "beyond", "Beyond the tolerance", "超出误差阈值"
     FINAL = "final", "With a final mark", "已定分"
@@ -37,6 +38,7 @@ def _shows(name: str) -> Callable[[WatchedMark], bool]:
 
 SHOWN: Mapping[MarkFilter, Callable[[WatchedMark], bool]] = {
     MarkFilter.ALL: lambda mark: True,
+    MarkFilter.COUNTING: lambda mark: not mark.checks,
     MarkFilter.PAIRS: _shows("within_tolerance"),
     MarkFilter.BEYOND: lambda mark: mark.near(mark.partner) is False,
     MarkFilter.FINAL: _shows("severity"),

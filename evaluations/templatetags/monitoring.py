@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django import template
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+
+from evaluations.exports.number_text import number_text
+from evaluations.rules.marking.limits import Limit
+from evaluations.rules.marking.plain_number import plain, shown
+from evaluations.rules.marking.tolerance_simulator import Outcome
+from evaluations.rules.statistics.figure import Figure
+from evaluations.templatetags.figures import reason_words
 
 register = template.Library()
 NAMES = {
@@ -25,7 +35,6 @@ NAMES = {
 SHORT = {
     "severity": gettext_lazy("severity"),
     "within_tolerance": gettext_lazy("tolerance"),
-    "third_rate": gettext_lazy("third marks"),
     "seed_hits": gettext_lazy("seed answers"),
     "self_consistency": gettext_lazy("self-repeats"),
     "safe_excess": gettext_lazy("safe marks"),
@@ -40,6 +49,51 @@ def figure_name(name: str) -> str:
 
 
 @register.filter
+def limit_words(limit: Limit | None) -> str:
+    """A limit as people read it: "at least 75 %"; empty for none."""
+    if limit is None:
+        return ""
+    number = f"{shown(limit.value * 100)} %" if limit.percent else shown(limit.value)
+    if limit.least:
+        return _("at least %(number)s") % {"number": number}
+    return (_("±%(number)s") if limit.both else _("at most %(number)s")) % {"number": number}
+
+
+@register.filter
 def warning_name(name: str) -> str:
     """A limit that is not kept, in one or two words."""
     return str(SHORT[name])
+
+
+@register.inclusion_tag("evaluations/monitoring/_figure_n.html")
+def figure_with_n(value: Figure, kind: str) -> dict[str, object]:
+    """A figure of a table of teachers with its n beside it; a dash whose reason is read aloud."""
+    if value.value is None:
+        return {"reason": reason_words(value.reason or "")}
+    return {"text": number_text(value.value, kind), "n": value.n}
+
+
+@register.filter
+def tolerance_key(value: Decimal | None) -> str:
+    """A tolerance in an address; empty for the round's own."""
+    return "" if value is None else plain(value)
+
+
+@register.filter
+def share_beyond(outcome: Outcome) -> str:
+    """The share of the responses that would ask for another mark."""
+    return number_text(outcome.beyond / outcome.pairs, "rate") if outcome.pairs else "–"
+
+
+@register.filter
+def share_moved(outcome: Outcome) -> str:
+    """By how much the known final marks would move together, of their full marks."""
+    if not outcome.full:
+        return "–"
+    return number_text(float(outcome.change / outcome.full), "rate_difference")
+
+
+@register.filter
+def signed(value: Decimal) -> str:
+    """Points with their sign: +1.50."""
+    return number_text(float(value), "difference")

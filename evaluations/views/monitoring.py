@@ -21,8 +21,9 @@ from evaluations.exports.monitor_charts import rolling_lines, severity_dots
 from evaluations.forms.monitoring import LimitsForm, PauseForm
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
-from evaluations.rules.statistics.monitoring import line, teacher_figures
+from evaluations.rules.statistics.monitoring import against, line, teacher_figures
 from evaluations.selectors import monitoring, rounds
+from evaluations.selectors.sending_back import outdated_rubrics
 from evaluations.selectors.teacher_marks import MarkFilter, mark_rows, marks_shown
 from evaluations.services.monitoring import (
     note_figures_taken,
@@ -40,6 +41,23 @@ from gradeapp.refusals import BadInput, NotFound
 PAGE = 50
 RECENT = 50
 FOLDER = "evaluations/monitoring"
+# The figures of a teacher's page: name, style of the number, and the marks behind it.
+FIGURES = (
+    ("marks", "count", MarkFilter.COUNTING),
+    ("seconds_median", "seconds", MarkFilter.TIMED),
+    ("seconds_mean", "seconds", MarkFilter.TIMED),
+    ("pace", "ratio", MarkFilter.TIMED),
+    ("partner_points", "difference", MarkFilter.PAIRS),
+    ("partner_share", "rate_difference", MarkFilter.PAIRS),
+    ("final_points", "difference", MarkFilter.FINAL),
+    ("severity", "rate_difference", MarkFilter.FINAL),
+    ("within_tolerance", "rate", MarkFilter.PAIRS),
+    ("third_rate", "rate", MarkFilter.PAIRS),
+    ("seed_hits", "rate", MarkFilter.SEEDS),
+    ("self_consistency", "rate", MarkFilter.REPEATS),
+    ("safe_share", "rate", MarkFilter.COUNTING),
+    ("safe_excess", "rate_difference", MarkFilter.SAFE),
+)
 
 
 @require_safe
@@ -61,6 +79,7 @@ def round_monitor(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "late": bool(end and marking_round.deadline and end > marking_round.deadline),
         "watched": watched,
         "limits_form": LimitsForm(watched.limits),
+        "outdated": 0 if marking_round.published else len(outdated_rubrics(marking_round)),
         **_round_charts(watched),
     }
     return render(request, f"{FOLDER}/round.html", context)
@@ -103,9 +122,7 @@ def teacher_monitor(request: MemberRequest, round_id: UUID, teacher_id: UUID) ->
         "round": marking_round,
         "is_open": marking_round.status != RoundStatus.CLOSED,
         "teacher": teacher,
-        "of_round": watched.figures,
-        "limits": watched.limits,
-        "recent": teacher_figures(teacher.marks[-RECENT:]),
+        "figures": _figure_rows(teacher, watched),
         "pause_form": PauseForm(),
         "filters": [{"value": f.value, "label": f.label(language)} for f in MarkFilter],
         "show": wanted.value,
@@ -114,6 +131,27 @@ def teacher_monitor(request: MemberRequest, round_id: UUID, teacher_id: UUID) ->
         **_teacher_charts(teacher, watched),
     }
     return render(request, f"{FOLDER}/teacher.html", context)
+
+
+def _figure_rows(
+    teacher: monitoring.WatchedTeacher, watched: monitoring.WatchedRound
+) -> list[dict[str, Any]]:
+    """Each figure of the teacher beside that of the last 50 marks, the round's and its limit."""
+    recent = teacher_figures(teacher.marks[-RECENT:])
+    recent |= against(recent, watched.figures)
+    return [
+        {
+            "name": name,
+            "kind": kind,
+            "value": teacher.figures[name],
+            "recent": recent[name],
+            "of_round": watched.figures.get(name),
+            "limit": watched.limits.get(name),
+            "warned": name in teacher.warnings,
+            "show": shows.value,
+        }
+        for name, kind, shows in FIGURES
+    ]
 
 
 def _teacher_charts(

@@ -37,7 +37,6 @@ class Limit:
 LIMITS: Mapping[str, Limit] = {
     "severity": Limit(Decimal("0.05"), both=True),
     "within_tolerance": Limit(Decimal("0.75"), least=True),
-    "third_rate": Limit(Decimal("0.25")),
     "seed_hits": Limit(Decimal("0.8"), least=True, enough=5),
     "self_consistency": Limit(Decimal("0.8"), least=True, enough=5),
     "safe_excess": Limit(Decimal("0.2")),

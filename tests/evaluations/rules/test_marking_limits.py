@@ -22,7 +22,6 @@ NOW = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
         ("severity", 0.06, 19, False),  # not enough marks yet
         ("within_tolerance", 0.75, 20, False),
         ("within_tolerance", 0.74, 20, True),
-        ("third_rate", 0.26, 20, True),
         ("seed_hits", 0.6, 5, True),
         ("seed_hits", 0.6, 4, False),
         ("self_consistency", 0.8, 5, False),
@@ -38,11 +37,11 @@ def test_what_is_warned_of(name: str, value: float | None, n: int, warned: bool)
 
 
 def test_a_round_has_its_own_limits_or_none() -> None:
-    limits = limits_of({"severity": "0.1", "pace": None, "third_rate": "x", "other": "1"})
+    limits = limits_of({"severity": "0.1", "pace": None, "seed_hits": "x", "other": "1"})
     assert limits["severity"].value == Decimal("0.1")
     assert limits["severity"].both
     assert "pace" not in limits
-    assert limits["third_rate"] == LIMITS["third_rate"]
+    assert limits["seed_hits"] == LIMITS["seed_hits"]
     assert set(limits) == set(LIMITS) - {"pace"}
 
 
