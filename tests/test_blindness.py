@@ -3,7 +3,8 @@
 Every address that a GET can reach is taken from the URLconf, so that a page
 made later is tried as well. In between two looks only what a marker may not
 know is changed: the other teacher's mark, comment, flags and times, whether it
-led to a final mark or to the lead, what the judge said, the model and its run.
+led to a final mark or to the lead, what the judge said, the model and its run,
+and what the other said of wrong answers that both review.
 The answers must be equal byte for byte, and hold no word of what is hidden.
 """
 
@@ -19,12 +20,15 @@ from itertools import product
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from evaluations.models import (
     BlindAnswer,
+    CapabilityJudgement,
+    CapabilityReview,
     FinalMark,
     Judge,
     Judgement,
@@ -32,6 +36,7 @@ from evaluations.models import (
     Mark,
     MarkingRound,
     Response,
+    ReviewItem,
     Slot,
 )
 from evaluations.models.vocabulary import Flag, SlotKind
@@ -40,6 +45,7 @@ from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import NOW, RUBRIC, answers_of, give, held_slot, small_round
+from tests.evaluations.review_world import items_of, review_of, say, taken, wrong_answers
 
 pytestmark = pytest.mark.django_db
 CANARY = re.compile(rb"canary", re.IGNORECASE)
@@ -76,6 +82,9 @@ class World:
     marked: BlindAnswer
     held: BlindAnswer
     coming: BlindAnswer
+    review: CapabilityReview
+    judged: ReviewItem
+    at_hand: ReviewItem
 
     def set(self, hidden: Hidden) -> None:
         """Change what the other teacher, the judge and the model did, and nothing else."""
@@ -92,9 +101,19 @@ class World:
             self._judge(answer.response, hidden)
         theirs = Mark.objects.filter(teacher=self.other)
         theirs.update(created_at=NOW + timedelta(days=hidden.days))
-        for model in LanguageModel.objects.filter(runs__responses__blind_answers__round=self.made):
+        self._judge_the_wrong(hidden)
+        in_round = Q(runs__responses__blind_answers__round=self.made)
+        for model in LanguageModel.objects.filter(in_round | Q(runs__reviews=self.review)):
             model.name = f"{hidden.model}-{model.pk}"
             model.save()
+
+    def _judge_the_wrong(self, hidden: Hidden) -> None:
+        """Give each wrong answer that both review what the other says of it in this world."""
+        CapabilityJudgement.objects.filter(reviewer=self.other).delete()
+        for item in (self.judged, self.at_hand):
+            item.slots.filter(holder=self.other).update(reviewed=False, holder=None)
+            ones = "ukr" if hidden is AGREES else ""
+            say(item, self.other, ones, note=hidden.comment, seconds=hidden.days + 1)
 
     def _forget(self, answer: BlindAnswer) -> None:
         BlindAnswer.objects.filter(pk=answer.pk).update(final=None)
@@ -133,16 +152,22 @@ def world(
         for person, slot in zip(pair, answer.slots.order_by("kind"), strict=True):
             Slot.objects.filter(pk=slot.pk).update(planned=person)
     Response.objects.update(text="$t = 1$ seconds.")
-    marked, held, coming = answers_of(made)
+    marked, at_desk, coming = answers_of(made)
     give(marked, teacher, ["3", "3", "6"], comment="my own", seconds=30)
-    held_slot(held, teacher)
-    return World(made, teacher, other_teacher, marked, held, coming)
+    held_slot(at_desk, teacher)
+    review = review_of(wrong_answers(2, "canary-reviewed"), pair, reviewers_each=2)
+    judged, at_hand = items_of(review)
+    say(judged, teacher, "u", note="my own")
+    taken(at_hand, teacher)
+    rooms = (review, judged, at_hand)
+    return World(made, teacher, other_teacher, marked, at_desk, coming, *rooms)
 
 
 def arguments(world: World) -> dict[str, list[object]]:
     """Values for each kind of argument in an address: own, others' and none at all."""
     answer = world.marked
     uuids = [world.made, world.marked, world.held, world.coming, answer.response, answer.question]
+    uuids += [world.review, world.judged, world.at_hand]
     rows = [answer, answer.response, answer.response.run, Judgement.objects.first()]
     return {
         "UUIDConverter": [*[thing.public_id for thing in uuids], uuid.UUID(int=7)],
@@ -209,6 +234,7 @@ def test_worlds_that_differ_in_hidden_facts_look_the_same(
     world.set(WORLDS[0])
     tried = addresses(world, client)
     assert sum("/marking/" in address for address in tried) > 10
+    assert sum("/reviewing/" in address for address in tried) > 10
     seen = {address: look(client, address, headers) for address in tried}
     assert {status for status, _, _ in seen.values()} >= {200, 403, 404}
     for hidden in WORLDS[1:]:
@@ -340,3 +366,7 @@ def test_the_world_of_these_tests_is_not_empty(world: World) -> None:
     assert Mark.objects.get(teacher=world.other, slot__answer=world.marked).points.count() == len(
         RUBRIC
     )
+    assert CapabilityJudgement.objects.filter(reviewer=world.other).count() == 2
+    for item in (world.judged, world.at_hand):
+        page = logged_in(world.teacher).get(f"/reviewing/answers/{item.public_id}/")
+        assert page.status_code == 200

@@ -52,7 +52,7 @@ def items_of(review: CapabilityReview) -> list[ReviewItem]:
     return list(review.items.order_by("question__position", "pk"))
 
 
-def held(item: ReviewItem, reviewer: User) -> ReviewSlot:
+def taken(item: ReviewItem, reviewer: User) -> ReviewSlot:
     """The slot that *reviewer* is planned for on *item*, held by them."""
     item.slots.filter(planned=reviewer, holder=None).update(holder=reviewer, lease_until=later(30))
     return item.slots.get(holder=reviewer)
@@ -73,7 +73,7 @@ def say(
     }
     said: dict[str, Any] = {"key": uuid.uuid4(), "based_on_version": 0, "values": values}
     said |= {"weaknesses": weaknesses} | fields
-    return save_judgement(held(item, reviewer), reviewer, **said).judgement
+    return save_judgement(taken(item, reviewer), reviewer, **said).judgement
 
 
 def claimed(reviewer: User, review: CapabilityReview, now: datetime = NOW) -> ReviewSlot:

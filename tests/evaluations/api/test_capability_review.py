@@ -10,7 +10,7 @@ import pytest
 from evaluations.models import CapabilityJudgement, CapabilityReview
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
-from tests.evaluations.review_world import held, items_of, review_of, say, wrong_answers
+from tests.evaluations.review_world import items_of, review_of, say, taken, wrong_answers
 
 pytestmark = pytest.mark.django_db
 OWN = "/api/v1/capability-judgements/"
@@ -22,7 +22,7 @@ def review(teacher: User, other_teacher: User) -> CapabilityReview:
 
 
 def body(review: CapabilityReview, teacher: User, **fields: Any) -> dict[str, Any]:
-    item = held(items_of(review)[0], teacher).item
+    item = taken(items_of(review)[0], teacher).item
     return {
         "answer": str(item.public_id),
         "key": str(uuid.uuid4()),

@@ -23,11 +23,11 @@ from tests.evaluations.review_world import (
     all_of,
     called,
     claimed,
-    held,
     items_of,
     later,
     review_of,
     say,
+    taken,
     wrong_answers,
 )
 
@@ -169,7 +169,7 @@ def test_what_does_not_fit_is_refused(
 def test_a_task_without_calculation_asks_for_three_dimensions(teacher: User) -> None:
     review = review_of(wrong_answers(1), [teacher])
     called("lsat-lr", items_of(review)[0].question.task)
-    slot = held(items_of(review)[0], teacher)
+    slot = taken(items_of(review)[0], teacher)
     with pytest.raises(BadInput):
         judge(slot, teacher)
     three = {one: 0 for one in Dimension if one is not Dimension.CALCULATION}
