@@ -164,7 +164,7 @@ def _not_lost(teacher: User) -> Q:
     first = Slot.objects.filter(
         Q(holder=teacher) | Q(planned=teacher, marked=False), answer=OuterRef("answer__repeat_of")
     )
-    return ~Q(kind=SlotKind.REPEAT) | Exists(first)
+    return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
 def own_marks(

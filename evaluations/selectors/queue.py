@@ -20,13 +20,14 @@ class EmptyReason(StrEnum):
 
     ALL_DONE = "all_done"
     LEASED = "leased"
+    ON_SHEET = "on_sheet"
     PAUSED = "paused"
     ROUND_PAUSED = "round_paused"
 
 
 @dataclass(frozen=True, slots=True)
 class EmptyQueue:
-    """The reason; when the first leased response comes back; what the lead said of a pause."""
+    """The reason; when the first held response comes back; what the lead said of a pause."""
 
     reason: EmptyReason
     until: datetime | None = None
@@ -38,9 +39,14 @@ def free_for(teacher: User, now: datetime) -> Q:
 
     What *teacher* took away on a sheet is not at the desk until the sheet ends.
     """
-    sheets = MarkingSheet.objects.filter(teacher=teacher, held_until__gt=now)
-    at_desk = Q(lease_until=None) | ~Q(lease_until__in=sheets.values("held_until"))
+    at_desk = Q(lease_until=None) | ~taken_away(teacher, now)
     return Q(holder=None) | (Q(holder=teacher) & at_desk) | Q(lease_until__lte=now)
+
+
+def taken_away(teacher: User, now: datetime) -> Q:
+    """Of the slots that *teacher* holds, those on a sheet that has not ended."""
+    sheets = MarkingSheet.objects.filter(teacher=teacher, held_until__gt=now)
+    return Q(lease_until__in=sheets.values("held_until"))
 
 
 def for_whom(teacher: User) -> Q:
@@ -53,7 +59,7 @@ def repeats_open(teacher: User) -> Q:
     first = Slot.objects.filter(
         answer=OuterRef("answer__repeat_of"), holder=teacher, marked=True
     ).exclude(kind=SlotKind.ARBITRATION)
-    return ~Q(kind=SlotKind.REPEAT) | Exists(first)
+    return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
 def not_sent_back(teacher: User) -> Q:
@@ -101,6 +107,9 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     if paused is not None:
         return EmptyQueue(EmptyReason.PAUSED, said=paused.paused_reason)
     leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)
+    own = leased.filter(taken_away(teacher, now), holder=teacher)
+    if until := own.aggregate(first=Min("lease_until"))["first"]:
+        return EmptyQueue(EmptyReason.ON_SHEET, until)
     until = leased.exclude(holder=teacher).aggregate(first=Min("lease_until"))["first"]
     if until is not None:
         return EmptyQueue(EmptyReason.LEASED, until)

@@ -119,7 +119,9 @@ def preview_of(
     keys = [teacher.pk for teacher in teachers]
     items = [(response.pk, response.question_id) for response in contents.answers]
     places = plan_round(items, keys, scheme.planned_marks, random_seed, checks) if planned else []
-    tasks = {one: contents.task_of[int(block)] for one, block in [*items, *checks.seeds]}
+    tasks: dict[Id, int] = {
+        one: contents.task_of[question] for one, question in [*items, *_seeds(contents)]
+    }
     return RoundPreview(
         responses=len(contents.answers),
         questions=len({question for _response, question in items}),
@@ -195,7 +197,7 @@ def _minutes(responses: Mapping[int, int], pace: Pace) -> int:
     return round(sum(pace.of(task) * number for task, number in responses.items()) / 60)
 
 
-def _seeds(contents: Contents) -> list[tuple[Id, int]]:
+def _seeds(contents: Contents) -> list[tuple[int, int]]:
     """Every seed answer by its response, with its question."""
     taken = [(final.answer.response_id, final.answer.question_id) for final in contents.taken]
     return [*((one.pk, one.question_id) for one in contents.premarked), *taken]

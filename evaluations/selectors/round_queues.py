@@ -51,7 +51,7 @@ def checks_of(marking_round: MarkingRound, teachers: Sequence[int]) -> Checks:
     )
 
 
-def marked_before(teachers: Sequence[int], responses: Sequence[Id]) -> defaultdict[Id, set[Id]]:
+def marked_before(teachers: Sequence[int], responses: Sequence[int]) -> defaultdict[Id, set[Id]]:
     """Which of *responses* each of *teachers* has marked in some round."""
     marks = Mark.objects.filter(teacher__in=teachers, slot__answer__response__in=responses)
     known: defaultdict[Id, set[Id]] = defaultdict(set)
