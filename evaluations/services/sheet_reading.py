@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -172,10 +172,10 @@ def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | No
         return CheckedRow(row.line, slot.answer.alias, RowState.EMPTY)
     given = _given(row, slot)
     total = given.under(frozen_rubric(slot.answer))
-    facts = {"line": row.line, "alias": slot.answer.alias, "total": total}
     before = current.total if current else None
+    done = CheckedRow(row.line, slot.answer.alias, RowState.SAME, total, before)
     if current is not None and same_content(current, given):
-        return CheckedRow(**facts, state=RowState.SAME, before=before)
+        return done
     if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
         raise Conflict(_("This was saved before; a newer mark of yours counts."))
     newest = current.version if current else slot.void_version
@@ -184,8 +184,7 @@ def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | No
     if slot.answer.final_id is not None:
         raise Conflict(_("This mark has been counted and can no longer be changed."))
     state = RowState.CHANGE if current else RowState.NEW
-    work = {"slot": slot, "given": given, "based_on": newest}
-    return CheckedRow(**facts, state=state, before=before, **work)
+    return replace(done, state=state, slot=slot, given=given, based_on=newest)
 
 
 def _given(row: FilledRow, slot: Slot) -> GivenMark:

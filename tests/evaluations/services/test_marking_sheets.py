@@ -12,7 +12,7 @@ from evaluations.models.vocabulary import Flag, SlotKind
 from evaluations.rules.marking.scheme import Scheme
 from evaluations.rules.marking.sheet_rows import FilledRow
 from evaluations.selectors.marking_sheets import sheet_lines, slots_on
-from evaluations.selectors.queue import has_work
+from evaluations.selectors.queue import EmptyReason, has_work, why_empty
 from evaluations.services.drafts import save_draft
 from evaluations.services.marking_sheets import give_back
 from evaluations.services.rounds import close_round
@@ -63,6 +63,8 @@ def test_a_sheet_holds_the_next_of_the_queue_and_the_desk_goes_on_after_them(
     assert not has_work(teacher, made, later(6)), "what is on a sheet is not at the desk"
     theirs = claim_next(other_teacher, round=made, now=later(7))
     assert theirs is not None, "the other mark of each response is as free as before"
+    empty = why_empty(teacher, made, later(6))
+    assert (empty.reason, empty.until) == (EmptyReason.ON_SHEET, sheet.held_until)
     entry = AuditEntry.objects.get(tag="sheet.taken")
     assert (entry.actor, entry.detail["responses"]) == (teacher, 3)
 
