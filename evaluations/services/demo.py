@@ -37,6 +37,8 @@ RULING = (
 LOCAL = "Small local model"
 # At chance level nothing is gained by a long answer, and two cores write it slowly.
 LOCAL_TOKENS = 48
+# Tried: 48 tokens take it many seconds, and what it writes of an answer holds no total.
+TOO_SMALL = "It is too small to judge: let the scripted one do that."
 SCRIPTED = "Scripted demo (not a real model)"
 
 
@@ -101,6 +103,6 @@ def save_demo_endpoints(*, scripted_port: int, local_port: int | None) -> None:
             endpoint=Endpoint.objects.filter(name=name).first(),
             max_in_flight=2 if name == LOCAL else 8,
             max_tokens=LOCAL_TOKENS if name == LOCAL else 1024,
-            note=note,
+            note=f"{note} {TOO_SMALL}" if name == LOCAL else note,
         )
         ensure_judge(endpoint)
