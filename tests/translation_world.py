@@ -8,7 +8,17 @@ from decimal import Decimal
 
 from django.urls import reverse
 
-from evaluations.models import Attempt, BlindAnswer, Endpoint, Judge, MarkingRound, Response, Run
+from evaluations.models import (
+    Attempt,
+    BlindAnswer,
+    CapabilityReview,
+    Endpoint,
+    Judge,
+    MarkingRound,
+    Response,
+    ReviewItem,
+    Run,
+)
 from evaluations.models.vocabulary import AttemptStatus, Flag, JobStatus, PauseReason, RunStatus
 from evaluations.services.endpoints import save_endpoint
 from evaluations.services.runs import start_run
@@ -29,6 +39,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.evaluations.report_world import ALPHA, BETA, judged, run_of, whole_paper
+from tests.evaluations.review_world import items_of, review_of, say, taken
 from tests.evaluations.suggest_world import LABELS, answered
 from tests.factories import make_user
 
@@ -51,6 +62,8 @@ class World:
     held: BlindAnswer
     disputed: BlindAnswer
     settled: BlindAnswer
+    review: CapabilityReview
+    at_hand: ReviewItem
 
 
 def build(teachers: list[User]) -> World:
@@ -68,9 +81,19 @@ def build(teachers: list[User]) -> World:
     _name_in_chinese(marking, settled.question)
     _labelled(settled.question)
     suggesting = _suggesting(endpoint)
-    return World(
-        endpoint, live, paused, suggesting, chosen, written, judge, marking, held, disputed, settled
-    )
+    rooms = (marking, held, disputed, settled, *_reviewed(chosen.run, teachers[:2]))
+    return World(endpoint, live, paused, suggesting, chosen, written, judge, *rooms)
+
+
+def _reviewed(run: Run, teachers: list[User]) -> tuple[CapabilityReview, ReviewItem]:
+    """A review in which two judge and differ, and one answer is at hand."""
+    review = review_of(run, teachers, per_task=1, reviewers_each=2, name="错题评审")
+    first, second, at_hand, *_others = items_of(review)
+    for item, ones in ((first, "uk"), (second, "")):
+        say(item, teachers[0], ones, "multi_hop", "strict_deduction", note="漏了负号")
+        say(item, teachers[1], "u", "multi_hop", na="r")
+    taken(at_hand, teachers[0])
+    return review, at_hand
 
 
 def _suggesting(endpoint: Endpoint) -> Run:
@@ -225,6 +248,19 @@ def pages(world: World) -> dict[str, list[str]]:
             for answer in (world.settled, world.disputed, world.held)
         ),
     ]
+    review = world.review.public_id
+    reviews = [
+        reverse("reviews:list"),
+        reverse("reviews:new"),
+        reverse("reviews:review", args=[review]),
+        reverse("reviews:answers", args=[review]) + "?differ=yes",
+        reverse("reviews:answers", args=[review]) + "?dimension=reasoning&value=na",
+    ]
+    reviewing = [
+        reverse("reviewing:home"),
+        reverse("reviewing:review", args=[review]),
+        reverse("reviewing:desk", args=[world.at_hand.public_id]),
+    ]
     endpoints = [
         reverse("runs:new"),
         reverse("runs:endpoints"),
@@ -240,8 +276,8 @@ def pages(world: World) -> dict[str, list[str]]:
     return {
         "admin": [reverse("home"), *runs, *endpoints, *judging, *reports],
         "curator": [*own, *bank_pages(world.settled.question)],
-        "lead": [*own, *rounds, *reports[:1]],
-        "teacher": [*own, *desk],
-        "other_teacher": desk[:2],
+        "lead": [*own, *rounds, *reviews, *reports[:1]],
+        "teacher": [*own, *desk, *reviewing],
+        "other_teacher": [*desk[:2], *reviewing[:2]],
         "outsider": [*own, reverse("home")],
     }
