@@ -38,7 +38,7 @@ class SheetWords:
     """The words of a sheet in its reader's language.
 
     ``cut`` is what a text that is longer than a cell ends with; ``most`` stands
-    before the most points of a scoring point or group, ``best`` says with ``%s``
+    before the most points of a scoring point or group, ``best`` says with ``%(n)s``
     how many points of a group count; ``how_to`` are the lines of the second page
     of a workbook, whose names are ``pages``.
     """
@@ -113,7 +113,7 @@ def _rubric(item: BlindItem, words: SheetWords) -> str:
         group = f" [{point.group}]" if point.group else ""
         said.append(f"{number}. {point.text} ({words.most} {plain(point.points)}){group}")
     for place, one in enumerate(item.point_groups, start=1):
-        best = f", {words.best % one.choose}" if one.choose is not None else ""
+        best = f", {words.best % {'n': one.choose}}" if one.choose is not None else ""
         said.append(f"[{place}] {one.text} ({words.most} {plain(one.cap)}{best})")
     return "\n".join(said)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -15,7 +16,13 @@ from evaluations.importers.marking_sheet import SheetFault, read_sheet
 from evaluations.models import Mark, MarkingSheet, Slot
 from evaluations.models.vocabulary import Flag
 from evaluations.rules.marking.plain_number import plain
-from evaluations.rules.marking.sheet_rows import CellError, CellFault, FilledRow, read_row
+from evaluations.rules.marking.sheet_rows import (
+    CellError,
+    CellFault,
+    FilledRow,
+    SheetColumn,
+    read_row,
+)
 from evaluations.selectors.desk import WHOLE
 from evaluations.services.mark_rows import GivenMark, check_given, frozen_rubric, same_content
 from evaluations.services.marking import save_mark
@@ -87,7 +94,16 @@ def rows_of_file(content: bytes) -> list[FilledRow]:
     try:
         return read_sheet(content)
     except SheetFault as fault:
-        raise BadInput(str(FILE_SENTENCES[fault.code]) % fault.params, code=fault.code) from fault
+        sentence = str(FILE_SENTENCES[fault.code]) % _in_words(fault.params)
+        raise BadInput(sentence, code=fault.code) from fault
+
+
+def _in_words(params: Mapping[str, str | int]) -> dict[str, str | int]:
+    """What a sentence of a fault needs, with missing columns by the names that a reader sees."""
+    codes = str(params.get("missing", "")).split(", ")
+    language = get_language() or "en"
+    names = [SheetColumn(code).label(language) for code in codes if code]
+    return {**params, "missing": ", ".join(names)}
 
 
 def check_rows(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> list[CheckedRow]:

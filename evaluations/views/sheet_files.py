@@ -46,7 +46,7 @@ def sheet_words(sheet: MarkingSheet) -> SheetWords:
         language=language,
         cut=_("[Cut here: a cell holds no more. The printable page and the desk show all of it.]"),
         most=_("max"),
-        best=_("the best %s count"),
+        best=_("the best %(n)s count"),
         pages=(_("Marks"), _("How to")),
         how_to=how_to(sheet, language),
     )

@@ -16,7 +16,7 @@ from evaluations.rules.marking.sheet_rows import SheetLine
 from questions.rules.rubric import PointGroup, ScoringPoint
 
 D = Decimal
-WORDS = SheetWords("en", "[cut]", "max", "the best %s count", ("Marks", "How to"), ("=1+1", "b"))
+WORDS = SheetWords("en", "[cut]", "max", "the best %(n)s count", ("Marks", "How to"), ("=1+1", "b"))
 POINTS = (ScoringPoint("names the law", D(3)), ScoringPoint("solves it", D("4.5"), group=1))
 DANGEROUS = ['=HYPERLINK("http://x","y")', "+1", "-2+3", "@SUM(1)", "＝1+1", "\u200b=1", "\t=1"]
 

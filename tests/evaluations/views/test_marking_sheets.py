@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from evaluations.models import Mark, MarkingRound, MarkingSheet
 from evaluations.services.rounds import close_round
@@ -21,6 +22,7 @@ from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import small_round, subjective_question
 from tests.evaluations.sheet_world import as_csv, as_xlsx, filled, points, table_of, workbook_of
+from tests.visible_text import KNOWN_WORDS, latin_words, visible_text
 
 pytestmark = pytest.mark.django_db
 
@@ -242,3 +244,31 @@ def test_a_workbook_holds_nothing_but_the_desk_shows(made: MarkingRound, teacher
         whole = b"".join(opened.read(name) for name in opened.namelist())
     assert b"canary" not in whole
     assert teacher.username.encode() not in whole
+
+
+def test_pages_of_sheets_are_chinese_to_a_chinese_reader(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    call_command("compile_translations")
+    made = small_round([teacher, other_teacher], 3, name="第一轮", house_rulings="单位漏写。")
+    client, leads = logged_in(teacher), logged_in(lead)
+    for one in (client, leads):
+        one.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-CN"
+    empty = client.get(reverse("marking:sheets", args=[made.public_id]))
+    sheet = take(client, made)
+    rows = table_of(client.get(of(sheet, "sheet-csv")).content)
+    marks = {f"采分点{number}": 3 for number in (1, 2, 3)}
+    content = as_csv(filled(rows, {rows[1][0]: marks, rows[2][0]: marks | {"采分点2": 9}}))
+    seen = upload(client, sheet, content)
+    pages = [
+        *(empty, seen, save(client, sheet, seen.text), upload(client, sheet, b"a,b")),
+        *(client.get(of(sheet, name)) for name in ("sheet", "sheet-print")),
+        client.get(reverse("marking:sheets", args=[made.public_id])),
+        leads.get(reverse("rounds:sheets", args=[made.public_id])),
+        leads.get(of(sheet, "sheet", "rounds")),
+    ]
+    people = {person.username for person in (teacher, other_teacher, lead)}
+    for page in pages:
+        assert '<html lang="zh-hans">' in page.text
+        assert not list(latin_words(visible_text(page.text), KNOWN_WORDS | people))
+    translation.deactivate()
