@@ -199,6 +199,9 @@ SPECTACULAR_SETTINGS = {
         "RunStatusEnum": "evaluations.models.vocabulary.RunStatus.choices",
         "ItemStatusEnum": "questions.rules.vocabulary.ItemStatus.choices",
         "ImportStatusEnum": "questions.rules.vocabulary.ImportStatus.choices",
+        "AbilityBranchEnum": "questions.rules.vocabulary.AbilityBranch.choices",
+        "ModalEnum": "questions.rules.vocabulary.Modal.choices",
+        "SubjectEnum": "questions.rules.vocabulary.Subject.choices",
     },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }

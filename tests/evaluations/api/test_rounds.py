@@ -1,0 +1,120 @@
+"""The API of rounds: a lead plans, starts, steers and closes one; nobody else may."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from evaluations.models import MarkingRound, Slot
+from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import responses_to, small_round, subjective_question
+
+pytestmark = pytest.mark.django_db
+ROUNDS = "/api/v1/rounds/"
+
+
+def post(client: Client, path: str, body: dict[str, Any] | None = None) -> HttpResponse:
+    return client.post(path, body or {}, content_type="application/json")  # type: ignore[return-value]
+
+
+def plan_for(people: list[User], responses: int = 3, **fields: Any) -> dict[str, Any]:
+    """The body that plans a round over so many responses to one question."""
+    question = subjective_question()
+    runs = [response.run_id for response in responses_to(question, responses)]
+    names = [person.username for person in people]
+    own = {question.task.slug: "2"}
+    return {
+        "name": "By machine",
+        "runs": runs,
+        "teachers": names,
+        "scheme": "2+1",
+        "task_tolerances": own,
+        "random_seed": 7,
+    } | fields
+
+
+def test_a_lead_plans_starts_and_closes_a_round(
+    lead: User, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    client = logged_in(lead)
+    planned = post(client, ROUNDS, plan_for([teacher, other_teacher]))
+    assert planned.status_code == 201
+    body = planned.json()
+    assert (body["status"], body["responses"], body["scheme"]) == ("planned", 3, "2+1")
+    made = MarkingRound.objects.get()
+    assert str(made.answers.first().tolerance) == "2.00"  # type: ignore[union-attr]
+    one = f"{ROUNDS}{body['id']}/"
+    assert post(client, f"{one}start/").json()["status"] == "open"
+    assert Slot.objects.count() == 6
+    assert post(client, f"{one}pause/").json()["status"] == "paused"
+    assert post(client, f"{one}pause/").status_code == 409
+    assert post(client, f"{one}resume/").json()["status"] == "open"
+    until = "2099-01-01T12:00:00Z"
+    assert (
+        post(client, f"{one}deadline/", {"deadline": until})
+        .json()["deadline"]
+        .startswith("2099-01-01")
+    )
+    grown = post(client, f"{one}teachers/", {"teachers": [third_teacher.username]}).json()
+    assert {row["name"]: row["planned"] for row in grown["teachers"]} == {
+        "tao": 2,
+        "wei": 2,
+        "yan": 2,
+    }
+    ruled = post(client, f"{one}rulings/", {"text": "Half.", "to_judge": True, "seen": 0}).json()
+    assert [(row["number"], row["text"], row["author"]) for row in ruled] == [(1, "Half.", "lin")]
+    assert client.get(f"{one}rulings/").json() == ruled
+    assert client.get(ROUNDS).json()["results"][0]["house_rulings"] == "Half."
+    closed = post(client, f"{one}close/").json()
+    assert (closed["status"], client.get(one).json()["closed_at"]) == (
+        "closed",
+        closed["closed_at"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"runs": []}, "runs"),
+        ({"teachers": ["nobody"]}, "teachers"),
+        ({"teachers": ["lin"]}, "teachers"),  # a lead does not mark
+        ({"subjects": ["Alchemy"]}, "subjects"),
+        ({"repeat_share": "2"}, "repeat_share"),
+        ({"task_tolerances": {"no-such-task": "1"}}, "task_tolerances"),
+        ({"published": True}, "published"),  # no field of a plan
+    ],
+)
+def test_what_cannot_be_planned_is_refused_by_its_field(
+    fields: dict[str, Any], named: str, lead: User, teacher: User, other_teacher: User
+) -> None:
+    answer = post(logged_in(lead), ROUNDS, plan_for([teacher, other_teacher], **fields))
+    assert (answer.status_code, list(answer.json())) == (400, [named])
+    assert not MarkingRound.objects.exists()
+
+
+def test_a_service_says_why_in_a_sentence(lead: User, teacher: User, other_teacher: User) -> None:
+    answer = post(logged_in(lead), ROUNDS, plan_for([teacher, other_teacher], scheme="2+1+1"))
+    assert (answer.status_code, answer.json()["code"]) == (400, "too_few_teachers")
+    unknown = logged_in(lead).get(ROUNDS, {"ordering": "-final"})
+    assert unknown.status_code == 400
+
+
+def test_a_lead_who_marks_in_the_round_does_not_see_it(teacher: User, other_teacher: User) -> None:
+    made = small_round([teacher, other_teacher])
+    ensure_user(teacher.username, roles=[Role.TEACHER, Role.LEAD])
+    client = logged_in(User.objects.get(pk=teacher.pk))
+    one = f"{ROUNDS}{made.public_id}/"
+    for path in ("pause/", "close/", "rulings/"):
+        assert post(client, one + path).status_code == 403, path
+    assert client.get(one).status_code == 403
+    made.refresh_from_db()
+    assert made.status == RoundStatus.OPEN
+    assert client.get(f"{ROUNDS}{uuid4()}/").status_code == 404
