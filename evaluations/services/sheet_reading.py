@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from evaluations.importers.marking_sheet import SheetFault, read_sheet
 from evaluations.models import Mark, MarkingSheet, Slot
