@@ -272,6 +272,20 @@ def test_to_revise_tells_nothing_before_the_response_is_final(world: World) -> N
     assert masked(client.post(where, headers=HTMX).content) == before
 
 
+def test_what_is_fetched_ahead_tells_nothing_of_the_others(world: World) -> None:
+    """Whether the others have marked the next response, and how: one fragment, one print of it."""
+    client = logged_in(world.teacher)
+    where = f"/marking/responses/{world.marked.public_id}/ahead/"
+    alone = masked(client.post(where, headers=HTMX).content)
+    assert b'id="marks"' in alone
+    assert b"data-print" in alone
+    for hidden in WORLDS:
+        world.set(hidden)
+        again = client.post(where, headers=HTMX)
+        assert masked(again.content) == alone
+        assert not CANARY.search(again.content)
+
+
 def test_the_end_of_the_queue_tells_nothing_of_the_others(world: World) -> None:
     """Own marks are all given: whether the others are through, or not begun, reads the same."""
     client = logged_in(world.teacher)

@@ -269,6 +269,7 @@ def pages(world: World) -> dict[str, list[str]]:
     ]
     desk = [
         reverse("marking:home"),
+        reverse("marking:settings"),
         reverse("marking:round", args=[marking]),
         reverse("marking:desk", args=[world.held.public_id]),
     ]

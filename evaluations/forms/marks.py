@@ -181,11 +181,11 @@ def panel(desk: DeskItem, teacher: UUID, given: Given | None = None) -> Panel:
 
 
 def beside(sent: Panel, stored: Mapping[str, Any]) -> tuple[Beside, ...]:
-    """What was sent and what is stored, scoring point by scoring point, then the totals."""
+    """What is stored and what was sent: the totals, then scoring point by scoring point."""
     values = [line.value for line in sent.lines]
     pairs = zip_longest(stored["points"], values, fillvalue="")
     lines = [Beside(str(number), *pair) for number, pair in enumerate(pairs, start=1)]
-    return (*lines, Beside("", stored["total"], sent.sum))
+    return (Beside("", stored["total"], sent.sum), *lines)
 
 
 def _lines(item: BlindItem, given: Given) -> tuple[Line, ...]:

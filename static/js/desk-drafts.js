@@ -1,14 +1,19 @@
 // Drafts go out as one types. One that could not be kept is sent again until it is; the page says so.
-import { waitForLogin } from "./desk-login.js";
+import { isLoggedOut, waitForLogin } from "./desk-login.js";
 import { isBusy, marks, patience, show } from "./desk-page.js";
 import { explain } from "./htmx-errors.js";
 
 const DRAFT_MS = 800;
-let state = { dirty: false, sequence: 0, timer: 0, failures: 0 };
+let state = fresh();
+
+function fresh() {
+  const sequence = Number(marks()?.dataset.draftSequence ?? 0);
+  return { dirty: false, sequence, timer: 0, failures: 0, renewed: false };
+}
 
 export function beginDrafts() {
   clearTimeout(state.timer);
-  state = { dirty: false, sequence: Number(marks()?.dataset.draftSequence ?? 0), timer: 0, failures: 0 };
+  state = fresh();
 }
 
 export const hasUnsent = () => state.dirty;
@@ -40,16 +45,23 @@ export async function sendDraft(keepalive = false) {
 async function became(answer, text, form) {
   if (answer?.ok) {
     state.failures = 0;
+    state.renewed = false;
     if (!isBusy()) show("saved", form.dataset.kept.replace("%time%", text));
     return;
   }
-  const lasting = answer && answer.status < 500 && ![401, 429].includes(answer.status);
+  const loggedOut = isLoggedOut(answer?.status, state.renewed);
+  const lasting = answer && !loggedOut && answer.status < 500 && answer.status !== 429;
   state.dirty = !lasting; // what is refused for good holds nobody back
   if (isBusy()) return; // the save that is on its way holds all of it
   show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
-  if (answer?.status === 401) await waitForLogin(sendDraft);
+  if (loggedOut) await waitForLogin(renewed);
   else if (lasting) explain({ status: answer.status, responseText: text });
   else later(patience(state.failures++));
+}
+
+function renewed() {
+  state.renewed = true;
+  sendDraft();
 }
 
 document.addEventListener("input", (event) => {

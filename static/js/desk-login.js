@@ -11,6 +11,12 @@ async function read(answer) {
   return PARSER.parseFromString(await answer.text(), "text/html");
 }
 
+// 401: the session ended. 403 comes when the token went with it, or when one logged in elsewhere
+// meanwhile; a second one in a row means what it says.
+export function isLoggedOut(status, renewed) {
+  return status === 401 || (status === 403 && !renewed);
+}
+
 export async function waitForLogin(then) {
   waiting.add(then);
   if (await goOn()) return;

@@ -3,7 +3,7 @@
 // htmx sends the form. The key in it makes a repeated save the same save.
 import { beginDrafts, draftsFail, hasUnsent, holdDrafts, sendDraft } from "./desk-drafts.js";
 import { activate, firstMissing } from "./desk-keys.js";
-import { waitForLogin } from "./desk-login.js";
+import { isLoggedOut, waitForLogin } from "./desk-login.js";
 import { isBusy, marks, patience, setBusy, show } from "./desk-page.js";
 import { notify } from "./htmx-errors.js";
 
@@ -98,13 +98,12 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.isError = false;
 });
 
-// 403 comes when the token went with the session, or when one logged in elsewhere meanwhile.
 function failed(status) {
   const form = marks();
   if (!form) return;
   setBusy(false);
   show("failed", form.dataset.failed);
-  if (status === 401 || (status === 403 && !state.renewed)) return waitForLogin(renewed);
+  if (isLoggedOut(status, state.renewed)) return waitForLogin(renewed);
   const lasting = status >= 400 && status < 500 && status !== 429;
   state.failures += 1;
   if (!lasting) retryLater(form);
@@ -126,7 +125,13 @@ function retry() {
 }
 
 function left(event) {
-  if (event.detail.xhr.status === 401) waitForLogin(() => event.detail.elt.requestSubmit());
+  const { elt, xhr } = event.detail;
+  if (isLoggedOut(xhr.status, state.renewed)) {
+    waitForLogin(() => {
+      state.renewed = true;
+      elt.requestSubmit();
+    });
+  }
 }
 
 document.addEventListener("htmx:responseError", (event) => {
