@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from evaluations.models import BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -30,8 +31,10 @@ def batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
         yield keys[start : start + BATCH]
 
 
-def hold(answers: Sequence[int]) -> None:
-    """Hold blind answers against everybody else until the transaction ends.
+def hold(answers: Sequence[int]) -> frozenset[int]:
+    """Hold blind answers against everybody else until the transaction ends; they are given back.
+
+    What is read afterwards has to be looked up in them: it may hold others.
 
     In the order of their keys: two who hold several never wait for each other,
     and a save, which holds one, never for both.
@@ -39,6 +42,7 @@ def hold(answers: Sequence[int]) -> None:
     for some in batches(sorted(answers)):
         rows = BlindAnswer.objects.select_for_update().filter(pk__in=some).order_by("pk")
         list(rows.values_list("pk", flat=True))
+    return frozenset(answers)
 
 
 def take_back(
@@ -56,14 +60,7 @@ def take_back(
     for some in batches([slot.pk for slot in slots]):
         counting = Mark.objects.counting().filter(slot__in=some)
         marks += counting.order_by("pk").values_list("pk", flat=True)
-    newest = _newest_versions([slot.pk for slot in slots])
-    for slot in slots:
-        slot.void_version = newest[slot.pk]
-        if slot.kind != SlotKind.ARBITRATION:  # stays with its lead; reopened only when needed
-            slot.marked, slot.holder, slot.planned_id = False, None, planned[slot.pk]
-            slot.lease_until = slot.skipped_at = None
-    columns = ["void_version", "marked", "holder", "planned", "lease_until", "skipped_at"]
-    Slot.objects.bulk_update(slots, columns, batch_size=BATCH)
+    _void(slots, planned)
     finals: list[int] = []
     for some in batches(answers):
         fallen = BlindAnswer.objects.filter(pk__in=some, final__isnull=False).order_by("pk")
@@ -77,16 +74,25 @@ def _decisions(answers: Sequence[int]) -> list[Slot]:
     found: list[Slot] = []
     for some in batches(answers):
         decided = Slot.objects.filter(answer__in=some, kind=SlotKind.ARBITRATION, marked=True)
-        found += decided.filter(pk__in=Mark.objects.counting().values("slot"))
+        found += decided.filter(Exists(Mark.objects.counting().filter(slot=OuterRef("pk"))))
     return found
 
 
-def _newest_versions(slots: Sequence[int]) -> dict[int, int]:
-    newest: dict[int, int] = {}
-    for some in batches(slots):
-        rows = Mark.objects.filter(slot__in=some, stale=False).order_by()
-        newest |= dict(rows.values_list("slot").annotate(newest=Max("version")))
-    return newest
+def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
+    """No version so far counts any more; a decision stays with its lead until it is needed."""
+    newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
+    void = {"void_version": Subquery(newest.values("version")[:1])}
+    free = {"marked": False, "holder": None, "lease_until": None, "skipped_at": None}
+    groups: dict[int | None, list[int]] = defaultdict(list)
+    decisions: list[int] = []
+    for slot in slots:
+        decided = slot.kind == SlotKind.ARBITRATION
+        (decisions if decided else groups[planned[slot.pk]]).append(slot.pk)
+    for some in batches(decisions):
+        Slot.objects.filter(pk__in=some).update(**void)
+    for teacher, keys in groups.items():
+        for some in batches(keys):
+            Slot.objects.filter(pk__in=some).update(**void, **free, planned=teacher)
 
 
 def _withdraw(answers: Sequence[int], now: datetime) -> None:

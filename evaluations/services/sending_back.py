@@ -53,8 +53,10 @@ def send_back(
     _check_open(marking_round)
     with transaction.atomic():
         choice = {"with_arbitrated": with_arbitrated}
-        hold([slot.answer_id for slot in slots_since(marking_round, teacher, since, **choice)])
-        slots = slots_since(marking_round, teacher, since, **choice)
+        found = slots_since(marking_round, teacher, since, **choice)
+        held = hold([slot.answer_id for slot in found])
+        found = slots_since(marking_round, teacher, since, **choice)
+        slots = [slot for slot in found if slot.answer_id in held]
         if not slots:
             raise Conflict(
                 _("There is no mark of %(name)s since then that could be sent back.")
@@ -103,8 +105,8 @@ def mark_again(
         raise Conflict(_("This question has no accepted rubric."), code="no_rubric")
     with transaction.atomic():
         found = answers_in_reach(marking_round, newest, reach, with_arbitrated=with_arbitrated)
-        hold(list(found.values_list("pk", flat=True)))
-        answers = list(found.all())
+        held = hold(list(found.values_list("pk", flat=True)))
+        answers = [answer for answer in found.all() if answer.pk in held]
         if not answers:
             raise Conflict(_("No response is left to be marked again."), code="nothing_to_move")
         _check_full_marks(newest, question, answers)
