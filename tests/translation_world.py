@@ -217,6 +217,17 @@ def suggesting_pages(run: Run) -> list[str]:
     ]
 
 
+def monitor_pages(marking: MarkingRound) -> list[str]:
+    """What a lead sees of how teachers mark."""
+    key, one = marking.public_id, marking.pool.earliest("pk").teacher.public_id
+    return [
+        *(reverse(f"monitoring:{page}", args=[key]) for page in ("round", "rubrics", "tolerance")),
+        *(reverse(f"monitoring:{page}", args=[key, one]) for page in ("teacher", "send-back")),
+        reverse("monitoring:send-back", args=[key, one]) + "?since=2020-01-01T00:00&to=same",
+        reverse("monitoring:tolerance", args=[key]) + "?unit=points&at=1",
+    ]
+
+
 def pages(world: World) -> dict[str, list[str]]:
     """The addresses that each member of the cast looks at."""
     marking, answers = world.round.public_id, f"?dataset=exam-1&model={ALPHA}"
@@ -243,6 +254,7 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("rounds:list"),
         reverse("rounds:new"),
         reverse("rounds:round", args=[marking]),
+        *monitor_pages(world.round),
         *(
             reverse("rounds:response", args=[marking, answer.public_id])
             for answer in (world.settled, world.disputed, world.held)
