@@ -33,6 +33,8 @@ from gradeapp.refusals import BadInput, NotFound
 
 FILTERS = {"review", "answer", "page"}
 DIMENSIONS = [one.value for one in Dimension]
+# A dimension may be null, where it does not apply, and is left out where the task does not ask.
+APPLIES: dict[str, Any] = {"allow_null": True, "required": False}
 
 
 class OwnJudgementSerializer(serializers.ModelSerializer[CapabilityJudgement]):
@@ -54,10 +56,10 @@ class OwnJudgementSerializer(serializers.ModelSerializer[CapabilityJudgement]):
 class ValueSerializer(serializers.Serializer[Any]):
     """1, 0 or null for each dimension that the task asks for; the others are left out."""
 
-    understanding = serializers.ChoiceField(choices=[0, 1], allow_null=True, required=False)
-    knowledge = serializers.ChoiceField(choices=[0, 1], allow_null=True, required=False)
-    reasoning = serializers.ChoiceField(choices=[0, 1], allow_null=True, required=False)
-    calculation = serializers.ChoiceField(choices=[0, 1], allow_null=True, required=False)
+    understanding = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+    knowledge = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+    reasoning = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+    calculation = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
 
 
 class NewJudgementSerializer(ValueSerializer):
