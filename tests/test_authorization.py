@@ -137,6 +137,8 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "marking:sheet-print": (C.MARK, NOBODY),
     "marking:print": (C.MARK, NOBODY),
     "api-marks": C.MARK,
+    "api-sheets": C.MARK,
+    "api-sheet": C.MARK,
     "rounds:list": C.LEAD_ROUNDS,
     "rounds:new": C.LEAD_ROUNDS,
     "rounds:round": C.LEAD_ROUNDS,

@@ -1,71 +1,35 @@
-"""The API of imports: what was imported by whom, how far one is, and what it found."""
+"""The API of imports: upload, look, import; what was imported by whom, and what it found."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
-from rest_framework import generics, serializers
+from rest_framework import generics, status
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from gradeapp.body_limit import takes_uploads
 from gradeapp.refusals import NotFound
-from questions.api.common import MAY, Declared, refuse_parameters
+from questions.api.common import MAY, WRITE, Declared, refuse_parameters, said
+from questions.api.import_serializers import (
+    ImportDetailSerializer,
+    ImportProblemSerializer,
+    ImportSerializer,
+    UploadSerializer,
+)
 from questions.models import ImportBatch, ImportProblem
-from questions.models.imports import ImportFile
 from questions.selectors import imports as reading
-
-
-class ImportSerializer(serializers.ModelSerializer[ImportBatch]):
-    """An import as a list shows it; ``counts`` is what was written."""
-
-    id = serializers.IntegerField(source="pk")
-    dataset = serializers.CharField(source="dataset.slug", default=None)
-    actor = serializers.CharField(source="actor.username", default=None)
-    counts = serializers.DictField(child=serializers.IntegerField())
-    problems = serializers.IntegerField(source="problem_count")
-
-    class Meta:
-        model = ImportBatch
-        fields = [
-            *("id", "kind", "source", "reader", "dataset", "status", "error", "counts"),
-            *("problems", "files_done", "files_total", "actor"),
-            *("created_at", "confirmed_at", "started_at", "ended_at"),
-        ]
-
-
-class ImportFileSerializer(serializers.ModelSerializer[ImportFile]):
-    """What one file holds, checked or imported."""
-
-    class Meta:
-        model = ImportFile
-        fields = ["name", "new", "same", "changed", "quarantined", "refused", "imported_at"]
-
-
-class ImportProblemSerializer(serializers.ModelSerializer[ImportProblem]):
-    """One problem with its file and row; a fatal one refuses the file."""
-
-    class Meta:
-        model = ImportProblem
-        fields = ["file", "row", "code", "text", "fatal"]
-
-
-class ImportDetailSerializer(ImportSerializer):
-    """An import with its files, and the seconds that are left where that is known."""
-
-    seconds_left = serializers.SerializerMethodField()
-    files = ImportFileSerializer(many=True)
-
-    class Meta(ImportSerializer.Meta):
-        fields = [*ImportSerializer.Meta.fields, "seconds_left", "files"]
-
-    def get_seconds_left(self, batch: ImportBatch) -> float | None:
-        """None when nothing runs, or nothing was read yet."""
-        return reading.progress(batch, timezone.now()).seconds_left
+from questions.services import import_jobs
+from questions.services.uploads import take_upload
+from questions.tasks import ask_for_import
 
 
 def found(pk: int) -> ImportBatch:
@@ -76,13 +40,31 @@ def found(pk: int) -> ImportBatch:
     return batch
 
 
+def told(pk: int, code: int = status.HTTP_200_OK) -> Answer:
+    """The import *pk* as it is now."""
+    return Answer(ImportDetailSerializer(found(pk)).data, status=code)
+
+
+@method_decorator(takes_uploads(WRITE), name="dispatch")
 class ImportListAPI(Declared, generics.ListAPIView[ImportBatch]):
-    """Imports, the newest first."""
+    """Imports, the newest first; POST uploads files or one .zip."""
 
     capability = MAY
     serializer_class = ImportSerializer
     queryset = reading.imports()
     filter_backends: list[type] = []
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        request={"multipart/form-data": UploadSerializer}, responses={201: ImportDetailSerializer}
+    )
+    def post(self, request: Request) -> Answer:
+        """Keep the files and check them in the background; nothing is imported before a confirm."""
+        form = said(UploadSerializer, request)
+        with transaction.atomic():
+            batch = take_upload(form["files"], form["source"], acting_user=request.user)
+            transaction.on_commit(partial(ask_for_import, batch.pk))
+        return told(batch.pk, status.HTTP_201_CREATED)
 
 
 class ImportAPI(APIView):
@@ -92,10 +74,12 @@ class ImportAPI(APIView):
 
     @extend_schema(responses=ImportDetailSerializer)
     def get(self, request: Request, pk: int) -> Answer:
-        """Its state, its files and how far it is."""
+        """Its state, its files and how far it is; once it is checked, what it would write."""
         refuse_parameters(request)
-        data: Any = ImportDetailSerializer(found(pk)).data
-        return Answer(data)
+        now = timezone.now()
+        if found(pk).silent_since(now - import_jobs.lease()):
+            import_jobs.note_lost_workers(now)
+        return told(pk)
 
 
 class ImportProblemsAPI(Declared, generics.ListAPIView[ImportProblem]):
@@ -108,3 +92,53 @@ class ImportProblemsAPI(Declared, generics.ListAPIView[ImportProblem]):
 
     def get_queryset(self) -> QuerySet[ImportProblem]:
         return reading.import_problems(found(self.kwargs["pk"]))
+
+
+class ImportConfirmAPI(APIView):
+    """Import what was checked."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=None, responses=ImportDetailSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """In the background, one transaction a file."""
+        import_jobs.confirm_import(found(pk), acting_user=request.user)
+        ask_for_import(pk)
+        return told(pk)
+
+
+class ImportStopAPI(APIView):
+    """Stop a check or an import."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=None, responses=ImportDetailSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """It ends after the file that is being read; no file is halved."""
+        import_jobs.stop_import(found(pk), acting_user=request.user)
+        return told(pk)
+
+
+class ImportResumeAPI(APIView):
+    """Let a stopped, interrupted or failed check or import go on."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=None, responses=ImportDetailSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """What was written already stays as it is."""
+        import_jobs.resume_import(found(pk), acting_user=request.user)
+        ask_for_import(pk)
+        return told(pk)
+
+
+class ImportDiscardAPI(APIView):
+    """Delete the uploaded files."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=None, responses=ImportDetailSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """What was imported of them stays in the bank."""
+        import_jobs.discard_import(found(pk), acting_user=request.user)
+        return told(pk)

@@ -5,6 +5,7 @@ from django.urls import path
 from questions.api import human_rates, imports, labels, problems, questions, rubrics, saved_views
 
 one = "questions/<uuid:public_id>/"
+taken = "imports/<int:pk>/"
 urlpatterns = [
     path("questions/", questions.QuestionListAPI.as_view(), name="api-questions"),
     path(one, questions.QuestionAPI.as_view(), name="api-question"),
@@ -26,12 +27,12 @@ urlpatterns = [
     path("problems/<int:pk>/decide/", problems.DecideAPI.as_view(), name="api-problem-decide"),
     path("rubrics/<int:pk>/accept/", rubrics.RubricAcceptAPI.as_view(), name="api-rubric-accept"),
     path("imports/", imports.ImportListAPI.as_view(), name="api-imports"),
-    path("imports/<int:pk>/", imports.ImportAPI.as_view(), name="api-import"),
-    path(
-        "imports/<int:pk>/problems/",
-        imports.ImportProblemsAPI.as_view(),
-        name="api-import-problems",
-    ),
+    path(taken, imports.ImportAPI.as_view(), name="api-import"),
+    path(f"{taken}problems/", imports.ImportProblemsAPI.as_view(), name="api-import-problems"),
+    path(f"{taken}confirm/", imports.ImportConfirmAPI.as_view(), name="api-import-confirm"),
+    path(f"{taken}stop/", imports.ImportStopAPI.as_view(), name="api-import-stop"),
+    path(f"{taken}resume/", imports.ImportResumeAPI.as_view(), name="api-import-resume"),
+    path(f"{taken}discard/", imports.ImportDiscardAPI.as_view(), name="api-import-discard"),
     path("saved-views/", saved_views.SavedViewListAPI.as_view(), name="api-saved-views"),
     path("saved-views/<int:pk>/", saved_views.SavedViewAPI.as_view(), name="api-saved-view"),
 ]

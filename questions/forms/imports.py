@@ -8,6 +8,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
+NAME_LENGTH = 255
 ACCEPTED = ".zip,.json,.jsonl,.csv,.png,.jpg,.jpeg,.webp"
 SOURCES = [
     ("", _("Find out by itself")),
@@ -38,7 +39,7 @@ class UploadForm(forms.Form):
     files = FilesField(
         label=_("Files"),
         widget=FilesInput(attrs={"accept": ACCEPTED}),
-        max_length=255,
+        max_length=NAME_LENGTH,
         help_text=_("One .zip of a folder, or .json, .jsonl and .csv files with their images."),
     )
     source = forms.ChoiceField(label=_("Source"), choices=SOURCES, required=False)
