@@ -1,0 +1,75 @@
+"""A lead watches a teacher, pauses them and sends their marks back, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from evaluations.models import Mark, MarkingRound
+from gradeapp.accounts.models import User
+from tests.browser.conftest import Site
+from tests.evaluations.marking_world import answers_of, give, small_round
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def made(teacher: User, other_teacher: User) -> MarkingRound:
+    """Twelve responses that both have marked: every third pair is 4 points apart."""
+    made = small_round([teacher, other_teacher], 12)
+    for number, answer in enumerate(answers_of(made)):
+        give(answer, teacher, ("3", "1" if number % 3 else "3", "0"), seconds=30)
+        give(answer, other_teacher, ("2" if number % 3 else "0", "2", "0"), seconds=20)
+    return made
+
+
+def test_a_lead_watches_pauses_and_sends_back(
+    site: Site, axe: Callable[[Page], list[str]], made: MarkingRound, teacher: User, lead: User
+) -> None:
+    page = site.open(lead)
+    page.goto(reverse("rounds:round", args=[made.public_id]))
+    page.get_by_role("link", name="Monitors").click()
+    charts = page.locator("[data-chart] svg")
+    expect(charts).to_have_count(2)
+    # two teachers with three points each from their tenth pair on
+    page.locator("#agreement-title").locator("xpath=ancestor::section").get_by_text(
+        "Figures as a table"
+    ).click()
+    expect(page.locator("table tbody tr", has_text="66.7")).to_have_count(4)
+    page.get_by_role("link", name="tao").click()
+    expect(page.get_by_role("heading", name="tao")).to_be_visible()
+    expect(charts).to_have_count(1)  # eight final marks are too few for a line
+    expect(page.get_by_role("heading", name="Too early for a line")).to_be_visible()
+    page.get_by_text("Pause", exact=True).click()
+    page.get_by_label("Reason").fill("Please call me first.")
+    page.get_by_role("button", name="Pause the teacher").click()
+    expect(page.get_by_text("tao is paused.")).to_be_visible()
+    page.get_by_role("link", name="Send marks back").click()
+    page.get_by_label("Marks saved since").fill("2020-01-01T00:00")
+    page.get_by_role("button", name="See what falls").click()
+    page.get_by_role("button", name="Send 12 marks back").click()
+    expect(page.get_by_text("12 marks go back to be given again.")).to_be_visible()
+    assert Mark.objects.counting().filter(teacher=teacher).count() == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_monitors_have_no_barriers(
+    theme: str, site: Site, axe: Callable[[Page], list[str]], made: MarkingRound, teacher: User,
+    lead: User,
+) -> None:  # fmt: skip
+    key = made.public_id
+    addresses = [
+        *(reverse(f"monitoring:{name}", args=[key]) for name in ("round", "rubrics", "tolerance")),
+        reverse("monitoring:teacher", args=[key, teacher.public_id]),
+        reverse("monitoring:send-back", args=[key, teacher.public_id]) + "?since=2020-01-01T00:00",
+    ]
+    width = 1440 if theme == "light" else 390
+    page = site.open(lead, viewport={"width": width, "height": 900}, color_scheme=theme)
+    for address in addresses:
+        page.goto(address)
+        assert axe(page) == [], address
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{address} scrolls sideways by {wide}"
