@@ -19,8 +19,19 @@ from evaluations.models import (
     ReviewItem,
     Run,
 )
-from evaluations.models.vocabulary import AttemptStatus, Flag, JobStatus, PauseReason, RunStatus
+from evaluations.models.vocabulary import (
+    AnswerRole,
+    AttemptStatus,
+    Flag,
+    JobStatus,
+    PauseReason,
+    RunStatus,
+)
+from evaluations.rules.marking.scheme import Scheme
+from evaluations.selectors.round_choice import ResponseChoice, SeedWish
 from evaluations.services.endpoints import save_endpoint
+from evaluations.services.round_planning import plan_round
+from evaluations.services.round_settings import RoundSettings
 from evaluations.services.runs import start_run
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -64,6 +75,7 @@ class World:
     settled: BlindAnswer
     review: CapabilityReview
     at_hand: ReviewItem
+    seed: BlindAnswer
 
 
 def build(teachers: list[User]) -> World:
@@ -78,11 +90,31 @@ def build(teachers: list[User]) -> World:
     marking, held, disputed, settled = _round(teachers)
     judge = judged(written, "5").judge
     judged(disputed.response, None, "no_total")
+    seed = _planned(settled.question, teachers)
     _name_in_chinese(marking, settled.question)
     _labelled(settled.question)
     suggesting = _suggesting(endpoint)
     rooms = (marking, held, disputed, settled, *_reviewed(chosen.run, teachers[:2]))
-    return World(endpoint, live, paused, suggesting, chosen, written, judge, *rooms)
+    return World(endpoint, live, paused, suggesting, chosen, written, judge, *rooms, seed)
+
+
+def _planned(question: Question, teachers: list[User]) -> BlindAnswer:
+    """A planned round; the answer is its seed answer, which waits for a lead."""
+    runs = tuple(response.run_id for response in question.responses.all())
+    settings = RoundSettings(
+        "第二轮",
+        7,
+        scheme=Scheme.TWO_AND_LEAD,
+        seeds=SeedWish(premarked=1),
+        house_rulings="单位漏写不扣分。",
+        deadline=datetime(2099, 1, 1, tzinfo=UTC),
+        point_tolerance=Decimal(1),
+        task_tolerances={question.task_id: Decimal(2)},
+    )
+    made = plan_round(
+        settings, responses=ResponseChoice(runs), teachers=teachers[:2], acting_user=None
+    )
+    return made.answers.get(role=AnswerRole.SEED)
 
 
 def _reviewed(run: Run, teachers: list[User]) -> tuple[CapabilityReview, ReviewItem]:
@@ -254,6 +286,10 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("rounds:list"),
         reverse("rounds:new"),
         reverse("rounds:round", args=[marking]),
+        reverse("rounds:rulings", args=[marking]),
+        reverse("rounds:round", args=[world.seed.round.public_id]),
+        reverse("rounds:seeds", args=[world.seed.round.public_id]),
+        reverse("rounds:seed", args=[world.seed.round.public_id, world.seed.public_id]),
         *monitor_pages(world.round),
         *(
             reverse("rounds:response", args=[marking, answer.public_id])

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import LIVE, SlotKind
+from evaluations.models.vocabulary import LIVE, RoundStatus, SlotKind
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
 from gradeapp.accounts.models import User
@@ -52,6 +52,7 @@ class OwnRound:
     name: str
     house_rulings: str
     progress: OwnProgress
+    paused: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
     """One round with own counts only."""
     progress = own_progress(teacher, marking_round)
     rulings = marking_round.house_rulings
-    return OwnRound(str(marking_round.public_id), marking_round.name, rulings, progress)
+    paused = marking_round.status == RoundStatus.PAUSED
+    return OwnRound(str(marking_round.public_id), marking_round.name, rulings, progress, paused)
 
 
 def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
