@@ -80,7 +80,5 @@ def slots_with_texts(sheet: MarkingSheet) -> list[Slot]:
 
 
 def sheet_lines(sheet: MarkingSheet) -> list[SheetLine]:
-    """The lines of a sheet: what the desk shows of each response, and the version of the mark."""
-    return [
-        SheetLine(blind_item(slot.answer), slot.void_version) for slot in slots_with_texts(sheet)
-    ]
+    """The lines of a sheet: what the desk shows of each response, which has no mark yet."""
+    return [SheetLine(blind_item(slot.answer), 0) for slot in slots_with_texts(sheet)]

@@ -193,7 +193,7 @@ def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | No
         return done
     if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
         raise Conflict(_("This was saved before; a newer mark of yours counts."))
-    newest = current.version if current else slot.void_version
+    newest = current.told_version if current else 0
     if row.version != str(newest) and not (current and _is_from(sheet, slot, current)):
         raise Conflict(_("You changed this mark since the sheet was made; change it at the desk."))
     if slot.answer.final_id is not None:
