@@ -45,6 +45,16 @@ def test_the_desk(
     assert axe(page) == []
     page.goto(f"/marking/rounds/{made.public_id}/")
     assert axe(page) == []
+    page.goto(f"/marking/rounds/{made.public_id}/sheets/")
+    assert axe(page) == []
+    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("heading", name="2. Bring it back").wait_for()
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("link", name="To print").click()
+    page.get_by_role("button", name="Print").wait_for()
+    assert axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -59,7 +69,8 @@ def test_the_leads_pages(
 ) -> None:
     page = site.open(lead, color_scheme=scheme, viewport={"width": width, "height": 900})
     rounds = f"/rounds/{made.public_id}/"
-    for address in ("/rounds/", "/rounds/new/", rounds, f"{rounds}arbitration/"):
+    before = ("/rounds/", "/rounds/new/", rounds, f"{rounds}sheets/")
+    for address in (*before, f"{rounds}arbitration/"):
         page.goto(address)
         assert axe(page) == [], address
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
@@ -72,8 +83,11 @@ def test_the_leads_pages(
 
 
 def test_the_lead_settles_from_the_comment(site: Site, made: MarkingRound, lead: User) -> None:
-    page = site.open(lead)
+    page = site.open(lead, viewport={"width": 1280, "height": 720})
     page.goto(f"/rounds/{made.public_id}/arbitration/")
+    expect(page.locator("#claim")).to_contain_text("yours until")
+    for seen in (page.locator("tr.total"), page.get_by_role("button", name="Settle & next")):
+        expect(seen).to_be_in_viewport(ratio=1)
     for key in ("1", "g", "c"):
         page.keyboard.press(key)
     page.keyboard.type("one")
