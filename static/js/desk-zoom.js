@@ -1,5 +1,6 @@
 // Pictures of questions in large: a button round each, a dialog with + and -.
 const STEPS = [1, 1.5, 2, 3, 4, 6];
+const EDGE = 16;
 
 const dialog = () => document.getElementById("zoom");
 const picture = () => dialog().querySelector(".zoom-room img");
@@ -29,9 +30,11 @@ function enlarge(image) {
   large.addEventListener("load", draw);
   dialog().querySelector(".zoom-room").replaceChildren(large);
   dialog().showModal();
-  // The largest step that shows the whole width, and at least twice what the page showed.
-  const room = dialog().querySelector(".zoom-room").clientWidth;
-  step = Math.max(0, STEPS.findLastIndex((times) => image.naturalWidth * times <= room));
+  // The largest step that shows all of it, without the edges of the room.
+  const { clientWidth, clientHeight } = dialog().querySelector(".zoom-room");
+  const fits = (times) =>
+    image.naturalWidth * times <= clientWidth - 2 * EDGE && image.naturalHeight * times <= clientHeight - 2 * EDGE;
+  step = Math.max(0, STEPS.findLastIndex(fits));
   large.src = image.currentSrc;
   dialog().querySelector(".zoom-room").focus();
 }
