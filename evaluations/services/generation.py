@@ -7,9 +7,6 @@ broker delivers twice, late or never does no harm. Whatever ends a shift, a
 
 from __future__ import annotations
 
-import os
-import socket
-import uuid
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
@@ -21,6 +18,7 @@ from evaluations.services.judging import judge_runs_of
 from evaluations.services.run_states import begin, resume_waiting, settle, settle_all, waiting_runs
 from evaluations.services.shift import Shift
 from evaluations.services.stop_signals import StopSignals
+from evaluations.services.worker_names import new_name
 
 SHIFT_SECONDS = 240
 
@@ -35,11 +33,13 @@ def work_on_run(
 ) -> list[int]:
     """Work on a run for up to *seconds*; the ids of the runs to be worked on next.
 
-    Does nothing where another worker has the run, or it is not to be worked on.
+    Does nothing where another worker has the run, or it is not to be worked on; one
+    that is surely gone has it no more.
     ``on_progress`` is called after each delivery. A signal, or *stop* where the
     caller listens itself, ends the work once the calls in flight are in.
     """
-    owner = f"{socket.gethostname()[:30]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+    owner = new_name()
+    queue.reap(clock())
     run = begin(run_id, owner, clock())
     if run is None:
         return []

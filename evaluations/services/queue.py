@@ -18,7 +18,8 @@ from django.db.models import F, Q, QuerySet
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import AttemptStatus, JobStatus
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+from evaluations.services.worker_names import gone
 
 # Attempts that count: a job that failed so often is failed until a person tries it again.
 MOST_ATTEMPTS = 4
@@ -140,14 +141,26 @@ def let_go(run: Run, owner: str) -> None:
     Run.objects.filter(pk=run.pk, worker=owner).update(worker="", worker_until=None)
 
 
+def holders() -> set[str]:
+    """The names of all who hold a run, or a job of a run that is not over."""
+    runs = Run.objects.exclude(worker="").values_list("worker", flat=True)
+    open_runs = Run.objects.exclude(status__in=(RunStatus.FINISHED, RunStatus.IMPORTED))
+    leased = Job.objects.filter(run__in=open_runs, status=JobStatus.LEASED)
+    return {*runs, *leased.order_by().values_list("lease_owner", flat=True).distinct()}
+
+
 @transaction.atomic
 def reap(now: datetime) -> int:
-    """Give back the jobs whose lease ended, as a killed worker leaves them; how many.
+    """Give back the jobs whose lease ended or whose worker is surely gone; how many.
 
-    Their calls may have been billed and answered: those attempts are
-    ``unknown``, and the budget goes on counting what they could have cost.
+    Runs that such a worker held are free again at once. The calls may have been
+    billed and answered: those attempts are ``unknown``, and the budget goes on
+    counting what they could have cost.
     """
-    late = Job.objects.filter(status=JobStatus.LEASED, lease_until__lt=now)
+    dead = gone(holders())
+    Run.objects.filter(worker__in=dead).update(worker="", worker_until=None)
+    lost = Q(lease_until__lt=now) | Q(lease_owner__in=dead)
+    late = Job.objects.filter(lost, status=JobStatus.LEASED)
     ids = list(late.select_for_update().values_list("pk", flat=True))
     if not ids:
         return 0

@@ -82,7 +82,6 @@ class Shift:
 
     def work(self) -> None:
         """Bring in what was left over, then pump until nothing is due, the shift ends or a stop."""
-        queue.reap(self.clock())
         for path in spools_of(self.run):
             spool.replay(path, self.deliver_late)
         self.budget = Budget(self.run.budget, money(self.run).exposed)
