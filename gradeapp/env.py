@@ -125,7 +125,10 @@ def sqlite(file: Path) -> dict[str, object]:
 
 
 def postgresql(name: str, url: str) -> dict[str, object]:
-    """PostgreSQL through psycopg 3, with a statement timeout and checked connections."""
+    """PostgreSQL through psycopg 3, with a statement timeout and checked connections.
+
+    The threshold lets ``gradeapp.prepared`` have its statements planned once a connection.
+    """
     parts = urlsplit(url)
     database = unquote(parts.path.lstrip("/"))
     if not database:
@@ -144,5 +147,5 @@ def postgresql(name: str, url: str) -> dict[str, object]:
         "PORT": port,
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"options": limits, **dict(parse_qsl(parts.query))},
+        "OPTIONS": {"options": limits, "prepare_threshold": 5, **dict(parse_qsl(parts.query))},
     }

@@ -104,6 +104,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # People
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["gradeapp.accounts.backend.Backend"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -122,6 +123,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # Sessions, cookies, transport
 HTTPS = env.flag("GRADEAPP_HTTPS", default=False)
+SESSION_ENGINE = "gradeapp.sessions"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

@@ -5,11 +5,17 @@ from __future__ import annotations
 import uuid
 from functools import cached_property
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, Group
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts.roles import Capability, Role, capabilities
+from gradeapp.prepared import prepared
+
+
+@prepared
+def _group_names(user: int) -> models.QuerySet[Group, str]:
+    return Group.objects.filter(user=user).values_list("name", flat=True)
 
 
 class User(AbstractUser):
@@ -27,7 +33,7 @@ class User(AbstractUser):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The roles of this person, in the order of the list of roles."""
-        names = set(self.groups.values_list("name", flat=True))
+        names = set(_group_names(self.pk))
         return tuple(role for role in Role if role.value in names)
 
     @cached_property
