@@ -19,9 +19,10 @@ from evaluations.models.vocabulary import LIVE, RoundStatus, SlotKind
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
 from gradeapp.accounts.models import User
+from gradeapp.prepared import prepared
 from questions.rules.rubric import RubricLines
 from questions.selectors.bank import image_addresses
-from questions.selectors.rubrics import lines_of
+from questions.selectors.rubrics import frozen
 
 IDLE_SECONDS = 300
 RECENT_MARKS = 20
@@ -102,12 +103,27 @@ def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot
     that was withdrawn; with *in_open_round* also for one of a closed round, but
     not of a paused one: what has been typed stays in sight.
     """
-    held = Slot.objects.filter(
-        answer__public_id=answer, holder=teacher, answer__round__pool__teacher=teacher
+    slot = next(iter(_held(answer, teacher.pk)), None)
+    if slot is None or (in_open_round and slot.answer.round.status not in LIVE):
+        return None
+    return slot
+
+
+@prepared
+def _held(answer: UUID, teacher: int) -> QuerySet[Slot, Slot]:
+    """The constraint ``one_role_per_person_and_response`` leaves one at most."""
+    in_pool = Q(answer__round__pool__teacher=teacher)
+    return (
+        Slot.objects.select_related(*WHOLE)
+        .filter(in_pool, answer__public_id=answer, holder=teacher)
+        .order_by()
     )
-    if in_open_round:
-        held = held.filter(answer__round__status__in=LIVE)
-    return held.select_related(*WHOLE).prefetch_related("answer__rubric__points").first()
+
+
+@prepared
+def whole(slot: int) -> QuerySet[Slot, Slot]:
+    """The slot with this key and all of its response that the desk shows."""
+    return Slot.objects.select_related(*WHOLE).filter(pk=slot).order_by()
 
 
 def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
@@ -138,30 +154,46 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
 
     A self-repeat counts while its first may still come to them, as any response would.
     """
-    own = Q(holder=teacher, marked=True)
-    left = (Q(planned=teacher) | Q(holder=teacher)) & Q(marked=False) & _not_lost(teacher)
-    counts = Slot.objects.filter(answer__round=marking_round).aggregate(
-        done=Count("pk", filter=own), left=Count("pk", filter=left)
-    )
-    recent = (
-        Mark.objects.counting()
-        .filter(teacher=teacher, slot__answer__round=marking_round)
-        .order_by("-id")[:RECENT_MARKS]
-    )
-    rows = list(recent.values_list("seconds", "created_at"))
+    own = (teacher.pk, marking_round.pk)
+    done, left = sum(_done(*own)), sum(_left(*own))
+    rows = _recent(*own)
     seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one is not None]
     spent: int = sum(seconds)
     pace = spent / len(seconds) if spent and len(seconds) >= ENOUGH_MARKS else None
     return OwnProgress(
-        marked=counts["done"],
-        total=counts["done"] + counts["left"],
+        marked=done,
+        total=done + left,
         per_hour=round(3600 / pace) if pace else None,
-        minutes_left=ceil(pace * counts["left"] / 60) if pace else None,
+        minutes_left=ceil(pace * left / 60) if pace else None,
         saved_at=rows[0][1] if rows else None,
     )
 
 
-def _not_lost(teacher: User) -> Q:
+def _number(slots: QuerySet[Slot, Slot]) -> QuerySet[Slot, int]:
+    """How many of the *slots* of one round there are, as a row; none where there are none."""
+    counted = slots.order_by().values("answer__round").annotate(number=Count("pk"))
+    return counted.values_list("number", flat=True)
+
+
+@prepared
+def _done(teacher: int, marking_round: int) -> QuerySet[Slot, int]:
+    return _number(Slot.objects.filter(holder=teacher, marked=True, answer__round=marking_round))
+
+
+@prepared
+def _left(teacher: int, marking_round: int) -> QuerySet[Slot, int]:
+    theirs = Q(planned=teacher) | Q(holder=teacher)
+    left = Slot.objects.filter(theirs, _not_lost(teacher), answer__round=marking_round)
+    return _number(left.filter(marked=False))
+
+
+@prepared
+def _recent(teacher: int, marking_round: int) -> QuerySet[Mark, tuple[int | None, datetime]]:
+    own = Mark.objects.counting().filter(teacher=teacher, slot__answer__round=marking_round)
+    return own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
+
+
+def _not_lost(teacher: int) -> Q:
     """Whatever is no self-repeat, and those whose first another teacher has not taken over."""
     first = Slot.objects.filter(
         Q(holder=teacher) | Q(planned=teacher, marked=False), answer=OuterRef("answer__repeat_of")
@@ -197,7 +229,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     revision = slot.answer.revision
     own = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
     mark = own.order_by("-version").first() if slot.marked else None
-    draft = None if mark else Draft.objects.filter(slot=slot, teacher=teacher).first()
+    draft = None if mark else next(iter(_draft(slot.pk, teacher.pk)), None)
     item = blind_item(slot.answer)
     return DeskItem(
         item=item,
@@ -211,10 +243,15 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     )
 
 
+@prepared
+def _draft(slot: int, teacher: int) -> QuerySet[Draft, Draft]:
+    return Draft.objects.filter(slot=slot, teacher=teacher)
+
+
 def blind_item(answer: BlindAnswer) -> BlindItem:
     """The allow-list of what a marker may know of a response."""
     question, revision = answer.question, answer.revision
-    rubric = lines_of(answer.rubric) if answer.rubric else RubricLines()
+    rubric = frozen(answer.rubric).lines if answer.rubric else RubricLines()
     return BlindItem(
         public_id=str(answer.public_id),
         alias=answer.alias,

@@ -6,9 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from django.db.models import QuerySet
+
 from evaluations.models import DeskSettings
 from evaluations.rules.marking.desk_keys import BASE, Action, chosen_keys, translation
 from gradeapp.accounts.models import User
+from gradeapp.prepared import prepared
 
 TYPE_SIZES = (80, 90, 100, 110, 120, 130, 140, 150, 160)
 NORMAL_SIZE = 100
@@ -61,10 +64,15 @@ class DeskPreferences:
 
 def desk_preferences(user: User) -> DeskPreferences:
     """What *user* has chosen; the defaults for who never chose."""
-    stored = DeskSettings.objects.filter(user=user).first()
+    stored = next(iter(_stored(user.pk)), None)
     if stored is None:
         return DeskPreferences()
     return DeskPreferences(stored.shortcuts, stored.keys, stored.type_size)
+
+
+@prepared
+def _stored(user: int) -> QuerySet[DeskSettings, DeskSettings]:
+    return DeskSettings.objects.filter(user=user)
 
 
 def _drawn(action: Action) -> str:

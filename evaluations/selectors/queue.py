@@ -34,7 +34,7 @@ class EmptyQueue:
     said: str = ""
 
 
-def free_for(teacher: User, now: datetime) -> Q:
+def free_for(teacher: User | int, now: datetime) -> Q:
     """Slots that nobody holds, that *teacher* holds at the desk, or whose lease has ended.
 
     What *teacher* took away on a sheet is not at the desk until the sheet ends.
@@ -43,18 +43,18 @@ def free_for(teacher: User, now: datetime) -> Q:
     return Q(holder=None) | (Q(holder=teacher) & at_desk) | Q(lease_until__lte=now)
 
 
-def taken_away(teacher: User, now: datetime) -> Q:
+def taken_away(teacher: User | int, now: datetime) -> Q:
     """Of the slots that *teacher* holds, those on a sheet that has not ended."""
     sheets = MarkingSheet.objects.filter(teacher=teacher, held_until__gt=now)
     return Q(lease_until__in=sheets.values("held_until"))
 
 
-def for_whom(teacher: User) -> Q:
+def for_whom(teacher: User | int) -> Q:
     """Slots that may be given to *teacher* at all: a check is only for whom it was planned."""
     return ~Q(kind__in=CHECK_KINDS) | Q(planned=teacher)
 
 
-def repeats_open(teacher: User) -> Q:
+def repeats_open(teacher: User | int) -> Q:
     """Whatever is no self-repeat, and those whose first response *teacher* has marked."""
     first = Slot.objects.filter(
         answer=OuterRef("answer__repeat_of"), holder=teacher, marked=True
@@ -62,7 +62,7 @@ def repeats_open(teacher: User) -> Q:
     return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
-def not_sent_back(teacher: User) -> Q:
+def not_sent_back(teacher: User | int) -> Q:
     """What was sent back: not to who marked it, unless it was planned so, and no needless third.
 
     A third mark is needed while its response has no final mark and both marks before it.
@@ -74,7 +74,9 @@ def not_sent_back(teacher: User) -> Q:
     return ~(again & ((~Q(planned=teacher) & taken) | needless))
 
 
-def slots_open_to(teacher: User, marking_round: MarkingRound | None = None) -> QuerySet[Slot]:
+def slots_open_to(
+    teacher: User | int, marking_round: MarkingRound | int | None = None
+) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role."""
     own_role = Slot.objects.filter(answer=OuterRef("answer"), holder=teacher)
     slots = Slot.objects.filter(

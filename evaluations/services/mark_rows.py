@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -17,10 +16,12 @@ from evaluations.rules.marking.plain_number import plain
 from evaluations.rules.marking.point_marks import MarkError, MarkFault, check_mark
 from evaluations.services.drafts import LONGEST_COMMENT
 from gradeapp.accounts.models import User
+from gradeapp.prepared import prepared_insert
 from gradeapp.refusals import BadInput
 from questions.rules.rubric import RubricLines, given_total
-from questions.selectors.rubrics import lines_of
+from questions.selectors.rubrics import frozen
 
+_insert = prepared_insert(Mark)
 NOT_A_NUMBER = Decimal("NaN")
 LONGEST_SECONDS = 24 * 3600
 SENTENCES: Mapping[MarkFault, object] = {
@@ -105,8 +106,7 @@ def frozen_rubric(answer: BlindAnswer) -> RubricLines:
     """The rubric that the round froze for the item; empty where it has none."""
     if answer.rubric is None:
         return RubricLines()
-    prefetch_related_objects([answer.rubric], "points")  # write_mark names their rows
-    return lines_of(answer.rubric)
+    return frozen(answer.rubric).lines
 
 
 def current_mark(slot: Slot) -> Mark | None:
@@ -120,7 +120,7 @@ def write_mark(
 ) -> Mark:
     """Store a checked mark; each scoring point keeps its wording of that day."""
     answer = slot.answer
-    mark = Mark.objects.create(
+    mark = Mark(
         slot=slot,
         version=version,
         stale=stale,
@@ -134,7 +134,8 @@ def write_mark(
         reason=given.reason or "",
         seconds=given.known_seconds,
     )
-    rubric = list(answer.rubric.points.all()) if answer.rubric else []
+    _insert(mark)
+    rubric = frozen(answer.rubric).points if answer.rubric else ()
     PointMark.objects.bulk_create(
         PointMark(mark=mark, scoring_point=line, wording=line.text, points=value, full=line.points)
         for line, value in zip(rubric, given.points, strict=True)

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
@@ -27,6 +29,7 @@ from evaluations.services.settling import lock, newest_marks, settle_by
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.prepared import prepared, prepared_update
 from gradeapp.refusals import BadInput, Conflict, NotFound
 
 
@@ -65,7 +68,7 @@ def save_mark(
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     with transaction.atomic():
-        answer = lock(slot.answer_id, rubric=slot.answer.rubric)
+        answer = lock(slot.answer_id)
         slot = _held(slot, teacher, answer)
         earlier, key, reused = _earlier(key, given, slot, teacher)
         is_open = answer.round.status == RoundStatus.OPEN
@@ -103,11 +106,16 @@ def check_revisable(slot: Slot) -> None:
 
 def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:
     """The slot if *teacher* has it now; an ended lease that nobody took is still theirs."""
-    held = Slot.objects.filter(pk=slot.pk, holder=teacher).first()
+    held = next(iter(_held_by(slot.pk, teacher.pk)), None)
     if held is None:
         raise NotFound(_("There is no such response here, or it is no longer yours."))
     held.answer = answer
     return held
+
+
+@prepared
+def _held_by(slot: int, teacher: int) -> QuerySet[Slot, Slot]:
+    return Slot.objects.filter(pk=slot, holder=teacher).order_by()
 
 
 def _earlier(
@@ -118,7 +126,7 @@ def _earlier(
     Other content under a used key comes from a page that is older than the
     stored mark; it is kept under a key of its own, the same one each time.
     """
-    stored = Mark.objects.filter(key=key).prefetch_related("points").first()
+    stored = next(iter(_called(key)), None)
     if stored is None:
         return None, key, False
     if (stored.slot_id, stored.teacher_id) != (slot.pk, teacher.pk):
@@ -126,8 +134,12 @@ def _earlier(
     if same_content(stored, given):
         return stored, key, True
     own_key = uuid.uuid5(key, repr(given.as_draft()))
-    again = Mark.objects.filter(key=own_key).prefetch_related("points").first()
-    return again, own_key, True
+    return next(iter(_called(own_key)), None), own_key, True
+
+
+@prepared
+def _called(key: uuid.UUID) -> QuerySet[Mark, Mark]:
+    return Mark.objects.filter(key=key).order_by()
 
 
 def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
@@ -167,12 +179,23 @@ def _store(
     if stale:
         record(Tag.MARK_STALE, mark, actor=teacher, **detail)
         return mark
-    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None)
-    Draft.objects.filter(slot=slot, teacher=teacher).delete()
+    _mark_done(slot.pk)
+    if _drafts(slot.pk, teacher.pk):
+        Draft.objects.filter(slot=slot, teacher=teacher).delete()
     record(Tag.MARK_REVISED if kind in marks else Tag.MARK_SAVED, mark, actor=teacher, **detail)
     if kind not in CHECK_KINDS:
         settle_by(slot.answer, {**marks, kind: mark}, now=now)
     return mark
+
+
+@prepared_update
+def _mark_done(slot: int) -> tuple[QuerySet[Slot, Slot], dict[str, Any]]:
+    return Slot.objects.filter(pk=slot), {"marked": True, "lease_until": None}
+
+
+@prepared
+def _drafts(slot: int, teacher: int) -> QuerySet[Draft, int]:
+    return Draft.objects.filter(slot=slot, teacher=teacher).values_list("pk", flat=True)
 
 
 def _marks_beside(slot: Slot) -> dict[SlotKind, Mark]:

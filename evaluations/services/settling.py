@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import takewhile
+from typing import Any
 
-from django.db.models import Q, prefetch_related_objects
+from django.db.models import QuerySet, prefetch_related_objects
 
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
@@ -23,9 +24,10 @@ from evaluations.rules.marking.scheme import Scheme
 from evaluations.rules.marking.tolerance import compared
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from questions.models import Rubric
-from questions.selectors.rubrics import lines_of
+from gradeapp.prepared import prepared, prepared_insert, prepared_update
+from questions.selectors.rubrics import frozen
 
+_insert = prepared_insert(FinalMark)
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
 # Which marks a final mark was made from, by the rule that made it.
 MADE_FROM: Mapping[Rule, tuple[SlotKind, ...]] = {
@@ -47,19 +49,19 @@ class Step:
     opened: Slot | None = None
 
 
-def lock(answer_id: int, *, rubric: Rubric | None = None) -> BlindAnswer:
+def lock(answer_id: int) -> BlindAnswer:
     """The blind answer, held against everybody else until the transaction ends.
 
     PostgreSQL locks the row; SQLite lets only one transaction write at a time.
-    A *rubric* that was read before the lock is not read again: a version never changes.
     """
-    rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
-    answer = rows.get(pk=answer_id)
-    if rubric is not None and rubric.pk == answer.rubric_id:
-        answer.rubric = rubric
-    else:
-        prefetch_related_objects([answer], "rubric__points")
+    (answer,) = _locked(answer_id)
     return answer
+
+
+@prepared
+def _locked(answer: int) -> QuerySet[BlindAnswer, BlindAnswer]:
+    rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
+    return rows.filter(pk=answer).order_by()
 
 
 def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
@@ -67,9 +69,13 @@ def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
 
     Marks that only watch a teacher are left out: a seed answer has one of each.
     """
-    counting = Mark.objects.counting().filter(slot__answer=answer)
-    marks = counting.exclude(slot__kind__in=CHECK_KINDS).select_related("slot")
-    return {SlotKind(mark.slot.kind): mark for mark in marks.order_by("version")}
+    return {SlotKind(mark.slot.kind): mark for mark in _counting(answer.pk)}
+
+
+@prepared
+def _counting(answer: int) -> QuerySet[Mark, Mark]:
+    counting = Mark.objects.counting().filter(slot__answer=answer).select_related("slot")
+    return counting.exclude(slot__kind__in=CHECK_KINDS).order_by("version")
 
 
 def settle(answer: BlindAnswer, *, now: datetime) -> Step:
@@ -99,8 +105,10 @@ def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datet
         point_tolerance=answer.round.point_tolerance,
     ):
         case Settled() as settled:
-            if lead is None and _third_at_hand(answer, now):
+            waiting = _waiting(answer.pk)
+            if lead is None and any(_third_at_hand(slot, now) for slot in waiting):
                 return Step()
+            _withdraw(waiting)
             return Step(final=_write_final(answer, settled, marks))
         case NeedsArbitration():
             return Step(opened=_open(answer, SlotKind.ARBITRATION))
@@ -113,7 +121,7 @@ def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal,
     """What the *marks* are compared on point by point, where the round asks for that."""
     if answer.round.point_tolerance is None or answer.rubric is None:
         return []
-    rubric = lines_of(answer.rubric)
+    rubric = frozen(answer.rubric).lines
     prefetch_related_objects(marks, "points")
     return [
         compared([point.points for point in mark.points.all()], rubric)
@@ -126,17 +134,16 @@ def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal,
 def _write_final(
     answer: BlindAnswer, settled: Settled, marks: Mapping[SlotKind, Mark]
 ) -> FinalMark:
-    _withdraw(answer, SlotKind.THIRD, SlotKind.ARBITRATION)
-    final = FinalMark.objects.create(
+    final = FinalMark(
         answer=answer,
-        number=answer.finals.count() + 1,
+        number=len(_finals(answer.pk)) + 1,
         value=settled.value,
         full=answer.full_marks,
         rule=settled.rule,
         marks=[marks[kind].pk for kind in MADE_FROM[settled.rule]],
     )
-    answer.final = final
-    answer.save(update_fields=["final"])
+    answer.final = _insert(final)
+    _point_to(answer.pk, final.pk)
     record(Tag.MARK_SETTLED, final, actor=None, rule=final.rule, value=str(final.value))
     return final
 
@@ -151,13 +158,29 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
     return slot if made else None
 
 
-def _withdraw(answer: BlindAnswer, *kinds: SlotKind) -> None:
+@prepared
+def _finals(answer: int) -> QuerySet[FinalMark, int]:
+    return FinalMark.objects.filter(answer=answer).order_by().values_list("pk", flat=True)
+
+
+@prepared_update
+def _point_to(answer: int, final: int) -> tuple[QuerySet[BlindAnswer, BlindAnswer], dict[str, Any]]:
+    return BlindAnswer.objects.filter(pk=answer), {"final": final}
+
+
+@prepared
+def _waiting(answer: int) -> QuerySet[Slot, Slot]:
+    beyond = (SlotKind.THIRD.value, SlotKind.ARBITRATION.value)
+    return Slot.objects.filter(answer=answer, kind__in=beyond, marked=False)
+
+
+def _withdraw(waiting: Iterable[Slot]) -> None:
     """Delete what nobody has to mark any more, unless marks that were sent back hang on it.
 
     A third slot stays open then, and the queue passes over it; a decision is put
     back with the lead who made it.
     """
-    for slot in answer.slots.filter(kind__in=kinds, marked=False):
+    for slot in waiting:
         if not slot.void_version:
             slot.delete()
         elif slot.kind == SlotKind.ARBITRATION:
@@ -171,6 +194,6 @@ def put_back(slot: Slot) -> None:
     slot.save(update_fields=["marked", "holder", "lease_until"])
 
 
-def _third_at_hand(answer: BlindAnswer, now: datetime) -> bool:
-    held = Q(lease_until__gt=now, holder__isnull=False)
-    return answer.slots.filter(held, kind=SlotKind.THIRD, marked=False).exists()
+def _third_at_hand(slot: Slot, now: datetime) -> bool:
+    held = slot.holder_id is not None and slot.lease_until is not None and slot.lease_until > now
+    return held and slot.kind == SlotKind.THIRD

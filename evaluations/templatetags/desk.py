@@ -1,12 +1,17 @@
-"""The desk's own tags: a key as it stands on a button."""
+"""The desk's own tags: a key as it stands on a button, and a scoring point of the marks panel."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 from django import template
+from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
+from evaluations.forms.marks import Line
 from evaluations.rules.marking.desk_keys import Action
 
 register = template.Library()
@@ -16,6 +21,21 @@ register = template.Library()
 def key(drawn: str) -> SafeString:
     """``{% key prefs.keys.undo %}``: the key in its box; nothing for who has no such key."""
     return format_html("<kbd>{}</kbd>", drawn) if drawn else SafeString("")
+
+
+@register.simple_tag
+def point(line: Line, lang: str, images: Mapping[str, str]) -> SafeString:
+    """``{% point line lang images %}``: a scoring point, drawn once for all responses alike on it.
+
+    Most are: the page of a response that nobody has begun holds no points yet.
+    """
+    return _point(line, lang, tuple(sorted(images.items())), get_language() or "en")
+
+
+@lru_cache(maxsize=4000)
+def _point(line: Line, lang: str, images: tuple[tuple[str, str], ...], language: str) -> SafeString:
+    context = {"line": line, "lang": lang, "desk": {"images": dict(images)}}
+    return render_to_string("evaluations/marking/_point.html", context)
 
 
 @register.filter

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from questions.models import Question, QuestionRevision, Rubric
+from questions.models import ScoringPoint as PointRow
 from questions.rules.rubric import (
     Finding,
     PointGroup,
@@ -54,6 +57,26 @@ def lines_of(rubric: Rubric) -> RubricLines:
     ]
     made = [PointGroup(group.cap, group.text, group.sub, group.choose) for group in groups]
     return RubricLines(tuple(points), tuple(made))
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenRubric:
+    """A version of a rubric that marking rests on: as values, and the rows of its points."""
+
+    lines: RubricLines
+    points: tuple[PointRow, ...]
+
+
+def frozen(rubric: Rubric) -> FrozenRubric:
+    """A stored rubric that is marked by. A version never changes, so it is read once a process."""
+    return _frozen(rubric.pk, rubric.created_at)
+
+
+@lru_cache(maxsize=2000)
+def _frozen(key: int, created_at: datetime) -> FrozenRubric:
+    """By key and moment, so that no other row ever passes for this one."""
+    stored = Rubric.objects.prefetch_related(*LINES).get(pk=key, created_at=created_at)
+    return FrozenRubric(lines_of(stored), tuple(stored.points.all()))
 
 
 def what_is_wrong(revision: QuestionRevision, rubric: RubricLines) -> list[Finding]:
