@@ -12,7 +12,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Mark, Slot
-from evaluations.models.vocabulary import AnswerRole, ArbitrationReason, RoundStatus, SlotKind
+from evaluations.models.vocabulary import LIVE, AnswerRole, ArbitrationReason, SlotKind
 from evaluations.rules.marking.closest_pair import TeacherMark, closest_pair
 from evaluations.rules.marking.plain_number import plain
 from evaluations.rules.marking.point_marks import MarkFault
@@ -184,7 +184,7 @@ def _refuse_own(answer: BlindAnswer, lead: User) -> None:
 
 
 def _refuse_closed(answer: BlindAnswer) -> None:
-    if answer.round.status != RoundStatus.OPEN:
+    if answer.round.status not in LIVE:
         raise Conflict(_("The round is closed."), code="round_closed")
 
 
