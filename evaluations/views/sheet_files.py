@@ -57,9 +57,7 @@ def how_to(sheet: MarkingSheet, language: str) -> tuple[str, ...]:
     flags = ", ".join(flag.label(language) for flag in Flag)
     step = plain(sheet.round.mark_step)
     said = [
-        _(
-            "Write points into the columns “Point 1”, “Point 2” …; a dash says there is no such one."
-        ),
+        _("Write points into the columns “Point 1”, “Point 2” …; a dash says there is none."),
         _("A mark is a number like 2.5, from 0 to what stands after “max”, in steps of %(step)s.")
         % {"step": step},
         _("The total may stay empty; where there are no scoring points, it is the mark."),
