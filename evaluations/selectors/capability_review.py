@@ -106,7 +106,7 @@ def models_in(review: CapabilityReview) -> list[str]:
 def current_judgements(
     review: CapabilityReview, run: int | None = None
 ) -> list[CapabilityJudgement]:
-    """The newest version of every judgement, of one *run* if named; in the order of items and people."""
+    """The newest version of every judgement, of one *run* if named, by item and person."""
     rows = CapabilityJudgement.objects.filter(slot__item__review=review)
     if run is not None:
         rows = rows.filter(slot__item__response__run=run)
