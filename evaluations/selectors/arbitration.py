@@ -194,7 +194,7 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         decision=decision,
         waits=bool(waiting),
         own=any(slot.holder_id == lead.pk for slot in slots if slot.kind in _TEACHERS),
-        is_open=answer.round.status == RoundStatus.OPEN,
+        is_open=answer.round.status in (RoundStatus.OPEN, RoundStatus.PAUSED),
         is_check=answer.role != AnswerRole.ANSWER,
         held_until=next((_held_until(slot, lead, now) for slot in waiting), None),
         pair=pair_of(teachers, RubricLines(item.scoring_points, item.point_groups)),

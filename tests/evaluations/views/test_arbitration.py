@@ -263,6 +263,15 @@ def test_after_a_revision_the_new_marks_come_with_the_old_decision(
     assert answer.finals.get().value == 2.5
 
 
+def test_a_lead_decides_while_the_round_is_paused_and_not_after_its_end(
+    made: MarkingRound, lead: User
+) -> None:
+    client, answer = logged_in(lead), answers_of(made)[0]
+    for status, shown in (("paused", True), ("closed", False)):
+        MarkingRound.objects.update(status=status)
+        assert ('name="decision"' in client.get(address(answer)).text) is shown
+
+
 # ---- the mean of the closest pair, and the rule beside it ----
 
 
