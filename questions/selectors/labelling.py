@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
 from questions.models import Knowledge, LabelRevision, Question
 from questions.rules.initials import pinyin_initials
+from questions.rules.spread import beginning
 from questions.rules.vocabulary import ItemStatus
 from questions.selectors.labels import UNLABELLED
 from questions.selectors.opinions import counting_opinions
@@ -40,6 +42,20 @@ def waiting(rows: QuerySet[Question], user: User, *, second: bool) -> QuerySet[Q
 def next_waiting(queue: QuerySet[Question], after: int) -> Question | None:
     """The next item of a queue after the one with the key *after*, then again from the start."""
     return queue.filter(pk__gt=after).first() or queue.first()
+
+
+def begins_after(rows: QuerySet[Question], user: User) -> int:
+    """The key after which *user* begins in *rows*, 0 for the start.
+
+    Curators begin in different places, by the order of their accounts, so that two
+    who label at the same time do not get the same items until they meet.
+    """
+    curators = User.objects.filter(groups__name=Role.CURATOR)
+    if not curators.filter(pk=user.pk).exists():
+        return 0
+    rows = usable(rows).order_by("pk")
+    before = int(rows.count() * beginning(curators.filter(pk__lt=user.pk).count()))
+    return rows.values_list("pk", flat=True)[before - 1] if before else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from questions.forms.labelling import (
 from questions.models import LabelOpinion, Question
 from questions.selectors.bank import image_addresses
 from questions.selectors.human_rates import reference_of
-from questions.selectors.labelling import by_whom, next_waiting, progress, waiting
+from questions.selectors.labelling import begins_after, by_whom, next_waiting, progress, waiting
 from questions.selectors.labels import history_rows
 from questions.selectors.opinions import open_differences, own_opinion, suggestion_for
 from questions.services.opinions import give_opinion, take_back
@@ -135,7 +135,7 @@ def _show_next(
     request: MemberRequest, filters: Filters, after: int, *, saved: bool = False
 ) -> HttpResponse:
     queue = waiting(filters.rows, request.user, second=filters.second)
-    question = next_waiting(queue, after)
+    question = next_waiting(queue, after or begins_after(filters.rows, request.user))
     if question is None:
         address = _address("questions:labelling", filters)
         return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
