@@ -24,7 +24,7 @@ class Dimension(Named):
 # 1, 0, or None where the dimension does not apply to the answer.
 Values = Mapping[Dimension, int | None]
 
-# The paper looks at calculation "in the contexts of math, biology, chemistry and physics".
+# Where the paper looks at calculation: mathematics and the natural sciences.
 CALCULATING_SUBJECTS = frozenset(
     {
         Subject.SCIENCES_MATHEMATICS,
@@ -34,8 +34,8 @@ CALCULATING_SUBJECTS = frozenset(
         Subject.BIOLOGY,
     }
 )
-# AGIEval's files without a subject of ours: the paper leaves calculation out for "some tasks, such
-# as LSAT and SAT-English"; logic and law are of that kind. Its files of mathematics are not here.
+# AGIEval's files without a subject of ours that ask for no calculation: reading, logic and law.
+# Its files of mathematics are not among them.
 TASKS_WITHOUT_CALCULATION = frozenset(
     {
         *("lsat-ar", "lsat-lr", "lsat-rc", "sat-en", "sat-en-without-passage"),
