@@ -18,6 +18,7 @@ from evaluations.services.monitoring import LONGEST_REASON
 
 LIMIT_NAMES = {
     "severity": _("Severity, % of full marks, at most"),
+    "partner_share": _("More or less than the partner, % of full marks, at most"),
     "within_tolerance": _("Within the tolerance, %, at least"),
     "seed_hits": _("Seed answers hit, %, at least"),
     "self_consistency": _("Self-repeats within the tolerance, %, at least"),

@@ -34,6 +34,7 @@ NAMES = {
 }
 SHORT = {
     "severity": gettext_lazy("severity"),
+    "partner_share": gettext_lazy("partner"),
     "within_tolerance": gettext_lazy("tolerance"),
     "seed_hits": gettext_lazy("seed answers"),
     "self_consistency": gettext_lazy("self-repeats"),

@@ -36,6 +36,7 @@ class Limit:
 
 LIMITS: Mapping[str, Limit] = {
     "severity": Limit(Decimal("0.05"), both=True),
+    "partner_share": Limit(Decimal("0.05"), both=True),
     "within_tolerance": Limit(Decimal("0.75"), least=True),
     "seed_hits": Limit(Decimal("0.8"), least=True, enough=5),
     "self_consistency": Limit(Decimal("0.8"), least=True, enough=5),

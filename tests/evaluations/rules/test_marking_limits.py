@@ -20,6 +20,7 @@ NOW = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
         ("severity", 0.05, 20, False),  # equal to the limit passes
         ("severity", -0.06, 20, True),
         ("severity", 0.06, 19, False),  # not enough marks yet
+        ("partner_share", -0.051, 20, True),
         ("within_tolerance", 0.75, 20, False),
         ("within_tolerance", 0.74, 20, True),
         ("seed_hits", 0.6, 5, True),

@@ -226,11 +226,12 @@ def test_a_paused_teacher_reads_why_and_goes_on_later(
 
 def test_limits_are_set_in_per_cent_and_can_be_empty(made: MarkingRound, lead: User) -> None:
     given = {"severity": "7.5", "within_tolerance": "70", "seed_hits": "", "pace": "0.25"}
-    given |= {"self_consistency": "90", "safe_excess": "10"}
+    given |= {"self_consistency": "90", "safe_excess": "10", "partner_share": ""}
     assert logged_in(lead).post(address(made, "limits"), given).status_code == 302
     made.refresh_from_db()
     expected = {"severity": "0.075", "within_tolerance": "0.7", "seed_hits": None}
     expected |= {"pace": "0.25", "self_consistency": "0.9", "safe_excess": "0.1"}
+    expected |= {"partner_share": None}
     assert made.limits == expected
     bad = given | {"severity": "101"}
     assert logged_in(lead).post(address(made, "limits"), bad).status_code == 400
