@@ -1,0 +1,65 @@
+"""The problems page in a browser: from its code to a decision, by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from gradeapp.accounts.models import User
+from questions.models import ItemDecision, ItemProblem, Question
+from questions.services.gate import check_duplicates, check_items
+from tests.browser.conftest import Site
+from tests.factories import make_dataset, make_question, make_task
+from tests.questions.test_gate_service import same_question
+
+WHY = "官方公布的答案是 C"
+
+
+@pytest.fixture
+def conflict(transactional_db: None) -> ItemProblem:
+    """Two keys for one question, and an item whose key is not on offer."""
+    bad = make_question(make_task(make_dataset("agibench")), key=("F",), stem="哪个质数？")
+    one, _two = same_question("one", "C"), same_question("two", "D")
+    check_items([bad.pk])
+    check_duplicates(make_dataset("one"))
+    return one.problems.get(code="conflicting_key")
+
+
+def test_a_conflict_is_found_by_its_code_read_and_decided(
+    site: Site, axe: Callable[[Page], list[str]], curator: User, conflict: ItemProblem
+) -> None:
+    page = site.open(curator)
+    page.goto("/questions/problems/")
+    rows = page.locator(".problem-table tbody tr")
+    expect(rows).to_have_count(4)
+    assert axe(page) == []
+    page.locator(".codes").get_by_role("link", name="Another key in another place").click()
+    page.wait_for_url("**/?code=conflicting_key")
+    expect(rows).to_have_count(2)
+    expect(page.locator(".codes tr.selected .number")).to_have_text(["2", "0"])
+    page.locator(f".problem-table a[href*='/{conflict.pk}/']").click()
+    expect(page.locator(".page-head")).to_contain_text("Quarantined")
+    left, right = page.locator(".versions > *").all()
+    expect(left).to_contain_text("one")
+    expect(right).to_contain_text("two")
+    first, second = left.bounding_box(), right.bounding_box()
+    assert first is not None
+    assert second is not None
+    assert first["y"] == second["y"], "side by side"
+    assert first["x"] + first["width"] <= second["x"]
+    assert axe(page) == []
+    page.keyboard.press("k")
+    expect(page.get_by_role("radio", name="Keep")).to_be_checked()
+    page.keyboard.press("w")
+    page.keyboard.type(WHY)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: f"/{conflict.pk}/" not in url)
+    expect(page.locator(".messages")).to_contain_text("Decided.")
+    decision = ItemDecision.objects.get()
+    assert (decision.problem, decision.reason, decision.author) == (conflict, WHY, curator)
+    assert Question.objects.get(pk=conflict.question_id).status == "active"
+    page.goto("/questions/problems/?code=conflicting_key&state=all")
+    expect(page.locator(".codes tr.selected .number")).to_have_text(["1", "1"])
+    expect(rows.filter(has_text="Keep as it is")).to_have_count(1)
