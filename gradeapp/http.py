@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control
 from rest_framework.response import Response
 
@@ -71,6 +73,34 @@ def htmx_login(get_response: GetResponse) -> GetResponse:
         return response
 
     return middleware
+
+
+def post_addresses(get_response: GetResponse) -> GetResponse:
+    """A browser that opens what only takes a POST is led to the page above it.
+
+    A refused form is shown at the address that it was sent to; the switch of
+    language, the address bar and the back button open that one with a GET.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        opened = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and opened:
+            return redirect(page_above(request.path))
+        return response
+
+    return middleware
+
+
+def page_above(path: str) -> str:
+    """The nearest address above *path* that leads anywhere; the first page above all others."""
+    while path := path.rstrip("/").rpartition("/")[0]:
+        try:
+            resolve(f"{path}/")
+        except Resolver404:
+            continue
+        return f"{path}/"
+    return "/"
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

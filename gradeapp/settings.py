@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "gradeapp.http.private_pages",
     "gradeapp.http.htmx_login",
+    "gradeapp.http.post_addresses",
     "gradeapp.http.refusals",
 ]
 
