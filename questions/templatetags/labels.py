@@ -43,6 +43,12 @@ def four_labels(row: LabelRevision | LabelOpinion) -> list[ShownLabel]:
     return shown
 
 
+@register.filter
+def labels_in_words(row: LabelRevision | LabelOpinion) -> str:
+    """The labels that are set, in one line."""
+    return " · ".join(label.text for label in four_labels(row) if label.is_set)
+
+
 def in_words(label: Label, value: Value | Knowledge) -> str:
     """One value in the language of the page; a knowledge as its row."""
     language = get_language() or "en"

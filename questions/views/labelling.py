@@ -89,7 +89,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
         return _show(request, question, filters, sent=request.POST.dict(), refusal=refusal)
     if given.overtaken and not request.htmx:
         messages.warning(request, str(given.overtaken))
-    response = _show_next(request, filters, question.pk, saved=True)
+    response = _show_next(request, filters, question.pk, saved=given.opinion)
     if given.overtaken and request.htmx:
         note = {"text": str(given.overtaken), "kind": "warning"}
         return trigger_client_event(response, "notice", note)
@@ -132,7 +132,7 @@ def _saw_suggestion(request: MemberRequest, question: Question) -> bool:
 
 
 def _show_next(
-    request: MemberRequest, filters: Filters, after: int, *, saved: bool = False
+    request: MemberRequest, filters: Filters, after: int, *, saved: LabelOpinion | None = None
 ) -> HttpResponse:
     queue = waiting(filters.rows, request.user, second=filters.second)
     question = next_waiting(queue, after or begins_after(filters.rows, request.user))

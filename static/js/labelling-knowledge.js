@@ -1,5 +1,7 @@
 // The knowledge by typing: a combobox over the options of the plain list, which is what is sent.
 // Words of an option are its Chinese and English names and the initials of its pinyin.
+import { notify } from "./htmx-errors.js";
+
 let shown = []; // the options that fit what is typed
 let place = -1; // the one that Enter takes
 
@@ -54,12 +56,14 @@ function line(option, index) {
   return item;
 }
 
+const sentence = (typed) => document.getElementById("labels").dataset.nothing.replace("%typed%", typed);
+
 function nothing(typed) {
   const item = document.createElement("li");
   item.className = "nothing";
   item.setAttribute("role", "option");
   item.setAttribute("aria-disabled", "true");
-  item.append(document.getElementById("labels").dataset.nothing.replace("%typed%", typed));
+  item.append(sentence(typed));
   return item;
 }
 
@@ -98,18 +102,28 @@ function take(index, chosen) {
   const option = shown[index];
   if (!option) return;
   chooseKnowledge(option.value);
+  document.getElementById("notices").replaceChildren(); // what was refused in the field before
   chosen(option.dataset.branch);
+}
+
+// What would go astray: Enter or a digit where nothing is found, a digit meant for the next label.
+function refuse() {
+  const found = list().hidden || shown.length;
+  notify(found ? document.getElementById("labels").dataset.digits : sentence(entry().value), "warning");
+  return true;
 }
 
 // What a key does in the field: true or false (done or not), "leave" for what the desk decides.
 export function knowledgeKey(event, chosen) {
   const isOpen = !list().hidden;
+  if (/^[0-9]$/.test(event.key)) return refuse(); // no name has a digit
   if (!["Enter", "Escape", "ArrowDown", "ArrowUp", "Tab"].includes(event.key)) return false;
   if (!isOpen) return event.key === "Tab" ? false : "leave";
   if (event.key === "ArrowDown") highlight(Math.min(place + 1, shown.length - 1));
   else if (event.key === "ArrowUp") highlight(Math.max(place - 1, 0));
   else if (event.key === "Escape") chooseKnowledge(select().value);
   else if (place >= 0) take(place, chosen);
+  else if (event.key === "Enter") refuse();
   return event.key !== "Tab" || place >= 0;
 }
 

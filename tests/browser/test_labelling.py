@@ -81,7 +81,7 @@ def test_fifty_questions_are_labelled_by_keyboard_alone(
         assert (row.ability_branch, row.difficulty, row.modal) == ("reasoning", level, "text")
         assert row.knowledge is not None
         assert set(row.origins.values()) == {"person"}
-    expect(page.locator("#said")).to_contain_text("Saved. Next question")
+    expect(page.locator("#said")).to_contain_text("Level 5 · Text. Next question")
     page.goto(f"/questions/labelling/{Question.objects.get(pk=done[7][0]).public_id}/history/")
     expect(page.locator(".label-history")).to_contain_text("chen")
     expect(page.locator(".label-history")).to_contain_text("Level 3")
