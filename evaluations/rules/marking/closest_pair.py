@@ -1,4 +1,4 @@
-"""Which two marks of a response lie closest, and what their mean would be, for the lead to accept."""
+"""Which two marks of a response lie closest, and what their mean would be for the lead."""
 
 from __future__ import annotations
 

@@ -25,7 +25,10 @@ def endpoint(db: None) -> Endpoint:
     make_question(make_task(dataset))
     make_question(make_task(dataset, subject=Subject.HISTORY))
     return save_endpoint(
-        name="scripted", base_url="http://127.0.0.1:8099/v1", model="scripted-demo", acting_user=None
+        name="scripted",
+        base_url="http://127.0.0.1:8099/v1",
+        model="scripted-demo",
+        acting_user=None,
     )
 
 
