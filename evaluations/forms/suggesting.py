@@ -65,6 +65,8 @@ class SuggestForm(forms.Form):
             "Without it only questions are asked that lack a label, or have no rubric at all."
         ),
     )
+    # Stands beside the estimate, and comes with it.
+    shown = forms.IntegerField(widget=forms.HiddenInput, required=False)
     key = forms.UUIDField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -82,6 +84,7 @@ class SuggestForm(forms.Form):
             query=query_of(filters),
             limit=said["limit"],
             again=said["again"],
+            shown=said["shown"],
         )
 
 

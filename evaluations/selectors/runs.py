@@ -50,7 +50,10 @@ class Money:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: counts of jobs, speeds in answers per second, seconds left."""
+    """How far a run is: counts of jobs, speeds in answers per second, seconds left.
+
+    ``waits_since`` is when the oldest call was sent that is still awaited.
+    """
 
     planned: int
     done: int
@@ -65,6 +68,7 @@ class Progress:
     seconds: float | None
     live: bool
     waits: bool
+    waits_since: datetime | None
 
     @property
     def percent(self) -> int:
@@ -171,7 +175,16 @@ def progress(run: Run, now: datetime) -> Progress:
         seconds=seconds,
         live=live,
         waits=waits,
+        waits_since=_oldest_call(run) if in_flight else None,
     )
+
+
+def _oldest_call(run: Run) -> datetime | None:
+    """When the oldest call of *run* was sent whose answer is awaited."""
+    awaited = Attempt.objects.filter(
+        job__run=run, job__status=JobStatus.LEASED, status=AttemptStatus.SENT
+    )
+    return awaited.aggregate(first=Min("sent_at"))["first"]
 
 
 def waits_for_endpoint(run: Run) -> bool:

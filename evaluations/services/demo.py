@@ -37,8 +37,12 @@ RULING = (
 LOCAL = "Small local model"
 # At chance level nothing is gained by a long answer, and two cores write it slowly.
 LOCAL_TOKENS = 48
-# Tried: 48 tokens take it many seconds, and what it writes of an answer holds no total.
-TOO_SMALL = "It is too small to judge: let the scripted one do that."
+# Tried: 48 tokens take it many seconds, a long prompt minutes, and what it writes holds no
+# total and no label. Content has one name only, so that the note is in both languages.
+TOO_SMALL = (
+    "太小，不能评分或给建议，长提示要等几分钟。"
+    "Too small to judge or to suggest, and minutes over a long prompt; the scripted one can."
+)
 SCRIPTED = "Scripted demo (not a real model)"
 
 

@@ -43,11 +43,15 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan asks and costs; without a judge ``judging`` is None."""
+    """What a plan asks and costs; without a judge ``judging`` is None.
+
+    ``note`` is what stands written at the endpoint.
+    """
 
     items: int
     answering: Cost
     judging: Cost | None
+    note: str
 
 
 def estimate(
@@ -64,11 +68,10 @@ def estimate(
     calls = len(items) * repeats
     answering = _cost(endpoint, RunPurpose.ANSWER, calls, size * repeats)
     if judge is None:
-        return Estimate(len(items), answering, None)
+        return Estimate(len(items), answering, None, endpoint.note)
     judged = repeats * sum(question.part == Part.SUBJECTIVE for question in items)
-    return Estimate(
-        len(items), answering, _cost(judge, RunPurpose.JUDGE, judged, judged * JUDGE_READS)
-    )
+    judging = _cost(judge, RunPurpose.JUDGE, judged, judged * JUDGE_READS)
+    return Estimate(len(items), answering, judging, endpoint.note)
 
 
 def estimate_suggesting(wanted: Wanted) -> Estimate:
@@ -80,7 +83,7 @@ def estimate_suggesting(wanted: Wanted) -> Estimate:
     )
     alike = {"job__run__run_settings__asks": asks.value}
     cost = _cost(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, **alike)
-    return Estimate(len(items), cost, None)
+    return Estimate(len(items), cost, None, wanted.endpoint.note)
 
 
 def _cost(

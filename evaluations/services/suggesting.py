@@ -24,7 +24,7 @@ from evaluations.services.runs import check_ready, hashed
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput
+from gradeapp.refusals import BadInput, Conflict
 from questions.models import Dataset, Question
 from questions.services.taxonomy import ensure_taxonomy
 
@@ -37,7 +37,8 @@ class Wanted:
 
     *questions* are those that the filters of the bank choose, *query* is how they
     stand in an address. With *again* also items that have what is asked for, or
-    that the model was asked already.
+    that the model was asked already. *shown* is the number of items that somebody
+    was told; None where nobody was.
     """
 
     endpoint: Endpoint
@@ -47,6 +48,7 @@ class Wanted:
     limit: int
     query: str = ""
     again: bool = False
+    shown: int | None = None
 
 
 def items_to_ask(wanted: Wanted) -> list[Question]:
@@ -121,6 +123,12 @@ def _planned(run: Run, wanted: Wanted, acting_user: User) -> Run:
         return there
     check_ready(wanted.endpoint, run.budget)
     items = items_to_ask(wanted)
+    if wanted.shown not in (None, len(items)):
+        raise Conflict(
+            _("The page showed %(shown)s calls, and it would be %(calls)s. Look again, and start.")
+            % {"shown": wanted.shown, "calls": len(items)},
+            code="other_number",
+        )
     ensure_taxonomy()
     run.save()
     planned = plan_jobs(run, items)

@@ -32,12 +32,12 @@ def suggest(request: MemberRequest) -> HttpResponse:
     sent = request.POST if request.method == "POST" else request.GET
     # A link from the bank says which questions, and leaves the rest to the form.
     form = SuggestForm(sent) if "endpoint" in sent else SuggestForm(initial=sent.dict())
-    filters = filters_in(sent)
+    filters, refused = filters_in(sent), ""
     if request.method == "POST" and form.is_valid():
         try:
             return redirect("runs:run", start(form, filters, request).pk)
         except Refusal as refusal:
-            form.add_error(None, str(refusal))
+            refused = str(refusal)
     context = {
         "form": form,
         "filters": filters,
@@ -46,6 +46,8 @@ def suggest(request: MemberRequest) -> HttpResponse:
         "chosen_by": chips(filters) if filters.is_valid() else [],
         **estimate_context(form, filters),
     }
+    if refused:  # the estimate is of a form without errors
+        form.add_error(None, refused)
     status = 400 if request.method == "POST" else 200
     return render(request, "evaluations/suggesting/new.html", context, status=status)
 

@@ -17,6 +17,7 @@ from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
 from evaluations.llm.outcome import Outcome
 from evaluations.models import Attempt, Endpoint, Job, LanguageModel, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
+from evaluations.selectors.runs import progress
 from evaluations.services import queue
 from evaluations.services.generation import look_for_work
 from evaluations.services.outcomes import store_outcomes
@@ -81,6 +82,15 @@ def test_a_claim_stores_its_attempts_before_anything_is_sent() -> None:
     assert state(run) == {JobStatus.LEASED: 3, JobStatus.PENDING: 2}
     assert len(claim(run, "two", 9)) == 2, "two workers never have the same job"
     assert claim(run, "three", 9) == []
+
+
+@pytest.mark.django_db
+def test_progress_says_since_when_an_answer_is_awaited() -> None:
+    run = planned(3)
+    assert progress(run, NOW).waits_since is None
+    claim(run, "one", 1)
+    claim(run, "two", 1, NOW + timedelta(seconds=5))
+    assert progress(run, NOW + timedelta(minutes=2)).waits_since == NOW
 
 
 @pytest.mark.django_db

@@ -112,6 +112,31 @@ def test_it_starts_and_is_written_down(admin: User, endpoint: Endpoint, task: Ta
     assert detail == {"planned": 2, "budget": "1.5", "asks": "labels"}
 
 
+def test_it_never_starts_with_another_number_than_was_shown(
+    admin: User, endpoint: Endpoint, task: Task
+) -> None:
+    client = logged_in(admin)
+    shown = client.get(SUGGEST, said(endpoint)).text
+    assert '<input type="hidden" name="shown" value="3">' in shown
+    key = "6a6f9d6e-6b52-4a3f-9d8b-0f6c8f5f3c11"
+    refused = client.post(SUGGEST, said(endpoint, limit=2, shown=3, key=key))
+    assert refused.status_code == 400
+    assert "The page showed 3 calls, and it would be 2" in refused.text
+    assert "Calls 2" in facts(refused.text)
+    assert not Run.objects.exists()
+    started = client.post(SUGGEST, said(endpoint, limit=2, shown=2, key=key))
+    assert Run.objects.get().jobs.count() == 2
+    # Sent twice: the second time those two are no longer to be asked, and the run is the same.
+    assert client.post(SUGGEST, said(endpoint, limit=2, shown=2, key=key)).url == started.url
+
+
+def test_the_note_of_the_endpoint_stands_beside_the_cost(
+    admin: User, endpoint: Endpoint, task: Task
+) -> None:
+    Endpoint.objects.update(note="minutes over a long prompt")
+    assert "minutes over a long prompt" in facts(logged_in(admin).get(SUGGEST, said(endpoint)).text)
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
