@@ -29,5 +29,17 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['answer'], name='mark_change_by_answer')],
             },
         ),
+        migrations.AddIndex(
+            model_name='mark',
+            index=models.Index(fields=['teacher', '-id'], name='mark_by_teacher'),
+        ),
+        migrations.AddIndex(
+            model_name='slot',
+            index=models.Index(condition=models.Q(('marked', False)), fields=['planned', 'order'], name='slot_to_mark'),
+        ),
+        migrations.AddIndex(
+            model_name='slot',
+            index=models.Index(condition=models.Q(('marked', False)), fields=['holder'], name='slot_at_hand'),
+        ),
         migrations.RunPython(install, remove),
     ]

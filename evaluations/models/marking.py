@@ -116,6 +116,11 @@ class Slot(models.Model):
         indexes = [
             models.Index(fields=["planned", "marked", "order"], name="slot_by_queue"),
             models.Index(fields=["holder", "marked"], name="slot_by_holder"),
+            # SQLite looks nothing up by a boolean; what is to be marked has indexes of its own.
+            models.Index(
+                fields=["planned", "order"], condition=models.Q(marked=False), name="slot_to_mark"
+            ),
+            models.Index(fields=["holder"], condition=models.Q(marked=False), name="slot_at_hand"),
         ]
 
     def __str__(self) -> str:
@@ -168,6 +173,7 @@ class Mark(models.Model):
                 name="mark_within_full_marks",
             ),
         ]
+        indexes = [models.Index(fields=["teacher", "-id"], name="mark_by_teacher")]
 
     def __str__(self) -> str:
         return f"{self.slot} v{self.version}: {self.total}"

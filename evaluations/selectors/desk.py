@@ -154,9 +154,10 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
 
     A self-repeat counts while its first may still come to them, as any response would.
     """
-    own = (teacher.pk, marking_round.pk)
-    done, left = sum(_done(*own)), sum(_left(*own))
-    rows = _recent(*own)
+    parts = [dict(ask(teacher.pk)) for ask in (_done, _planned, _taken_over)]
+    done, planned, taken_over = (part.get(marking_round.pk, 0) for part in parts)
+    left = planned + taken_over
+    rows = _recent(teacher.pk, marking_round.pk)
     seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one is not None]
     spent: int = sum(seconds)
     pace = spent / len(seconds) if spent and len(seconds) >= ENOUGH_MARKS else None
@@ -169,22 +170,27 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     )
 
 
-def _number(slots: QuerySet[Slot, Slot]) -> QuerySet[Slot, int]:
-    """How many of the *slots* of one round there are, as a row; none where there are none."""
+def _by_round(slots: QuerySet[Slot, Slot]) -> QuerySet[Slot, tuple[int, int]]:
+    """How many of *slots* each round has: asked of one round, the database would read it whole."""
     counted = slots.order_by().values("answer__round").annotate(number=Count("pk"))
-    return counted.values_list("number", flat=True)
+    return counted.values_list("answer__round", "number")
 
 
 @prepared
-def _done(teacher: int, marking_round: int) -> QuerySet[Slot, int]:
-    return _number(Slot.objects.filter(holder=teacher, marked=True, answer__round=marking_round))
+def _done(teacher: int) -> QuerySet[Slot, tuple[int, int]]:
+    return _by_round(Slot.objects.filter(holder=teacher, marked=True))
 
 
 @prepared
-def _left(teacher: int, marking_round: int) -> QuerySet[Slot, int]:
-    theirs = Q(planned=teacher) | Q(holder=teacher)
-    left = Slot.objects.filter(theirs, _not_lost(teacher), answer__round=marking_round)
-    return _number(left.filter(marked=False))
+def _planned(teacher: int) -> QuerySet[Slot, tuple[int, int]]:
+    return _by_round(Slot.objects.filter(_not_lost(teacher), planned=teacher, marked=False))
+
+
+@prepared
+def _taken_over(teacher: int) -> QuerySet[Slot, tuple[int, int]]:
+    """Held without having been planned so."""
+    held = Slot.objects.filter(Q(planned=None) | ~Q(planned=teacher), holder=teacher)
+    return _by_round(held.filter(_not_lost(teacher), marked=False))
 
 
 @prepared

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from evaluations.models import MarkingRound, Slot
@@ -57,8 +58,10 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     them into a subquery, which PostgreSQL does not evaluate again after waiting
     for a rival's update: both would win.
     """
+    # On its own the update is a transaction; within one it must not break that.
+    apart = transaction.atomic() if connection.in_atomic_block else nullcontext()
     try:
-        with transaction.atomic():
+        with apart:
             return _hold(slot, teacher.pk, until, now) == 1
     except IntegrityError:  # one_role_per_person_and_response: a rival request of the same person
         return False

@@ -5,17 +5,11 @@ from __future__ import annotations
 import uuid
 from functools import cached_property
 
-from django.contrib.auth.models import AbstractUser, Group
+from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from gradeapp.accounts.roles import Capability, Role, capabilities
-from gradeapp.prepared import prepared
-
-
-@prepared
-def _group_names(user: int) -> models.QuerySet[Group, str]:
-    return Group.objects.filter(user=user).values_list("name", flat=True)
+from gradeapp.accounts.roles import Capability, Role, capabilities, roles_named
 
 
 class User(AbstractUser):
@@ -33,8 +27,7 @@ class User(AbstractUser):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The roles of this person, in the order of the list of roles."""
-        names = set(_group_names(self.pk))
-        return tuple(role for role in Role if role.value in names)
+        return roles_named(set(self.groups.values_list("name", flat=True)))
 
     @cached_property
     def capabilities(self) -> frozenset[Capability]:

@@ -7,7 +7,7 @@ entry here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 from questions.rules.vocabulary import Named
@@ -48,6 +48,11 @@ ROLE_CAPABILITIES: dict[Role, frozenset[Capability]] = {
     ),
     Role.TEACHER: frozenset({C.MARK}),
 }
+
+
+def roles_named(names: Collection[str | None]) -> tuple[Role, ...]:
+    """The roles whose groups are called *names*, in the order of the list of roles."""
+    return tuple(role for role in Role if role.value in names)
 
 
 def capabilities(roles: Iterable[Role]) -> frozenset[Capability]:
