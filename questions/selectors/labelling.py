@@ -10,6 +10,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Knowledge, LabelRevision, Question
 from questions.rules.initials import pinyin_initials
+from questions.rules.modal import PAPER_COUNTS
 from questions.rules.spread import beginning
 from questions.rules.vocabulary import ItemStatus
 from questions.selectors.labels import UNLABELLED
@@ -111,6 +112,25 @@ def by_whom() -> list[Share]:
         Share(str(user), opinions.get(key, 0), labels.get(key, 0)) for key, user in names.items()
     ]
     return sorted(shares, key=lambda share: (-share.opinions, -share.labels, share.name))
+
+
+@dataclass(frozen=True, slots=True)
+class ModalCount:
+    """How many items of AGIBench have a ``modal`` now, and how many the ``paper`` counts."""
+
+    modal: str
+    found: int
+    paper: int
+
+
+def modals_of_agibench() -> list[ModalCount]:
+    """AGIBench's items by modal beside the counts of its paper; empty where it is not there."""
+    items = Question.objects.filter(task__dataset__slug="agibench", current__isnull=False)
+    rows = items.order_by().values_list("label__modal").annotate(n=Count("pk"))
+    found = dict(rows)
+    if not found:
+        return []
+    return [ModalCount(modal, found.get(modal, 0), paper) for modal, paper in PAPER_COUNTS.items()]
 
 
 @dataclass(frozen=True, slots=True)

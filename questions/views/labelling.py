@@ -28,7 +28,14 @@ from questions.forms.labelling import (
 from questions.models import LabelOpinion, Question
 from questions.selectors.bank import image_addresses
 from questions.selectors.human_rates import reference_of
-from questions.selectors.labelling import begins_after, by_whom, next_waiting, progress, waiting
+from questions.selectors.labelling import (
+    begins_after,
+    by_whom,
+    modals_of_agibench,
+    next_waiting,
+    progress,
+    waiting,
+)
 from questions.selectors.labels import history_rows
 from questions.selectors.opinions import open_differences, own_opinion, suggestion_for
 from questions.services.opinions import give_opinion, take_back
@@ -41,6 +48,7 @@ SHOWN_FILTERS = ("dataset", "subject", "type", "year")
 def overview(request: MemberRequest) -> HttpResponse:
     """What waits within the filters, how far the bank is, and by whom."""
     filters = read_filters(request.GET)
+    of_agibench = (None, "", "agibench")
     context = {
         "filters": QuestionFilter(request.GET, queryset=Question.objects.none()),
         "shown_filters": SHOWN_FILTERS,
@@ -52,6 +60,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "waiting_second": waiting(filters.rows, request.user, second=True).count(),
         "differences": len(open_differences()),
         "people": by_whom(),
+        "modals": modals_of_agibench() if request.GET.get("dataset") in of_agibench else [],
         "may_label": request.user.may(Capability.EDIT_QUESTIONS),
         "may_suggest": request.user.may(Capability.START_RUNS),
     }

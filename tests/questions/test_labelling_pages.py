@@ -13,13 +13,20 @@ from django.urls import reverse
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import HumanRate, LabelOpinion, LabelRevision, LabelSettlement, Question
-from questions.rules.vocabulary import ItemStatus
-from questions.selectors.labelling import by_whom, next_waiting, progress, waiting
+from questions.rules.vocabulary import ItemStatus, Modal
+from questions.selectors.labelling import (
+    Progress,
+    by_whom,
+    modals_of_agibench,
+    next_waiting,
+    progress,
+    waiting,
+)
 from questions.selectors.labels import history_rows
 from questions.services.opinions import give_opinion
 from questions.services.suggestions import import_suggestions
 from tests.conftest import logged_in
-from tests.factories import make_question, make_task, make_user
+from tests.factories import make_dataset, make_question, make_task, make_user
 from tests.questions.label_world import MECHANICS, imported_labels, make_knowledge
 
 WHOLE = {
@@ -66,6 +73,35 @@ def test_the_overview_says_what_waits_and_by_whom(items: list[Question], curator
     assert "1 of 3 have all four labels." in page
     assert "Label 2 questions" in page
     assert [(share.name, share.opinions, share.labels) for share in by_whom()] == [("chen", 1, 1)]
+
+
+def test_large_numbers_have_their_thousands_apart(
+    items: list[Question], curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("questions.views.labelling.progress", lambda *_, **__: Progress(927, 12097))
+    pages = [reverse("questions:labelling"), address(items[0])]
+    overview, desk = (logged_in(curator).get(page).text for page in pages)
+    assert "927 of 12,097 have all four labels." in overview
+    assert "927 / 12,097 labelled" in desk
+
+
+def test_the_modals_of_agibench_stand_beside_its_paper(curator: User, db: None) -> None:
+    task = make_task(make_dataset("agibench"))
+    for modal in (Modal.TEXT, Modal.TEXT, Modal.IMAGE):
+        imported_labels(make_question(task), modal=modal)
+    make_question(make_task(make_dataset("other")))
+    found = {count.modal: (count.found, count.paper) for count in modals_of_agibench()}
+    assert found == {
+        "text": (2, 863),
+        "text_table": (0, 5),
+        "text_image": (0, 38),
+        "image": (1, 10),
+        "text_image_table": (0, 11),
+    }
+    client, page = logged_in(curator), reverse("questions:labelling")
+    assert "In its paper" in client.get(page).text
+    assert "In its paper" in client.get(f"{page}?dataset=agibench").text
+    assert "In its paper" not in client.get(f"{page}?dataset=other").text
 
 
 def test_filters_of_the_address_choose_the_queue(items: list[Question], curator: User) -> None:
