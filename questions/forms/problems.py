@@ -12,14 +12,16 @@ from django.utils.translation import gettext_lazy as _
 from questions.forms.filter_choices import named_choices
 from questions.models import Dataset, ItemProblem, QuestionRevision
 from questions.rules.vocabulary import Decision, ProblemCode
+from questions.selectors.gate import ACROSS_DATASETS
 from questions.services.decisions import Repair
 
 DECIDED, ALL = "decided", "all"
+ACROSS, WITHIN = "across", "within"
 Rows = QuerySet[ItemProblem]
 
 
 class ProblemFilter(django_filters.FilterSet):
-    """Dataset, code, whether it quarantines, and whether it waits for a decision.
+    """Dataset, code, reach of a pair, whether it quarantines, and whether it waits for a decision.
 
     Without ``state`` the list shows what waits.
     """
@@ -35,6 +37,12 @@ class ProblemFilter(django_filters.FilterSet):
         choices=lambda: named_choices(ProblemCode),
         label=_("Problem"),
         empty_label=_("All problems"),
+    )
+    pairs = django_filters.ChoiceFilter(
+        choices=[(ACROSS, _("Pairs across datasets")), (WITHIN, _("Pairs within one dataset"))],
+        label=_("Pairs"),
+        empty_label=_("Single and in pairs"),
+        method="by_pairs",
     )
     quarantines = django_filters.ChoiceFilter(
         choices=[("yes", _("Only what quarantines")), ("no", _("Only what is named"))],
@@ -57,6 +65,12 @@ class ProblemFilter(django_filters.FilterSet):
         """Problems of its items; one side of a pair is enough."""
         return rows.filter(
             Q(question__task__dataset=value) | Q(other__question__task__dataset=value)
+        )
+
+    def by_pairs(self, rows: Rows, name: str, value: str) -> Rows:
+        """Problems of two items, whose datasets are two or one."""
+        return rows.filter(other__isnull=False).filter(
+            ACROSS_DATASETS if value == ACROSS else ~ACROSS_DATASETS
         )
 
     def by_effect(self, rows: Rows, name: str, value: str) -> Rows:

@@ -159,7 +159,7 @@ class Migration(migrations.Migration):
                             ("missing_figure", "Figure mentioned but not there"),
                             ("exact_duplicate", "Exact duplicate"),
                             ("near_duplicate", "Near duplicate"),
-                            ("conflicting_key", "Another key in another place"),
+                            ("conflicting_key", "The same question with different keys"),
                             ("rubric_sum", "Rubric and full marks differ"),
                         ],
                         max_length=32,

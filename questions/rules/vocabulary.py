@@ -149,7 +149,7 @@ class ProblemCode(Named):
     MISSING_FIGURE = "missing_figure", "Figure mentioned but not there", "提到的图缺失"
     EXACT_DUPLICATE = "exact_duplicate", "Exact duplicate", "题目完全重复"
     NEAR_DUPLICATE = "near_duplicate", "Near duplicate", "题目高度相似"
-    CONFLICTING_KEY = "conflicting_key", "Another key in another place", "同题答案冲突"
+    CONFLICTING_KEY = "conflicting_key", "The same question with different keys", "同题答案冲突"
     RUBRIC_SUM = "rubric_sum", "Rubric and full marks differ", "评分点与满分不符"
 
 

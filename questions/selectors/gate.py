@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Greatest, Least
 
 from questions.models import ItemDecision, ItemProblem
 from questions.rules.vocabulary import ProblemCode
 
 DUPLICATES = (ProblemCode.EXACT_DUPLICATE, ProblemCode.NEAR_DUPLICATE)
+ACROSS_DATASETS = ~Q(question__task__dataset=F("other__question__task__dataset"))
 BY_PLACE = ("-quarantines", "question__task__dataset__slug", "question__task__slug")
 
 
@@ -45,16 +49,26 @@ def shown_problems(problems: QuerySet[ItemProblem]) -> QuerySet[ItemProblem]:
 
 @dataclass(frozen=True, slots=True)
 class CodeCount:
-    """How many problems of one code there are; ``quarantining`` counts the open ones that do."""
+    """How many problems of one code there are; ``quarantining`` counts the open ones that do.
+
+    ``within`` one dataset and ``across`` datasets count the pairs that the open ones are about.
+    """
 
     code: str
     open: int
     quarantining: int
     decided: int
+    within: int
+    across: int
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of items, each counted once, however many of its problems are open."""
+        return self.within + self.across
 
 
 def counts_by_code(problems: QuerySet[ItemProblem]) -> list[CodeCount]:
-    """The codes that occur in *problems*, in the order of ``ProblemCode``; one query."""
+    """The codes that occur in *problems*, in the order of ``ProblemCode``; two queries."""
     decision = ItemDecision.objects.filter(problem=OuterRef("pk"))
     is_open = Q(with_decision=False)
     rows = (
@@ -68,9 +82,31 @@ def counts_by_code(problems: QuerySet[ItemProblem]) -> list[CodeCount]:
             decided=Count("pk", filter=Q(with_decision=True)),
         )
     )
-    counts = [CodeCount(**row) for row in rows]
+    pairs = Counter(_open_pairs(problems))
+    counts = [
+        CodeCount(**row, within=pairs[row["code"], False], across=pairs[row["code"], True])
+        for row in rows
+    ]
     order = {code.value: place for place, code in enumerate(ProblemCode)}
     return sorted(counts, key=lambda count: order[count.code])
+
+
+def _open_pairs(problems: QuerySet[ItemProblem]) -> Iterator[tuple[str, bool]]:
+    """Code and whether it is across datasets, once for each pair in *problems* to be decided."""
+    is_open = ~Exists(ItemDecision.objects.filter(problem=OuterRef("pk")))
+    rows = (
+        ItemProblem.objects.filter(is_open, pk__in=problems.order_by().values("pk"))
+        .filter(other__isnull=False)
+        .annotate(
+            first=Least("question", "other__question"),
+            second=Greatest("question", "other__question"),
+            across=Case(When(ACROSS_DATASETS, then=True), default=False),
+        )
+        .order_by()
+        .values_list("code", "across", "first", "second")
+    )
+    for code, across, _first, _second in rows.distinct().iterator():
+        yield code, across
 
 
 def problem_whole(pk: int) -> ItemProblem | None:

@@ -34,7 +34,7 @@ from questions.services.decisions import decide
 from questions.templatetags.problems import problem_words, version
 
 PAGE = 50
-FILTERS = ("dataset", "code", "quarantines", "state")
+FILTERS = ("dataset", "code", "pairs", "quarantines", "state")
 COLUMNS = (
     *("problem", "code", "quarantines", "dataset", "task", "id", "key", "detail"),
     *("other_dataset", "other_task", "other_id", "other_key", "decision"),

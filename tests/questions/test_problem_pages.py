@@ -62,6 +62,8 @@ def test_the_list_shows_what_waits(bank: dict[str, ItemProblem], lead: User) -> 
     [
         ("?code=missing_figure", {"figure"}),
         ("?quarantines=no", {"figure", "duplicate"}),
+        ("?pairs=across&quarantines=no", {"duplicate"}),
+        ("?pairs=within", set()),
         ("?dataset=agibench", {"bad"}),
         ("?dataset=agibench&quarantines=no", set()),
         ("?state=decided", set()),
@@ -72,6 +74,28 @@ def test_filters_stand_in_the_address(
     bank: dict[str, ItemProblem], lead: User, query: str, names: set[str]
 ) -> None:
     assert listed(logged_in(lead), query) == {bank[name].pk for name in names}
+
+
+def test_pairs_are_counted_once_within_and_across(
+    bank: dict[str, ItemProblem], curator: User
+) -> None:
+    """Three equal items, two in one dataset: three pairs. Keys C, D, C: two conflicts."""
+    same_question("one", "C")
+    check_duplicates(make_dataset("one"))
+    client = logged_in(curator)
+    page = client.get(LIST)
+    counts = {count.code: count for count in page.context["counts"]}
+    exact, conflict = counts["exact_duplicate"], counts["conflicting_key"]
+    assert (exact.open, exact.within, exact.across) == (3, 1, 2)
+    assert (conflict.open, conflict.within, conflict.across) == (4, 0, 2)
+    assert counts["missing_figure"].pairs == 0
+    assert "3 pairs: 2 across datasets, 1 within one" in page.text
+    assert "The same question with different keys" in page.text
+    within = client.get(f"{LIST}?pairs=within").context["page"]
+    assert [problem.code for problem in within] == ["exact_duplicate"]
+    bank["conflict"].decisions.create(decision="keep", reason="so", author=curator)
+    counts = {count.code: count for count in client.get(LIST).context["counts"]}
+    assert counts["conflicting_key"].across == 2, "the other row of the pair still waits"
 
 
 def test_one_side_of_a_pair_is_enough_for_its_dataset(
