@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from typing import Any
@@ -13,10 +14,10 @@ from playwright.sync_api import Page, Route, expect
 from evaluations.models import Draft, Mark, MarkingRound, Slot
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
-from tests.browser.test_marking_desk import alias, keys, start
+from tests.browser.test_marking_desk import keys, start
 from tests.evaluations.marking_world import answers_of, give, small_round
 
-STEPS = 300
+STEPS = 300 if os.environ.get("GRADEAPP_FULL") == "yes" else 100
 BELONGS = """() => {
   const form = document.getElementById("marks") ?? document.getElementById("own-mark");
   const id = document.querySelector("#undo [name=answer]").value;
@@ -49,9 +50,7 @@ def slowly(page: Page) -> list[str]:
     return asked
 
 
-def test_300_fast_steps_never_mix_two_responses(
-    site: Site, made: MarkingRound, teacher: User
-) -> None:
+def test_fast_steps_never_mix_two_responses(site: Site, made: MarkingRound, teacher: User) -> None:
     """Every response has its own alias as comment: in its mark, or in its draft."""
     ids = {answer.alias: str(answer.public_id) for answer in answers_of(made)}
     for answer in answers_of(made)[:4]:
@@ -65,8 +64,9 @@ def test_300_fast_steps_never_mix_two_responses(
     asked, dice, seen = slowly(page), random.Random(7), set()
     for _ in range(STEPS):
         keys(page, dice.choice(["u", "u", "Enter", "s", "2", "0"]))
-        check(page.evaluate(BELONGS), ids, teacher)
-        seen.add(alias(page) if page.locator("#marks").count() else "")
+        shown = page.evaluate(BELONGS)
+        check(shown, ids, teacher)
+        seen.add(shown["shown"])
     assert len(seen) > 4
     assert set(asked) == {"undo", "skip", "save", "draft", "ahead"}
     expect(page.locator("#desk[data-busy]")).to_have_count(0)
