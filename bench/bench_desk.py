@@ -30,19 +30,18 @@ def figures(times: Times) -> list[Measured]:
     )
     one = f"{len(alone.saves)} saves on {engine()}, none lost, no response handed out twice"
     eight = f"{len(crowd.saves)} saves on {engine()}, none lost, no response handed out twice"
+    save = f"{engine()}: save and next"
     return [
-        Measured.time("save and next, p50", alone.ms(50), bare.ms(50), unit="ms", detail=one),
-        Measured.time("save and next, p95", alone.ms(95), bare.ms(95), unit="ms"),
+        Measured.time(f"{save}, p50", alone.ms(50), bare.ms(50), unit="ms", detail=one),
+        Measured.time(f"{save}, p95", alone.ms(95), bare.ms(95), unit="ms"),
         Measured.rate(
-            "save and next, eight users",
+            f"{save}, eight",
             crowd.per_second,
             bare_crowd.per_second,
             unit="marks/s",
             detail=eight,
         ),
-        Measured.time(
-            "save and next, eight users, p95", crowd.ms(95), bare_crowd.ms(95), unit="ms"
-        ),
+        Measured.time(f"{save}, eight, p95", crowd.ms(95), bare_crowd.ms(95), unit="ms"),
     ]
 
 

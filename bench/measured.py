@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 
-COLUMNS = f"{'benchmark':<34}{'gradeapp':>20}{'floor':>20}{'ratio':>8}"
+COLUMNS = f"{'benchmark':<36}{'gradeapp':>20}{'floor':>20}{'ratio':>8}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Measured:
     def as_row(self) -> str:
         """A line under ``COLUMNS``, and the detail below it."""
         figure, floor = f"{self.figure:,.4g} {self.unit}", f"{self.floor:,.4g} {self.unit}"
-        row = f"{self.name:<34}{figure:>20}{floor:>20}{self.ratio:>8.2f}"
+        row = f"{self.name:<36}{figure:>20}{floor:>20}{self.ratio:>8.2f}"
         return f"{row}\n    {self.detail}" if self.detail else row
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from bench.__main__ import ROOT, figures_of, modules
+from bench.__main__ import ROOT, databases, figures_of, modules
 from bench.browsing import form_in
 from bench.desk_world import Saved, make_world, what_went_wrong
 from bench.gaokao_shape import write_folder
@@ -82,6 +82,18 @@ def test_each_benchmark_runs_alone_with_the_common_options(module: str) -> None:
 def test_a_benchmark_that_breaks_off_gives_no_figures() -> None:
     with pytest.raises(subprocess.CalledProcessError):
         figures_of("bench.no_such_benchmark", [])
+
+
+def test_what_teachers_wait_for_is_measured_on_both_databases_where_there_are_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nobody = "postgresql://nobody@127.0.0.1:1/none"
+    monkeypatch.setattr("bench.__main__.HERE", nobody)
+    monkeypatch.setenv("DATABASE_URL", "")
+    assert databases("bench.bench_desk") == databases("bench.bench_import") == [""]
+    monkeypatch.setenv("DATABASE_URL", nobody)
+    assert databases("bench.bench_desk") == [""]  # it does not answer
+    assert databases("bench.bench_import") == [nobody]
 
 
 @pytest.fixture
