@@ -32,12 +32,16 @@ _RESERVED = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 
 
 class ArchiveRefusal(ValueError):
-    """An upload that is not taken: a stable *code*, and the *name* in the archive it is about."""
+    """An upload that is not taken: a stable *code*, and the *name* in the archive it is about.
 
-    def __init__(self, code: str, name: str = "") -> None:
+    *size* is how many bytes it has, or says it has, where that is the reason.
+    """
+
+    def __init__(self, code: str, name: str = "", size: int = 0) -> None:
         super().__init__(f"{code}: {name}")
         self.code = code
         self.name = name[:120]
+        self.size = size
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,4 +167,4 @@ def _write(
 
 def _check_ratio(info: zipfile.ZipInfo, size: int, limits: Limits) -> None:
     if size > 2**20 and size > limits.ratio * max(info.compress_size, 1):
-        raise ArchiveRefusal("ratio", info.filename)
+        raise ArchiveRefusal("ratio", info.filename, size)

@@ -43,7 +43,8 @@ SENTENCES: dict[str, str | Promise] = {
     "too_many_files": gettext_lazy("The .zip holds more than 20,000 files."),
     "too_large_unpacked": gettext_lazy("“%(name)s” makes the .zip too large when unpacked."),
     "ratio": gettext_lazy(
-        "“%(name)s” in the .zip is a bomb: it unpacks to a hundred times its size."
+        "“%(name)s” would unpack to %(megabytes)s MB or more, over a hundred times its size in "
+        "the .zip; nothing was taken."
     ),
     "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name; nothing was taken."),
     "link": gettext_lazy("“%(name)s” in the .zip is a link or a device, not a file."),
@@ -98,11 +99,16 @@ def take_upload(uploads: Sequence[Upload], source: str, *, acting_user: User) ->
         return _queue(uploads, reader, name, acting_user)
     except ArchiveRefusal as refusal:
         delete_folder(folder)
-        sentence = str(SENTENCES[refusal.code]) % {"name": refusal.name}
-        raise BadInput(sentence, code=refusal.code) from None
+        raise refused_archive(refusal) from None
     except BaseException:
         delete_folder(folder)
         raise
+
+
+def refused_archive(refusal: ArchiveRefusal) -> BadInput:
+    """*refusal* in one sentence that a person can read."""
+    told = {"name": refusal.name, "megabytes": f"{max(1, refusal.size >> 20):,}"}
+    return BadInput(str(SENTENCES[refusal.code]) % told, code=refusal.code)
 
 
 @transaction.atomic

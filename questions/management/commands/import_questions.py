@@ -8,6 +8,7 @@ from typing import Any
 
 from gradeapp.cli import GradeappCommand
 from questions.services.imports import SOURCES, import_questions
+from questions.services.zipped_imports import import_zip
 
 
 class Command(GradeappCommand):
@@ -15,12 +16,14 @@ class Command(GradeappCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", help=f"one of: {', '.join(SOURCES)}")
-        parser.add_argument("path", type=Path, help="a file, or the folder of the benchmark")
+        parser.add_argument("path", type=Path, help="a file, a .zip, or a benchmark's folder")
         parser.add_argument("--dry-run", action="store_true", help="read and check, keep nothing")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        report = import_questions(options["source"], options["path"], dry_run=options["dry_run"])
-        return report.as_dict()
+        path: Path = options["path"]
+        is_zip = path.suffix.lower() == ".zip" and path.is_file()
+        bring = import_zip if is_zip else import_questions
+        return bring(options["source"], path, dry_run=options["dry_run"]).as_dict()
 
     def show(self, result: dict[str, Any]) -> None:
         super().show(result)
