@@ -116,9 +116,10 @@ def _value(data: bytes, what: str) -> Any:
     except json.JSONDecodeError as error:
         place = f"column {error.colno}" if what == "line" else f"line {error.lineno}"
         message = error.msg.removesuffix(" at")
-        raise JsonRefusal(
-            "broken_json", f"The {what} is not JSON: {message} at {place}.", error.lineno
-        ) from None
+        text = f"The {what} is not JSON: {message} at {place}."
+        if message.startswith("Unterminated string"):
+            text = f"The {what} is not JSON: a text is not closed, from {place} on."
+        raise JsonRefusal("broken_json", text, error.lineno) from None
     except JsonRefusal as refusal:
         refusal.row = objects.count + 1
         raise

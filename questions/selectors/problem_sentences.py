@@ -52,6 +52,8 @@ PATTERNS = (
     _("The file is not UTF-8 text."),
     _("The line is not JSON: %(fault)s at column %(column)s."),
     _("The file is not JSON: %(fault)s at line %(line)s."),
+    _("The line is not JSON: a text is not closed, from column %(column)s on."),
+    _("The file is not JSON: a text is not closed, from line %(line)s on."),
     _("The line nests deeper than %(n)s levels."),
     _("The file nests deeper than %(n)s levels."),
     _("The sample nests deeper than %(n)s levels."),

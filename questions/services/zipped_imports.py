@@ -49,7 +49,7 @@ def import_zip(
                 report = _unread(log)
             reports.append(_of_folder(report, root) if len(found) > 1 else report)
     if len(refusals) == len(reports):
-        raise BadInput(str(refusals[0]).replace(name, str(archive)), code="nothing_read")
+        raise refusals[0]
     return _sum(reports)
 
 

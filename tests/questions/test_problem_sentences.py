@@ -13,6 +13,7 @@ from django.utils import translation
 from evaluations import importers as answer_importers
 from evaluations import services as evaluation_services
 from questions import importers as question_importers
+from questions.rules.strict_json import JsonRefusal, parse_object
 from questions.selectors.problem_sentences import PATTERNS, VALUES, problem_sentence
 
 ROOT = Path(__file__).parents[2]
@@ -113,3 +114,13 @@ def test_what_nobody_knows_is_not_guessed() -> None:
 def test_patterns_and_values_stand_once() -> None:
     assert len(set(PATTERNS)) == len(PATTERNS)
     assert len(set(VALUES)) == len(VALUES)
+
+
+def test_a_text_that_is_not_closed_is_said_without_the_words_of_a_parser() -> None:
+    with pytest.raises(JsonRefusal) as refused:
+        parse_object(b'{"stem": "cut off')
+    assert str(refused.value) == "The line is not JSON: a text is not closed, from column 10 on."
+    with translation.override("zh-hans"):
+        assert (
+            problem_sentence(str(refused.value)) == "此行不是 JSON：从第 10 列开始的文本没有结束。"
+        )

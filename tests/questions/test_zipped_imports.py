@@ -82,7 +82,7 @@ def test_a_broken_dataset_refuses_only_itself(tmp_path: Path) -> None:
     [
         ({"../evil.jsonl": lines(1, 1)}, "is not a plain file name"),
         ({"readme.md": b"none"}, "There is no .json, .jsonl or .csv file in it."),
-        ({"only/manifest.json": b"{}"}, "exam.zip/only” holds no question"),
+        ({"only/manifest.json": b"{}"}, "holds no .jsonl file"),
         ({"exam.jsonl": b" " * (3 << 20)}, "would unpack to 3 MB or more"),
     ],
 )
