@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from questions.models import ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
@@ -45,9 +45,14 @@ class ImportTotals:
 
 
 def imports() -> QuerySet[ImportBatch]:
-    """Every import with who did it and how many problems it has, the newest first."""
+    """Every import with who did it and how many problems it has, the newest first.
+
+    ``some_taken`` says of an upload that not every file was refused.
+    """
     found = ImportBatch.objects.select_related("actor", "dataset")
-    return found.annotate(problem_count=Count("problems")).order_by("-pk")
+    taken = ImportFile.objects.filter(batch=OuterRef("pk"), refused=False)
+    counted = found.annotate(problem_count=Count("problems"), some_taken=Exists(taken))
+    return counted.order_by("-pk")
 
 
 def import_files(batch: ImportBatch) -> QuerySet[ImportFile]:

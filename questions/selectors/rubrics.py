@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from questions.models import Question, QuestionRevision, Rubric
 from questions.models import ScoringPoint as PointRow
@@ -28,18 +28,18 @@ LINES = ("groups", "points")
 
 @dataclass(frozen=True, slots=True)
 class DatasetRubrics:
-    """How far the rubrics of one dataset are, counted in marked items."""
+    """How far the rubrics of one dataset are, counted in marked items.
+
+    ``drafts`` are those whose newest version waits for a person, also where an
+    earlier one counts; ``without`` have no version at all.
+    """
 
     slug: str
     name: str
     items: int
     accepted: int
     drafts: int
-
-    @property
-    def without(self) -> int:
-        """Items with no rubric at all, not even a draft."""
-        return self.items - self.accepted - self.drafts
+    without: int
 
 
 def lines_of(rubric: Rubric) -> RubricLines:
@@ -142,11 +142,15 @@ def _wordings(lines: RubricLines) -> list[tuple[object, ...]]:
     ]
 
 
-def newest_versions(questions: Iterable[int], *, source: str = "") -> dict[int, Rubric]:
-    """The newest version of each question that has one (of *source*), accepted or not."""
+def newest_versions(
+    questions: Iterable[int], *, source: str = "", accepted: bool = False
+) -> dict[int, Rubric]:
+    """The newest version of each question that has one (of *source*), or the *accepted* one."""
     rows = Rubric.objects.filter(question__in=list(questions)).order_by("version")
     if source:
         rows = rows.filter(source=source)
+    if accepted:
+        rows = rows.filter(accepted=True)
     return {rubric.question_id: rubric for rubric in rows.prefetch_related(*LINES)}
 
 
@@ -181,14 +185,16 @@ def waiting_drafts() -> QuerySet[Rubric]:
 def dataset_rubrics() -> list[DatasetRubrics]:
     """Every dataset that has marked items, by slug."""
     own = Rubric.objects.filter(question=OuterRef("pk"))
+    newest = own.order_by("-version").values("accepted")[:1]
     rows = (
         Question.objects.filter(part=Part.SUBJECTIVE.value)
-        .annotate(counts=Exists(own.filter(accepted=True)), any=Exists(own))
+        .annotate(counts=Exists(own.filter(accepted=True)), newest=Subquery(newest))
         .values(slug=F("task__dataset__slug"), name=F("task__dataset__name"))
         .annotate(
             items=Count("pk"),
             accepted=Count("pk", filter=Q(counts=True)),
-            drafts=Count("pk", filter=Q(counts=False, any=True)),
+            drafts=Count("pk", filter=Q(newest=False)),
+            without=Count("pk", filter=Q(newest=None)),
         )
         .order_by("slug")
     )

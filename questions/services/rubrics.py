@@ -92,8 +92,8 @@ def import_rubrics(
     """Take the rubrics of a CSV or JSON file, all or none.
 
     They are drafts, or count at once where the person who imports them accepts
-    them (*accept*). What is the newest version already is left alone. Raises
-    BadInput with the file, the row and the reason.
+    them (*accept*). What is the newest version already, or the one that counts, is
+    left alone. Raises BadInput with the file, the row and the reason.
     """
     rubrics = _read(content, file)
     found = _items(rubrics)
@@ -112,7 +112,13 @@ def import_rubrics(
     accepted_by = acting_user.pk if accept else None
     accepted_at = now if accept else None
     origin = Origin(FILE, acting_user.pk, accepted_by, accepted_at, accept)
-    made = add_versions(wanted, origin)
+    counting = newest_versions(wanted, accepted=True)
+    other = {
+        question: lines
+        for question, lines in wanted.items()
+        if question not in counting or lines_of(counting[question]) != lines
+    }
+    made = add_versions(other, origin)
     result = ImportedRubrics(new=len(made), same=len(wanted) - len(made))
     detail = {"file": file, "new": result.new, "same": result.same, "accepted": accept}
     record(Tag.RUBRICS_IMPORTED, acting_user, actor=acting_user, **detail)

@@ -125,6 +125,8 @@ def import_state(batch: ImportBatch) -> tuple[Words, str]:
     if batch.status == ImportStatus.WORKING:
         running = _("being checked") if batch.confirmed_at is None else _("being imported")
         return running, "green"
+    if batch.status == ImportStatus.CHECKED and not getattr(batch, "some_taken", True):
+        return _("nothing taken"), "amber"
     if batch.status == ImportStatus.DONE and not any(batch.counts.get(key) for key in NEW):
         return (_("nothing new"), "") if batch.counts.get("same") else (_("nothing taken"), "amber")
     return STATES[batch.status]

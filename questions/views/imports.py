@@ -101,13 +101,15 @@ def import_context(request: MemberRequest, batch: ImportBatch) -> dict[str, Any]
     if batch.silent_since(now - import_jobs.lease()):
         import_jobs.note_lost_workers(now)
         batch = found(batch.pk)
+    progress, totals = reading.progress(batch, now), reading.totals(batch)
     pages = Paginator(reading.import_problems(batch), PROBLEMS)
     return {
         "batch": batch,
         "state": batch.status,
         "importing": batch.confirmed_at is not None,
-        "progress": reading.progress(batch, now),
-        "totals": reading.totals(batch),
+        "progress": progress,
+        "totals": totals,
+        "taken_files": max(0, progress.done - totals.refused),
         "files": reading.import_files(batch)[:500],
         "problems": pages.get_page(request.GET.get("page")),
         "may_edit": request.user.may(Capability.EDIT_QUESTIONS),

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -52,11 +53,12 @@ def import_file(request: MemberRequest) -> HttpResponse:
     except BadInput as refusal:
         form.add_error("file", str(refusal))
         return _bank(request, form, status=refusal.status)
-    messages.success(
-        request,
-        _("%(file)s: %(new)s new versions, %(same)s were there already.")
-        % {"file": name, "new": done.new, "same": done.same},
+    said = ngettext(
+        "%(file)s: %(new)s new version; there already: %(same)s.",
+        "%(file)s: %(new)s new versions; there already: %(same)s.",
+        done.new,
     )
+    messages.success(request, said % {"file": name, "new": done.new, "same": done.same})
     return redirect("questions:rubric-bank")
 
 
@@ -79,11 +81,13 @@ def propose(request: MemberRequest) -> HttpResponse:
     if not form.is_valid():
         raise BadInput(_("There is no such dataset."))
     done = propose_drafts(form.cleaned_data["dataset"], acting_user=request.user)
-    messages.success(
-        request,
-        _("%(drafted)s drafts from %(items)s questions without a rubric; %(marks)s name marks.")
-        % {"drafted": done.drafted, "items": done.items, "marks": done.with_marks},
+    said = ngettext(
+        "%(drafted)s draft. Without a rubric: %(items)s; of these, keys with marks: %(marks)s.",
+        "%(drafted)s drafts. Without a rubric: %(items)s; of these, keys with marks: %(marks)s.",
+        done.drafted,
     )
+    told = {"drafted": done.drafted, "items": done.items, "marks": done.with_marks}
+    messages.success(request, said % told)
     return redirect("questions:rubric-bank")
 
 

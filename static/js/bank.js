@@ -26,7 +26,7 @@ function show() {
   const all = ticks();
   const ticked = all.filter((tick) => tick.checked).length;
   const whole = form.querySelector("[data-bulk-whole]").checked;
-  form.querySelector("[data-bulk-count]").textContent = ticked;
+  form.querySelector("[data-bulk-count]").textContent = whole ? form.dataset.total : ticked;
   form.toggleAttribute("data-open", ticked > 0 || whole);
   for (const tick of all) tick.closest("tr").classList.toggle("selected", tick.checked || whole);
   const page = document.querySelector("[data-pick-page]");

@@ -243,6 +243,23 @@ def test_the_list_says_what_an_import_brought(
 
 
 @pytest.mark.django_db
+def test_an_upload_of_which_all_was_refused_is_not_called_checked(curator: User) -> None:
+    batch = ImportBatch.objects.create(
+        kind="questions", source="x", reader="jsonl", status="checked", files_done=1, files_total=1
+    )
+    ImportFile.objects.create(batch=batch, name="a.jsonl", refused=True)
+    client = logged_in(curator)
+    page = client.get(f"{PAGE}{batch.pk}/").text
+    for text in (client.get(PAGE).text, page):
+        assert "nothing taken</span>" in text
+        assert "checked</span>" not in text
+    assert 'class="failed" x="0" width="1000"' in page
+    assert "of 1 file<" in page
+    ImportFile.objects.create(batch=batch, name="b.jsonl", new=2)
+    assert "checked</span>" in client.get(PAGE).text
+
+
+@pytest.mark.django_db
 def test_a_second_import_says_that_nothing_was_new(curator: User) -> None:
     batch = ImportBatch.objects.create(
         kind="questions", source="x", reader="jsonl", status="done", confirmed_at=timezone.now()

@@ -194,7 +194,7 @@ def test_the_bank_shows_exports_and_imports(question: Question, curator: Client)
     Rubric.objects.update(accepted=False)
     sent = {"file": SimpleUploadedFile("r.json", content), "accept": "on"}
     answer = curator.post(bank("import"), sent, follow=True)
-    assert "r.json: 1 new versions, 0 were there already." in answer.text
+    assert "r.json: 1 new version; there already: 0." in answer.text
     assert accepted_rubric(made) is not None
 
 
@@ -208,7 +208,7 @@ def test_a_bad_file_is_refused_where_it_was_chosen(curator: Client) -> None:
 
 def test_drafts_are_proposed_for_a_dataset(question: Question, curator: Client) -> None:
     answer = curator.post(bank("propose-all"), {"dataset": "exam"}, follow=True)
-    assert "1 drafts from 1 questions without a rubric; 1 name marks." in answer.text
+    assert "1 draft. Without a rubric: 1; of these, keys with marks: 1." in answer.text
     assert "proposed from the key" in answer.text
     assert curator.post(bank("propose-all"), {"dataset": "none"}).status_code == 400
 

@@ -30,6 +30,7 @@ from tests.factories import make_question, make_rubric, make_task, make_user
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+PLAIN = RubricLines((ScoringPoint("all of it", D(6)),))
 CAPPED = RubricLines(
     (
         ScoringPoint("names it", D(2)),
@@ -149,6 +150,16 @@ def test_a_file_brings_drafts(question: Question, curator: User) -> None:
     assert imported(file_of(question), curator) == (0, 1)
 
 
+@pytest.mark.parametrize("accept", [False, True])
+def test_what_counts_already_brings_nothing_while_a_newer_draft_waits(
+    question: Question, curator: User, accept: bool
+) -> None:
+    imported(file_of(question), curator, accept=True)
+    draft_rubric(question, PLAIN, acting_user=curator)
+    assert imported(file_of(question), curator, accept=accept) == (0, 1)
+    assert question.rubrics.count() == 2
+
+
 def test_who_imports_may_accept_at_once(question: Question, curator: User) -> None:
     imported(file_of(question), curator)
     assert imported(file_of(question), curator, accept=True) == (1, 0)
@@ -203,3 +214,8 @@ def test_the_bank_counts_its_rubrics(question: Question, curator: User) -> None:
     (line,) = dataset_rubrics()
     assert (line.slug, line.items, line.accepted, line.drafts, line.without) == ("exam", 3, 1, 1, 1)
     assert list(waiting_drafts()) == [draft]
+    accept_rubric(draft, acting_user=curator, now=NOW)
+    newer = draft_rubric(question, PLAIN, acting_user=curator)
+    (line,) = dataset_rubrics()
+    assert (line.items, line.accepted, line.drafts, line.without) == (3, 2, 1, 1)
+    assert list(waiting_drafts()) == [newer]
