@@ -184,7 +184,7 @@ def _oldest_call(run: Run) -> datetime | None:
     awaited = Attempt.objects.filter(
         job__run=run, job__status=JobStatus.LEASED, status=AttemptStatus.SENT
     )
-    return awaited.aggregate(first=Min("sent_at"))["first"]
+    return awaited.order_by("sent_at").values_list("sent_at", flat=True).first()
 
 
 def waits_for_endpoint(run: Run) -> bool:
