@@ -42,7 +42,7 @@ MOST_SENDINGS = 40
 @pytest.fixture
 def server() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Gunicorn as ``serve`` starts it, on the database and with the sessions of the test."""
-    port = free_port(HOST, 18700)
+    port = free_port(HOST, 18700 + os.getpid() % 900)  # two suites may run on one machine
     here = {"DATABASE_URL": database_url(), "GRADEAPP_VAR": str(settings.VAR_DIR)}
     process = subprocess.Popen(
         web(HOST, port).command,
@@ -52,6 +52,7 @@ def server() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     )
     try:
         wait_until(lambda: answers(HOST, port), 60)
+        assert process.poll() is None, "somebody else took the port"
         yield process, port
     finally:
         kill(process)
