@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,21 +20,24 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
-# Rooms that know no database: a run on a second one need not ask them again.
+# A run on a second database need not ask again: rooms that know no database, and doors, behind
+# which it meets the same services and selectors.
 PURE_ROOMS = frozenset({"rules", "llm", "importers", "exports"})
+DOORS = re.compile(r"/(views|api)/|_(pages?|api)\.py$")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what a second database says nothing new about.
 
-    Pure rooms, whole benchmarks, and what is held of the project as a whole
-    (routes, words, sizes, docs), but not the migrations.
+    Pure rooms, doors, whole benchmarks, and what is held of the project as a
+    whole (routes, words, sizes, docs), but not the migrations.
     """
     root = Path(__file__).parent
     for item in items:
         of_all = item.path.parent == root and item.path.name != "test_migrations.py"
         pure = PURE_ROOMS & set(item.path.parts)
-        if pure or of_all or item.get_closest_marker("shareddata"):
+        door = DOORS.search(item.path.as_posix())
+        if pure or door or of_all or item.get_closest_marker("shareddata"):
             item.add_marker(pytest.mark.once)
 
 
