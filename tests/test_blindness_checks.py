@@ -7,9 +7,12 @@ import pytest
 from evaluations.models import BlindAnswer, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.rules.marking.scheme import Scheme
+from evaluations.selectors.desk import own_progress
+from evaluations.services.sending_back import send_back
+from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import answers_of, claimed, give, small_round
+from tests.evaluations.marking_world import NOW, answers_of, claimed, give, later, small_round
 from tests.test_blindness import HTMX, look, masked
 
 pytestmark = pytest.mark.django_db
@@ -70,3 +73,29 @@ def test_a_check_is_skipped_and_drafted_like_any_response(
         said.append((drafted.status_code, refused.status_code, masked(refused.content)))
     assert said[0] == said[1] == said[2]
     assert said[0][:2] == (200, 400)
+
+
+@pytest.mark.parametrize("to_others", [False, True], ids=["to the same", "to others"])
+def test_marks_that_go_back_leave_no_check_behind(
+    to_others: bool, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """What stayed marked, counted or versioned alone would be known as a check."""
+    made = small_round([teacher, other_teacher], 6, scheme=Scheme.SINGLE)
+    marked = []
+    for _ in range(3):
+        answer = claimed(teacher, made).answer
+        give(answer, teacher, ["3", "3", "6"])
+        marked.append(answer)
+    for answer, role in zip(marked, AnswerRole, strict=True):
+        disguise(answer, marked[0], role, lead)
+    BlindAnswer.objects.filter(pk__in=[one.pk for one in marked[1:]]).update(final=None)
+    past = NOW.replace(year=2000)
+    send_back(made, teacher, since=past, to_others=to_others, acting_user=lead, now=later(5))
+    told = logged_in(teacher).get("/api/v1/marks/").json()["results"]
+    assert [mark["version"] for mark in told] == [0, 0, 0]
+    assert own_progress(teacher, made).marked == 0
+    given = []
+    while slot := claim_next(teacher, round=made, now=later(6)):
+        give(slot.answer, teacher, ["1", "1", "1"])
+        given.append(slot.answer)
+    assert to_others == (not set(marked[1:]) & set(given)), "nobody else is given a check"

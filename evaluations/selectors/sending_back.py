@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
 from evaluations.rules.marking.arbitration import Rule
 from evaluations.selectors.round_choice import newest_rubrics
 from gradeapp.accounts.models import User
@@ -63,25 +63,30 @@ def slots_since(
 ) -> list[Slot]:
     """The slots of *teacher* whose counting mark was saved at *since* or later, in a fixed order.
 
-    Checks stay: they watch, and a check that is given again would see nothing.
-    So does a third mark that the final mark does not rest on, and, unless
+    A third mark that the final mark does not rest on stays, and, unless
     *with_arbitrated*, every mark of a response that the lead has decided.
     """
-    slots = _since(marking_round, teacher, since)
+    slots = _since(marking_round, teacher, since, TEACHERS)
     if not with_arbitrated:
         slots = slots.filter(~heard("answer"))
     rows = slots.select_related("answer__final").order_by("answer", "pk")
     return [slot for slot in rows if not _needless(slot)]
 
 
-def _since(marking_round: MarkingRound, teacher: User, since: datetime) -> QuerySet[Any]:
+def checks_since(marking_round: MarkingRound, teacher: User, since: datetime) -> list[Slot]:
+    """The seed answers and self-repeats that *teacher* marked at *since* or later.
+
+    They go back with the others: whatever stayed marked would be known as a check.
+    """
+    return list(_since(marking_round, teacher, since, CHECK_KINDS).order_by("answer", "pk"))
+
+
+def _since(
+    marking_round: MarkingRound, teacher: User, since: datetime, kinds: Sequence[str]
+) -> QuerySet[Any]:
     counts = Q(marks__stale=False, marks__version__gt=F("void_version"))
     slots = Slot.objects.filter(
-        answer__round=marking_round,
-        answer__role=AnswerRole.ANSWER,
-        holder=teacher,
-        marked=True,
-        kind__in=TEACHERS,
+        answer__round=marking_round, holder=teacher, marked=True, kind__in=kinds
     )
     return slots.annotate(saved=Max("marks__created_at", filter=counts)).filter(saved__gte=since)
 
@@ -99,7 +104,7 @@ def fall_since(
     decided = (
         0
         if with_arbitrated
-        else _since(marking_round, teacher, since).filter(heard("answer")).count()
+        else _since(marking_round, teacher, since, TEACHERS).filter(heard("answer")).count()
     )
     finals = {slot.answer_id for slot in slots if slot.answer.final_id is not None}
     return Fall(len(slots), len(finals), decided)

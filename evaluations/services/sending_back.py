@@ -16,6 +16,7 @@ from evaluations.selectors.sending_back import (
     TEACHERS,
     Reach,
     answers_in_reach,
+    checks_since,
     roles_on,
     slots_since,
 )
@@ -44,8 +45,9 @@ def send_back(
     By the same teacher, or *to_others*: spread over those of the pool who are not
     paused and have no role on the response. Final marks made with them are taken
     back and settled again when the new mark comes. Responses that the lead has
-    decided are left alone unless *with_arbitrated*; seed answers and self-repeats
-    always. Every version stays; which ones stands in the audit trail.
+    decided are left alone unless *with_arbitrated*. Seed answers and self-repeats go
+    back too, for whatever stayed marked would be known as a check; nobody else gets
+    them. Every version stays; which ones stands in the audit trail.
 
     Raises Conflict in a closed round or when there is nothing to send back,
     BadInput where there are no others.
@@ -54,9 +56,11 @@ def send_back(
     with transaction.atomic():
         choice = {"with_arbitrated": with_arbitrated}
         found = slots_since(marking_round, teacher, since, **choice)
-        held = hold([slot.answer_id for slot in found])
+        checks = checks_since(marking_round, teacher, since)
+        held = hold([slot.answer_id for slot in (*found, *checks)])
         found = slots_since(marking_round, teacher, since, **choice)
         slots = [slot for slot in found if slot.answer_id in held]
+        checks = [slot for slot in checks if slot.answer_id in held]
         if not slots:
             raise Conflict(
                 _("There is no mark of %(name)s since then that could be sent back.")
@@ -67,6 +71,8 @@ def send_back(
         taken = take_back(
             slots, {slot.pk: planned.get(slot.pk, teacher.pk) for slot in slots}, now=now
         )
+        again = None if to_others else teacher.pk
+        checked = take_back(checks, {slot.pk: again for slot in checks}, now=now)
         record(
             Tag.MARKS_SENT_BACK,
             marking_round,
@@ -75,6 +81,7 @@ def send_back(
             since=since.isoformat(),
             to="others" if to_others else "same",
             marks=taken.marks,
+            checks=checked.marks,
             finals=taken.finals,
         )
     return taken
