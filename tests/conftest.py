@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.db import connection
@@ -16,6 +17,9 @@ from tests.factories import make_user
 
 # Logins in tests need no slow hash; that the real one is set is tested in test_accounts.
 REAL_HASHERS = list(settings.PASSWORD_HASHERS)
+# No test asserts a time: a busy machine may take long over one example.
+hypothesis.settings.register_profile("gradeapp", deadline=None)
+hypothesis.settings.load_profile("gradeapp")
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

@@ -96,7 +96,7 @@ def test_deep_nesting_comes_back(mark: str) -> None:
     assert render_text(mark * 5_000)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=400))
 def test_any_text_gives_inert_html(text: str) -> None:
     html = render_text(text)

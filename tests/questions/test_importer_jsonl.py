@@ -509,7 +509,7 @@ def questions(draw: st.DrawFn) -> QuestionRecord:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(questions(), min_size=1, max_size=4, unique_by=lambda q: (q.task, q.external_id)))
 def test_what_is_written_is_read_back_the_same(
     tmp_path_factory: pytest.TempPathFactory, records: list[QuestionRecord]

@@ -146,7 +146,7 @@ def test_a_sum_that_differs_is_said() -> None:
     assert not proposal.adds_up
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.text(st.sampled_from("（()）【】[]…2分 3每点①②答D给任两第一问:：\nx"), max_size=400))
 def test_no_text_breaks_the_reading(text: str) -> None:
     proposal = proposed(text, 6, analysis=text, question=text)
