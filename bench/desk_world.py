@@ -51,7 +51,7 @@ def make_world(teachers: int, answers_a_question: int) -> World:
     import_questions("jsonl", SAMPLE / "gradeapp-sample")
     run = _answered(answers_a_question)
     made = open_round(
-        name="Benchmark",
+        name="Desk",
         responses=ResponseChoice(runs=(run.pk,)),
         teachers=people,
         scheme=Scheme.MEAN,

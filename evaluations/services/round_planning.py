@@ -30,6 +30,7 @@ from evaluations.rules.marking.seed_answers import repeats_due
 from evaluations.selectors.round_choice import Contents, ResponseChoice, contents_of
 from evaluations.services.round_settings import (
     RoundSettings,
+    check_name,
     check_people,
     check_responses,
     check_settings,
@@ -61,6 +62,7 @@ def plan_round(
     contents = contents_of(responses, settings.seeds, settings.random_seed)
     check_people(teachers, settings.scheme)
     check_settings(settings, now)
+    check_name(settings.name, responses)
     check_responses([*contents.answers, *contents.premarked], contents.rubrics, responses)
     with transaction.atomic():
         made = MarkingRound.objects.create(

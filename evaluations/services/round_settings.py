@@ -11,6 +11,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from evaluations.models import MarkingRound, Response, Run
+from evaluations.rules.marking.blinding import names_model
 from evaluations.rules.marking.scheme import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_SCHEME,
@@ -110,6 +111,21 @@ def check_settings(settings: RoundSettings, now: datetime | None) -> None:
         )
     if now is not None and settings.deadline is not None and settings.deadline <= now:
         raise BadInput(_("The deadline is over already."), code="deadline_over")
+
+
+def check_name(name: str, choice: ResponseChoice) -> None:
+    """Raise BadInput where the *name*, which teachers read, names a model that is chosen."""
+    chosen = Run.objects.filter(pk__in=choice.runs).order_by("language_model__name")
+    for model in chosen.values_list("language_model__name", flat=True).distinct():
+        if names_model(name, model):
+            raise BadInput(
+                _(
+                    "Teachers read the name of the round, and it names the model %(model)s. "
+                    "Give it another one."
+                )
+                % {"model": model},
+                code="name_names_model",
+            )
 
 
 def check_people(teachers: Sequence[User], scheme: Scheme) -> None:

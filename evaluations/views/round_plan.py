@@ -23,7 +23,11 @@ from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import BadInput
 
 # Where a refusal of a new round stands, if it belongs to one field.
-FIELD_OF = {"too_few_teachers": "scheme", "deadline_over": "deadline"}
+FIELD_OF = {
+    "name_names_model": "name",
+    "too_few_teachers": "scheme",
+    "deadline_over": "deadline",
+}
 # What has to be readable before a load can be worked out.
 NEEDED = ("runs", "random_seed", "per_task", "repeat_percent")
 

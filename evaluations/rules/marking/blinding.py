@@ -7,10 +7,14 @@ Blindness is kept by an allow-list: a marking page and the marking API are given
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
 from questions.rules.rubric import PointGroup, ScoringPoint
+
+# A shorter name of a model ("o1", "Yi") would be found in other words by chance.
+SHORTEST_SIGN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +94,23 @@ def self_mention(text: str) -> list[str]:
     found, and a style that gives a model away cannot be. The text is never changed.
     """
     return [" ".join(found.group().split()).rstrip(".-") for found in _SIGNS.finditer(text)]
+
+
+def names_model(text: str, model: str) -> bool:
+    """Whether a short *text* that teachers read, such as a round's name, tells *model*.
+
+    It does where it holds the model's name, or its family with the first number:
+    ``gpt4`` of ``gpt-4-0314``. Only letters and digits are compared, without case and
+    width; a maker before a slash (``THUDM/glm-4``) may be left out. Signs of fewer
+    than ``SHORTEST_SIGN`` characters are not looked for.
+    """
+    own = model.rpartition("/")[2]
+    family = re.match(r"\D+\d+", own)
+    signs = [_plain(name) for name in (model, own, family.group() if family else "")]
+    said = _plain(text)
+    return any(len(sign) >= SHORTEST_SIGN and sign in said for sign in signs)
+
+
+def _plain(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(character for character in folded if character.isalnum())

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.rules.marking.blinding import BlindItem, alias, self_mention
+from evaluations.rules.marking.blinding import BlindItem, alias, names_model, self_mention
 
 ALLOWED = {
     "public_id",
@@ -115,3 +115,42 @@ def test_long_texts_are_read_in_linear_time() -> None:
     ):
         assert self_mention(piece * 50_000) == []
     assert self_mention("as" + " " * 500_000) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "model"),
+    [
+        ("GPT-4 主观题", "gpt-4-0314"),
+        ("ＧＰＴ ４，第二批", "gpt-4-0314"),
+        ("history by chatgpt4", "gpt-4-0314"),
+        ("gpt_4.0314", "gpt-4-0314"),
+        ("GPT-3.5, physics", "gpt-3.5-turbo-0301"),
+        ("Claude 3: essays", "claude-3-opus-20240229"),
+        ("glm4", "THUDM/GLM-4-9B"),
+        ("THUDM glm 4 9b", "THUDM/GLM-4-9B"),
+        ("Claude Instant", "claude-instant"),
+        ("文心一言 语文", "文心一言"),
+        ("Kimi", "kimi"),
+    ],
+)
+def test_a_text_names_a_model(text: str, model: str) -> None:
+    assert names_model(text, model)
+
+
+@pytest.mark.parametrize(
+    ("text", "model"),
+    [
+        ("", "gpt-4-0314"),
+        ("Round 4", "gpt-4-0314"),
+        ("2010-2022 主观题", "gpt-4-0314"),
+        ("GPT-3.5, physics", "gpt-4-0314"),  # a model that is not the one asked about
+        ("样卷评卷 Sample round", "sample-student-a"),
+        ("Claude, the painter", "claude-3-opus-20240229"),  # the family without a number
+        ("Studio 1, biology", "o1"),  # too short: by chance
+        ("Physics, first batch", "Yi"),
+        ("Round 2010", "2010-a"),  # no family before its number
+        ("Round", ""),
+    ],
+)
+def test_a_text_names_no_model(text: str, model: str) -> None:
+    assert not names_model(text, model)

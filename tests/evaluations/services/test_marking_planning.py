@@ -145,6 +145,15 @@ def test_settings_that_could_not_work_are_refused(
     assert not MarkingRound.objects.exists()
 
 
+def test_a_name_that_tells_a_chosen_model_is_refused(teacher: User, other_teacher: User) -> None:
+    responses = responses_to(subjective_question(), 2, "gpt-4-0314")
+    with pytest.raises(BadInput, match="it names the model gpt-4-0314") as refusal:
+        planned(responses, [teacher, other_teacher], name="GPT-4 主观题")
+    assert refusal.value.code == "name_names_model"
+    assert not MarkingRound.objects.exists()
+    assert planned(responses, [teacher, other_teacher], name="Claude 3 主观题").answers.count() == 2
+
+
 def test_a_deadline_in_the_past_is_refused(teacher: User, other_teacher: User) -> None:
     responses = responses_to(subjective_question(), 2)
     with pytest.raises(BadInput, match="over already"):
