@@ -40,6 +40,15 @@ document.addEventListener("change", (event) => {
   if (event.target.name === "flags") showFlags();
 });
 
+// ---- the comment: its key goes on where the text ends ----
+document.addEventListener("click", (event) => {
+  const label = event.target.closest("label[for=comment]");
+  if (!label) return;
+  event.preventDefault();
+  label.control.focus();
+  label.control.setSelectionRange(label.control.textLength, label.control.textLength);
+});
+
 // ---- a response appears ----
 function announce(saved) {
   const { said, saidSaved } = document.getElementById("desk").dataset;
