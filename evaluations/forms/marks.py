@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models.vocabulary import Flag
 from evaluations.rules.marking.blinding import BlindItem
-from evaluations.rules.marking.plain_number import choices, plain
+from evaluations.rules.marking.plain_number import choices, plain, with_half
 from evaluations.selectors.desk import DeskItem, Given
 from evaluations.services.drafts import LONGEST_COMMENT
 from questions.rules.rubric import PointGroup, ScoringPoint, given_total
@@ -93,6 +93,13 @@ class Beside:
     sent: str
 
 
+class TypedMark(forms.DecimalField):
+    """A mark as typed at the desk, where "." adds a half."""
+
+    def to_python(self, value: Any) -> Decimal | None:
+        return super().to_python(with_half(value) if isinstance(value, str) else value)
+
+
 class MarkForm(forms.Form):
     """What the desk sends. Which marks are possible is the service's to say."""
 
@@ -108,9 +115,9 @@ class MarkForm(forms.Form):
         self.item = item
         for number, _point in enumerate(item.scoring_points, start=1):
             missing = gettext("Scoring point %(number)s has no mark yet.") % {"number": number}
-            self.fields[f"point-{number}"] = mark_field(missing)
+            self.fields[f"point-{number}"] = mark_field(missing, TypedMark)
         if not item.scoring_points:
-            self.fields["total"] = mark_field(gettext("Give a mark first."))
+            self.fields["total"] = mark_field(gettext("Give a mark first."), TypedMark)
 
     def clean_answer(self) -> UUID:
         """A page whose address and content belong to different responses is refused."""
@@ -138,18 +145,20 @@ class MarkForm(forms.Form):
         return str(next(iter(self.errors.values()))[0])
 
 
-def mark_field(missing: str) -> forms.DecimalField:
+def mark_field(
+    missing: str, kind: type[forms.DecimalField] = forms.DecimalField
+) -> forms.DecimalField:
     """A mark, with a sentence for an empty one and for one that is no number."""
     no_number = _("A mark is a number, like 3 or 2.5.")
-    return forms.DecimalField(error_messages={"required": missing, "invalid": no_number})
+    return kind(error_messages={"required": missing, "invalid": no_number})
 
 
 def typed(item: BlindItem, data: Any) -> Given:
     """What stands in a sent form, read or not: for a draft, and to show it again."""
     numbers = range(1, len(item.scoring_points) + 1)
     return Given(
-        points=tuple(data.get(f"point-{number}", "") for number in numbers),
-        total=data.get("total", ""),
+        points=tuple(with_half(data.get(f"point-{number}", "")) for number in numbers),
+        total=with_half(data.get("total", "")),
         comment=data.get("comment", ""),
         flags=tuple(data.getlist("flags")),
     )

@@ -4,6 +4,7 @@ import { cappedSum } from "./capped-sum.js";
 import { isBusy, marks } from "./desk-page.js";
 import { notify } from "./htmx-errors.js";
 import { actual } from "./key-map.js";
+import { press } from "./keys.js";
 
 const QUICK_MS = 900; // digits typed within this time belong to one number
 let typed = { point: null, text: "", at: 0 };
@@ -13,9 +14,12 @@ const entryOf = (point) => point.querySelector(".point-entry");
 const radiosOf = (point) => [...point.querySelectorAll("input[type=radio]")];
 const fullOf = (point) => Number(point.dataset.full);
 
+// A number that ends with "." is a half more; the server's rule is plain_number.with_half.
+const withHalf = (text) => (/^\d*\.$/.test(text) ? `${text}5` : text);
+
 export function valueOf(point) {
   const entry = entryOf(point);
-  return entry ? entry.value.trim() : (radiosOf(point).find((radio) => radio.checked)?.value ?? "");
+  return entry ? withHalf(entry.value.trim()) : (radiosOf(point).find((radio) => radio.checked)?.value ?? "");
 }
 
 function plain(number) {
@@ -163,18 +167,13 @@ function inComment(event) {
   return true;
 }
 
-// In a field for points a letter is a command as everywhere else: it could not be a mark.
-function pressKeyed(key) {
-  const keyed = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  keyed?.click();
-  return Boolean(keyed);
-}
-
+// In a field for points what could not be a mark is a command as everywhere else, or nothing.
 function inEntry(event, key) {
   const isOwn = key !== event.key && PLAIN_KEYS[key];
   if (key === "Enter") marks().requestSubmit();
   else if (ENTRY_KEYS.has(key) || isOwn) PLAIN_KEYS[key]();
-  else return /^[^\d.,]$/.test(key) && pressKeyed(key);
+  else if (/^[^\p{Nd}.,]$/u.test(key || event.key)) press(key);
+  else return false;
   return true;
 }
 
@@ -190,9 +189,9 @@ function handle(event) {
   if (event.target.id === "comment") return inComment(event);
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const key = actual(event);
-  if (!key) return false;
   if (inFlags(key)) return true;
   if (event.target.matches(".point-entry")) return inEntry(event, key);
+  if (!key) return false;
   if (event.target.matches("textarea, select, input:not([type=radio], [type=checkbox])")) return false;
   return elsewhere(event, key);
 }

@@ -19,23 +19,20 @@ function usable(el) {
   return !el.disabled && el.getAttribute("aria-disabled") !== "true" && el.offsetParent !== null;
 }
 
+// False when the key means nothing here.
+export function press(key) {
+  const keyed = document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`);
+  const help = key === "?" && document.querySelector("dialog[data-keys-help]");
+  const target = [...keyed].find(usable);
+  if (help) help.showModal();
+  else target?.click();
+  return Boolean(help || target);
+}
+
 document.addEventListener("keydown", (event) => {
   if (!isForUs(event)) return;
   const key = actual(event);
-  if (!key) return;
-  if (key === "?") {
-    const help = document.querySelector("dialog[data-keys-help]");
-    if (help) {
-      event.preventDefault();
-      help.showModal();
-    }
-    return;
-  }
-  const keyed = document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`);
-  const target = [...keyed].find(usable);
-  if (!target) return;
-  event.preventDefault();
-  target.click();
+  if (key && press(key)) event.preventDefault();
 });
 
 document.addEventListener("click", (event) => {

@@ -59,11 +59,22 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     expect(total).to_have_text("2.5")
     keys(page, "9")  # above the three points there are: refused, nothing changed
     expect(page.locator("#notices")).to_contain_text("9 is above the full marks, 3")
-    keys(page, "ArrowDown", "1", "2", "ArrowDown", "1")
+    keys(page, "ArrowDown", "1", "1", ".")  # in a field, too, "." adds a half
+    expect(total).to_have_text("14")
+    keys(page, "2", "5")
+    expect(total).to_have_text("13.75")
+    keys(page, "x", " ", "?")  # what could not be a mark is no text of the field
+    expect(page.locator("dialog[data-keys-help]")).to_be_visible()
+    keys(page, "Escape")
+    expect(page.locator(".point-entry")).to_have_value("11.25")
+    page.locator(".point-entry").fill("12")
+    keys(page, "ArrowDown", "1")
     expect(total).to_have_text("15.5")
     expect(page.locator("#given")).to_have_text("3 of 3 points given")
     keys(page, "f", "2", "Escape", "c")
-    page.keyboard.type("why: u s f 1 2")
+    page.keyboard.type("why: u s f ")
+    keys(page, "Home", "Escape", "c")  # back to where the text ends
+    page.keyboard.type("1 2")
     keys(page, "Escape", "Enter")
     expect_another(page, now)
     mark = Mark.objects.get()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_UP, Decimal
 
 SHOWN = Decimal("0.01")
+HALF_TYPED = re.compile(r"\d*\.")
 
 
 def plain(value: Decimal) -> str:
@@ -18,6 +20,14 @@ def plain(value: Decimal) -> str:
 def shown(value: Decimal) -> str:
     """The same rounded half up to two decimals: final marks are rounded only when shown."""
     return plain(value.quantize(SHOWN, ROUND_HALF_UP))
+
+
+def with_half(text: str) -> str:
+    """A number as typed at the desk: one that ends with "." is a half more, ``8.`` is ``8.5``.
+
+    The same rule as ``withHalf`` of desk-keys.js; any other text stays as it is.
+    """
+    return f"{text.strip()}5" if HALF_TYPED.fullmatch(text.strip()) else text
 
 
 def choices(full: Decimal, step: Decimal) -> list[Decimal]:

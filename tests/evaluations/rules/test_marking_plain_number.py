@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.rules.marking.plain_number import choices, plain, shown
+from evaluations.rules.marking.plain_number import choices, plain, shown, with_half
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,25 @@ def test_a_mark_is_written_plainly_and_exactly(value: str, written: str) -> None
 )
 def test_a_final_mark_is_rounded_half_up_when_shown(value: str, written: str) -> None:
     assert shown(Decimal(value)) == written
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("8.", "8.5"),
+        (" 12. ", "12.5"),
+        (".", ".5"),
+        ("8", "8"),
+        ("8.2", "8.2"),
+        ("8,", "8,"),
+        ("a.", "a."),
+        ("8..", "8.."),
+        ("-1.", "-1."),
+        ("", ""),
+    ],
+)
+def test_a_number_that_ends_with_a_point_is_a_half_more(typed: str, read: str) -> None:
+    assert with_half(typed) == read
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -269,15 +270,20 @@ def test_a_second_window_sees_both_marks_and_decides(
     assert list(Mark.objects.filter(stale=False).values_list("total", flat=True)) == [3, 6]
 
 
-def test_without_a_rubric_one_total_is_given(teacher: User, other_teacher: User) -> None:
+@pytest.mark.parametrize(("total", "saved"), [("7.5", "7.50"), ("8.", "8.50"), (".", "0.50")])
+def test_without_a_rubric_one_total_is_given(
+    total: str, saved: str, teacher: User, other_teacher: User
+) -> None:
     made = small_round([teacher, other_teacher], question=subjective_question(rubric=()))
     answer = held_slot(answers_of(made)[0], teacher).answer
     client = logged_in(teacher)
     page = client.get(address("desk", answer)).text
     assert 'name="total"' in page
-    sent = form_of(page) | {"total": "7.5"}
+    sent = form_of(page) | {"total": total}
+    client.post(address("draft", answer), sent | {"sequence": "1"}, headers=HTMX)
+    assert Decimal(Draft.objects.get().content["total"]) == Decimal(saved)
     assert client.post(address("save", answer), sent).status_code == 302
-    assert str(Mark.objects.get().total) == "7.50"
+    assert str(Mark.objects.get().total) == saved
 
 
 def test_undo_leads_back_to_the_last_mark_and_a_change_is_a_new_version(
