@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -60,12 +60,14 @@ class RoundPreview:
     """A round to be.
 
     ``taken`` and ``premarked`` count seed answers, of which some teacher meets
-    ``met``; ``measured_tasks`` of ``tasks`` have a pace, measured on
-    ``measured_marks``; the others are assumed.
+    ``met``; to ``single`` of the questions one response is marked only.
+    ``measured_tasks`` of ``tasks`` have a pace, measured on ``measured_marks``;
+    the others are assumed.
     """
 
     responses: int
     questions: int
+    single: int
     marks: int
     taken: int
     premarked: int
@@ -79,6 +81,12 @@ class RoundPreview:
     def minutes(self) -> int:
         """All teachers together."""
         return sum(teacher.minutes for teacher in self.teachers)
+
+    @property
+    def checks_show(self) -> bool:
+        """Whether there are checks, and most questions would come a second time only as one."""
+        checks = any(teacher.load.seeds or teacher.load.repeats for teacher in self.teachers)
+        return checks and self.single * 2 > self.questions
 
     @property
     def assumed_minutes(self) -> float:
@@ -125,6 +133,7 @@ def preview_of(
     return RoundPreview(
         responses=len(contents.answers),
         questions=len({question for _response, question in items}),
+        single=_single(question for _response, question in items),
         marks=len(items) * scheme.planned_marks,
         taken=len(contents.taken),
         premarked=len(contents.premarked),
@@ -153,6 +162,7 @@ def preview_of_planned(marking_round: MarkingRound) -> RoundPreview:
     return RoundPreview(
         responses=len(own),
         questions=len({row[1] for row in own}),
+        single=_single(row[1] for row in own),
         marks=len(own) * Scheme(marking_round.scheme).planned_marks,
         taken=taken,
         premarked=len(rows) - len(own) - taken,
@@ -186,6 +196,11 @@ def _previews(
         )
         for teacher in teachers
     )
+
+
+def _single(questions: Iterable[int]) -> int:
+    """How many questions occur once in *questions*, which has one for each response."""
+    return sum(number == 1 for number in Counter(questions).values())
 
 
 def _met(places: Sequence[QueuePlace]) -> int:

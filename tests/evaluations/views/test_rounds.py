@@ -16,7 +16,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
-from questions.rules.vocabulary import Subject
+from questions.rules.vocabulary import QuestionType, Subject
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
@@ -27,7 +27,7 @@ from tests.evaluations.marking_world import (
     small_round,
     subjective_question,
 )
-from tests.factories import make_user
+from tests.factories import make_response, make_run, make_task, make_user
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -161,6 +161,35 @@ def test_the_load_is_said_before_the_round_is_planned(
     assert cells(page.text) == rows
     assert 'value="Physics, first batch"' in page.text
     assert MarkingRound.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("twice", "repeat_percent", "warned"),
+    [
+        (0, "1", True),
+        (14, "1", True),  # 16 of 30 questions have one response
+        (15, "1", False),
+        (0, "0", False),  # nothing comes back
+    ],
+)
+def test_checks_that_their_question_gives_away_are_warned_of(
+    twice: int, repeat_percent: str, warned: bool, lead: User, teacher: User, other_teacher: User
+) -> None:
+    task = make_task(question_type=QuestionType.OPEN_ENDED)
+    questions = [subjective_question(task=task) for _ in range(30)]
+    runs = [make_run(task.dataset, name) for name in ("canary-1", "canary-2")]
+    for run, answered in zip(runs, (questions, questions[:twice]), strict=True):
+        for question in answered:
+            make_response(question, run)
+    client = logged_in(lead)
+    sent = form_for([teacher, other_teacher], repeat_percent=repeat_percent)
+    sent["runs"] = [run.pk for run in runs if run.responses.exists()]
+    said = "a teacher can tell a check by its question"
+    load = client.post(reverse("rounds:new"), sent | {"preview": "yes"}, headers=HTMX).text
+    assert (said in load) is warned
+    page = client.post(reverse("rounds:new"), sent, follow=True).text
+    assert "The round is planned" in page
+    assert (said in page) is warned
 
 
 @pytest.mark.parametrize(("teachers", "preset"), [(1, "1"), (2, "2+1"), (3, "2+1+1"), (5, "2+1+1")])
