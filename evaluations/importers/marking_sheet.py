@@ -122,7 +122,7 @@ def _text(cell: object) -> str:
 
 def _csv_rows(content: bytes) -> Iterator[Cells]:
     text = _decoded(content)
-    csv.field_size_limit(LONGEST_CSV_CELL)
+    limit = csv.field_size_limit(LONGEST_CSV_CELL)  # of the whole process: others keep theirs
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     try:
         for row in reader:
@@ -131,6 +131,8 @@ def _csv_rows(content: bytes) -> Iterator[Cells]:
             yield row
     except csv.Error as error:
         raise SheetFault("not_text") from error
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _decoded(content: bytes) -> str:

@@ -11,6 +11,7 @@ import openpyxl
 import pytest
 
 from evaluations.exports.marking_sheet import SheetWords, sheet_csv, sheet_table, sheet_xlsx
+from evaluations.importers.marking_sheet import SheetFault, read_sheet
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.sheet_rows import SheetLine
 from questions.rules.rubric import PointGroup, ScoringPoint
@@ -110,3 +111,10 @@ def test_a_text_that_fits_is_whole_and_what_xml_forbids_is_marked() -> None:
     assert page_of(sheet_xlsx("S", lines("字" * 32_000), WORDS)).cell(2, 5).value == "字" * 32_000
     cell = page_of(sheet_xlsx("S", lines("a\x0bb\ud800c\x00d\ufffee𝑥"), WORDS)).cell(2, 5)
     assert cell.value == "a\ufffdb\ufffdc\ufffdd\ufffde𝑥"
+
+
+def test_long_cells_of_a_sheet_leave_the_limit_of_other_files() -> None:
+    before = csv.field_size_limit()
+    with pytest.raises(SheetFault):
+        read_sheet(b"a,b\r\n" + b"x" * 200_000)
+    assert csv.field_size_limit() == before
