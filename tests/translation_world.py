@@ -260,6 +260,25 @@ def monitor_pages(marking: MarkingRound) -> list[str]:
     ]
 
 
+def round_pages(world: World) -> list[str]:
+    """What leads see of rounds: open and planned, with seed answers, monitors and responses."""
+    marking = world.round.public_id
+    return [
+        reverse("rounds:list"),
+        reverse("rounds:new"),
+        reverse("rounds:round", args=[marking]),
+        reverse("rounds:rulings", args=[marking]),
+        reverse("rounds:round", args=[world.seed.round.public_id]),
+        reverse("rounds:seeds", args=[world.seed.round.public_id]),
+        reverse("rounds:seed", args=[world.seed.round.public_id, world.seed.public_id]),
+        *monitor_pages(world.round),
+        *(
+            reverse("rounds:response", args=[marking, answer.public_id])
+            for answer in (world.settled, world.disputed, world.held)
+        ),
+    ]
+
+
 def pages(world: World) -> dict[str, list[str]]:
     """The addresses that each member of the cast looks at."""
     marking, answers = world.round.public_id, f"?dataset=exam-1&model={ALPHA}"
@@ -281,20 +300,6 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("judging:list"),
         reverse("judging:judge", args=[world.judge.pk]),
         reverse("judging:judgement", args=[world.judge.pk, world.written.public_id]),
-    ]
-    rounds = [
-        reverse("rounds:list"),
-        reverse("rounds:new"),
-        reverse("rounds:round", args=[marking]),
-        reverse("rounds:rulings", args=[marking]),
-        reverse("rounds:round", args=[world.seed.round.public_id]),
-        reverse("rounds:seeds", args=[world.seed.round.public_id]),
-        reverse("rounds:seed", args=[world.seed.round.public_id, world.seed.public_id]),
-        *monitor_pages(world.round),
-        *(
-            reverse("rounds:response", args=[marking, answer.public_id])
-            for answer in (world.settled, world.disputed, world.held)
-        ),
     ]
     review = world.review.public_id
     reviews = [
@@ -325,7 +330,7 @@ def pages(world: World) -> dict[str, list[str]]:
     return {
         "admin": [reverse("home"), *runs, *endpoints, *judging, *reports],
         "curator": [*own, *bank_pages(world.settled.question)],
-        "lead": [*own, *rounds, *reviews, *reports[:1]],
+        "lead": [*own, *round_pages(world), *reviews, *reports[:1]],
         "teacher": [*own, *desk, *reviewing],
         "other_teacher": [*desk[:2], *reviewing[:2]],
         "outsider": [*own, reverse("home")],
