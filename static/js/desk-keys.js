@@ -14,8 +14,12 @@ const entryOf = (point) => point.querySelector(".point-entry");
 const radiosOf = (point) => [...point.querySelectorAll("input[type=radio]")];
 const fullOf = (point) => Number(point.dataset.full);
 
-// A number that ends with "." is a half more; the server's rule is plain_number.with_half.
-const withHalf = (text) => (/^\d*\.$/.test(text) ? `${text}5` : text);
+// A number that ends with "." is a half more, and a comma is a point; the server's rule is
+// plain_number.with_half.
+function withHalf(text) {
+  const number = text.replace(/^(\d*)[,。，](\d{0,2})$/, "$1.$2");
+  return /^\d*\.$/.test(number) ? `${number}5` : number;
+}
 
 export function valueOf(point) {
   const entry = entryOf(point);
@@ -167,12 +171,18 @@ function inComment(event) {
   return true;
 }
 
+function writePoint(entry) {
+  entry.setRangeText(".", entry.selectionStart, entry.selectionEnd, "end");
+  entry.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
 // In a field for points what could not be a mark is a command as everywhere else, or nothing.
 function inEntry(event, key) {
   const isOwn = key !== event.key && PLAIN_KEYS[key];
   if (key === "Enter") marks().requestSubmit();
+  else if (key === "." && /^[,。，]$/.test(event.key)) writePoint(event.target);
   else if (ENTRY_KEYS.has(key) || isOwn) PLAIN_KEYS[key]();
-  else if (/^[^\p{Nd}.,]$/u.test(key || event.key)) press(key);
+  else if (/^[^\p{Nd}.,。，]$/u.test(key || event.key)) press(key);
   else return false;
   return true;
 }

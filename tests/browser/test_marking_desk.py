@@ -38,6 +38,11 @@ def keys(page: Page, *pressed: str) -> None:
         page.keyboard.press(key)
 
 
+def pressed_by_event(page: Page, key: str) -> None:
+    """A key that the driver's keyboard lacks, as the browser tells a page of it."""
+    page.locator(":focus").dispatch_event("keydown", {"key": key, "bubbles": True})
+
+
 def expect_another(page: Page, before: str) -> None:
     expect(page.locator("#marks")).not_to_have_attribute("data-alias", before)
     # A key pressed before the first point has the focus would go nowhere; no hand is so quick.
@@ -57,12 +62,27 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     expect(total).to_have_text("–")
     keys(page, "2", ".", "5")  # as one writes it
     expect(total).to_have_text("2.5")
+    for half in (".", ",", "。", "，"):  # also those of a Chinese keyboard
+        keys(page, "Backspace", "1")
+        pressed_by_event(page, half)
+        expect(total).to_have_text("1.5")
+    keys(page, "2", ".")
+    expect(total).to_have_text("2.5")
     keys(page, "9")  # above the three points there are: refused, nothing changed
     expect(page.locator("#notices")).to_contain_text("9 is above the full marks, 3")
     keys(page, "ArrowDown", "1", "1", ".")  # in a field, too, "." adds a half
     expect(total).to_have_text("14")
     keys(page, "2", "5")
     expect(total).to_have_text("13.75")
+    for point in (",", "。", "，"):
+        page.locator(".point-entry").fill("11")
+        pressed_by_event(page, point)
+        expect(page.locator(".point-entry")).to_have_value("11.")
+        keys(page, "5")
+        expect(total).to_have_text("14")
+    page.locator(".point-entry").fill("11，")  # as an input method writes it
+    expect(total).to_have_text("14")
+    page.locator(".point-entry").fill("11.25")
     keys(page, "x", " ", "?")  # what could not be a mark is no text of the field
     expect(page.locator("dialog[data-keys-help]")).to_be_visible()
     keys(page, "Escape")

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from questions.rules.vocabulary import Named
 
 # What Chinese keyboards write in place of the keys that the desk knows.
-FULL_WIDTH = str.maketrans("。？", ".?")
+FULL_WIDTH = str.maketrans("。，？", ".,?")
 LONGEST_KEY = 1
 
 

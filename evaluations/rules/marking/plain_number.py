@@ -7,6 +7,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 SHOWN = Decimal("0.01")
 HALF_TYPED = re.compile(r"\d*\.")
+# Two digits at most: "1,000" is a thousand to some, so it is no mark.
+OTHER_POINT = re.compile(r"(\d*)[,。，](\d{0,2})")
 
 
 def plain(value: Decimal) -> str:
@@ -25,9 +27,16 @@ def shown(value: Decimal) -> str:
 def with_half(text: str) -> str:
     """A number as typed at the desk: one that ends with "." is a half more, ``8.`` is ``8.5``.
 
-    The same rule as ``withHalf`` of desk-keys.js; any other text stays as it is.
+    A comma, and what a Chinese keyboard writes for the two, are the same: ``8，`` is
+    ``8.5`` and ``8,25`` is ``8.25``. The same rule as ``withHalf`` of desk-keys.js;
+    any other text stays as it is.
     """
-    return f"{text.strip()}5" if HALF_TYPED.fullmatch(text.strip()) else text
+    number = text.strip()
+    if other := OTHER_POINT.fullmatch(number):
+        number = ".".join(other.groups())
+    if HALF_TYPED.fullmatch(number):
+        return f"{number}5"
+    return number if other else text
 
 
 def choices(full: Decimal, step: Decimal) -> list[Decimal]:
