@@ -1,9 +1,12 @@
-"""The first page: it sends everybody to where their work is."""
+"""The first page, which sends everybody to where their work is, and the icon of the site."""
 
 from __future__ import annotations
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.templatetags.static import static
+from django.views.decorators.http import require_safe
 
 from gradeapp.accounts.roles import Capability
 from gradeapp.context import navigation
@@ -14,3 +17,10 @@ def home(request: HttpRequest) -> HttpResponse:
     if request.user.capabilities == {Capability.MARK}:
         return redirect("/marking/")
     return render(request, "home.html", {"entries": navigation(request)["nav"]})
+
+
+@require_safe
+@login_not_required
+def icon(request: HttpRequest) -> HttpResponse:
+    """Where a browser looks that was told of no icon, as on a file or the operators' pages."""
+    return redirect(static("img/favicon.ico"))

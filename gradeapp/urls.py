@@ -8,10 +8,11 @@ from django.urls import include, path
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView
 
-from gradeapp.pages import home
+from gradeapp.pages import home, icon
 
 urlpatterns = [
     path("", home, name="home"),
+    path("favicon.ico", icon, name="icon"),
     path("", include("gradeapp.accounts.urls")),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
     path("questions/", include("questions.urls")),

@@ -23,6 +23,7 @@ Needed = C | str
 # Route name (with its namespace) -> who may use it; a pair is for GET and for POST.
 TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "home": KNOWN,
+    "icon": EVERYBODY,
     "login": EVERYBODY,
     "logout": KNOWN,
     "password_change": KNOWN,
