@@ -272,7 +272,14 @@ def test_a_second_window_sees_both_marks_and_decides(
 
 @pytest.mark.parametrize(
     ("total", "saved"),
-    [("7.5", "7.50"), ("8.", "8.50"), (".", "0.50"), ("8,", "8.50"), ("8。", "8.50"), ("7，5", "7.50")],
+    [
+        ("7.5", "7.50"),
+        ("8.", "8.50"),
+        (".", "0.50"),
+        ("8,", "8.50"),
+        ("8。", "8.50"),
+        ("7，5", "7.50"),
+    ],
 )
 def test_without_a_rubric_one_total_is_given(
     total: str, saved: str, teacher: User, other_teacher: User
