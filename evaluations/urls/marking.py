@@ -3,6 +3,7 @@
 from django.urls import path
 
 from evaluations.views import desk_settings, marking, marking_sheets
+from evaluations.views.sheet_doors import sheet_routes
 
 app_name = "marking"
 urlpatterns = [
@@ -19,10 +20,5 @@ urlpatterns = [
     path("responses/<uuid:answer_id>/draft/", marking.draft, name="draft"),
     path("responses/<uuid:answer_id>/print/", marking_sheets.print_response, name="print"),
     path("rounds/<uuid:round_id>/sheets/", marking_sheets.sheets, name="sheets"),
-    path("sheets/<uuid:sheet_id>/", marking_sheets.sheet, name="sheet"),
-    path("sheets/<uuid:sheet_id>/save/", marking_sheets.save, name="sheet-save"),
-    path("sheets/<uuid:sheet_id>/return/", marking_sheets.give_back, name="sheet-return"),
-    path("sheets/<uuid:sheet_id>/marks.csv", marking_sheets.csv_file, name="sheet-csv"),
-    path("sheets/<uuid:sheet_id>/marks.xlsx", marking_sheets.xlsx_file, name="sheet-xlsx"),
-    path("sheets/<uuid:sheet_id>/print/", marking_sheets.print_sheet, name="sheet-print"),
+    *sheet_routes(marking_sheets.OWN),
 ]

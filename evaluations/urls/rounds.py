@@ -11,6 +11,7 @@ from evaluations.views import (
     rounds,
     seed_answers,
 )
+from evaluations.views.sheet_doors import sheet_routes
 
 app_name = "rounds"
 urlpatterns = [
@@ -30,10 +31,5 @@ urlpatterns = [
     path("<uuid:round_id>/responses/<uuid:answer_id>/", arbitration.response_page, name="response"),
     path("<uuid:round_id>/responses/<uuid:answer_id>/claim/", arbitration.claim, name="claim"),
     path("<uuid:round_id>/sheets/", round_sheets.sheets, name="sheets"),
-    path("sheets/<uuid:sheet_id>/", round_sheets.sheet, name="sheet"),
-    path("sheets/<uuid:sheet_id>/save/", round_sheets.save, name="sheet-save"),
-    path("sheets/<uuid:sheet_id>/return/", round_sheets.give_back, name="sheet-return"),
-    path("sheets/<uuid:sheet_id>/marks.csv", round_sheets.csv_file, name="sheet-csv"),
-    path("sheets/<uuid:sheet_id>/marks.xlsx", round_sheets.xlsx_file, name="sheet-xlsx"),
-    path("sheets/<uuid:sheet_id>/print/", round_sheets.print_sheet, name="sheet-print"),
+    *sheet_routes(round_sheets.LED),
 ]

@@ -7,18 +7,16 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluations.models import MarkingSheet
 from evaluations.selectors.desk import desk_item, own_round, own_slot
 from evaluations.selectors.marking_sheets import sheet_called
 from evaluations.views import sheet_pages as pages
-from evaluations.views.sheet_files import sheet_file
+from evaluations.views.sheet_doors import Door
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import NotFound
-
-SPACE = "marking"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -28,50 +26,7 @@ def sheets(request: MemberRequest, round_id: UUID) -> HttpResponse:
     marking_round = own_round(request.user, round_id)
     if marking_round is None:
         raise NotFound(_("There is no such round here."))
-    return pages.sheets_page(request, marking_round, SPACE, request.user)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@requires(Capability.MARK)
-def sheet(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
-    """One own sheet; a POST shows what a filled file would save."""
-    return pages.sheet_page(request, _own(request, sheet_id), SPACE)
-
-
-@require_POST
-@requires(Capability.MARK)
-def save(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
-    """Save the good rows."""
-    return pages.save_page(request, _own(request, sheet_id), SPACE)
-
-
-@require_POST
-@requires(Capability.MARK)
-def give_back(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
-    """Give back what is left."""
-    return pages.return_page(request, _own(request, sheet_id), SPACE)
-
-
-@require_safe
-@requires(Capability.MARK)
-def csv_file(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
-    """What is left as CSV."""
-    return sheet_file(_own(request, sheet_id), "csv", request.user)
-
-
-@require_safe
-@requires(Capability.MARK)
-def xlsx_file(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
-    """What is left as a workbook."""
-    return sheet_file(_own(request, sheet_id), "xlsx", request.user)
-
-
-@require_safe
-@requires(Capability.MARK)
-def print_sheet(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
-    """What is left on paper."""
-    back = reverse("marking:sheet", args=[sheet_id])
-    return pages.print_sheet(request, _own(request, sheet_id), back)
+    return pages.sheets_page(request, marking_round, OWN.space, request.user)
 
 
 @require_safe
@@ -91,3 +46,6 @@ def _own(request: MemberRequest, sheet_id: UUID) -> MarkingSheet:
     if found is None:
         raise NotFound(_("There is no such sheet of yours."))
     return found
+
+
+OWN = Door("marking", Capability.MARK, _own)

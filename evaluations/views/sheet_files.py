@@ -17,6 +17,7 @@ from evaluations.rules.marking.sheet_rows import SheetLine
 from evaluations.selectors.marking_sheets import sheet_lines
 from evaluations.services.marking_sheets import note_download
 from gradeapp.accounts.models import User
+from gradeapp.accounts.permissions import MemberRequest
 
 Writer = Callable[[str, Sequence[SheetLine], SheetWords], bytes]
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -26,7 +27,17 @@ FORMATS: dict[str, tuple[Writer, str]] = {
 }
 
 
-def sheet_file(sheet: MarkingSheet, shape: str, reader: User) -> HttpResponse:
+def csv_file(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
+    """What is left on *sheet* as CSV."""
+    return _file(sheet, "csv", request.user)
+
+
+def xlsx_file(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
+    """What is left on *sheet* as a workbook."""
+    return _file(sheet, "xlsx", request.user)
+
+
+def _file(sheet: MarkingSheet, shape: str, reader: User) -> HttpResponse:
     """What is still on *sheet* as ``csv`` or ``xlsx``; who took it away is kept."""
     write, kind = FORMATS[shape]
     lines = sheet_lines(sheet)

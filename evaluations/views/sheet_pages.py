@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core import signing
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -103,8 +104,9 @@ def return_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> Http
     return redirect(f"{space}:sheets", sheet.round.public_id)
 
 
-def print_sheet(request: MemberRequest, sheet: MarkingSheet, back: str) -> HttpResponse:
+def print_sheet(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
     """Every response that is still on the sheet, one after another on paper."""
+    back = reverse(f"{space}:sheet", args=[sheet.public_id])
     shown = [desk_item(slot, sheet.teacher) for slot in slots_with_texts(sheet)]
     return print_page(request, sheet.round, shown, back)
 
