@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import pytest
+from django.db import transaction
 
-from evaluations.models import BlindAnswer, SeedAnswer, Slot
+from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.rules.marking.scheme import Scheme
-from evaluations.selectors.desk import own_progress
+from evaluations.selectors.desk import desk_item, own_progress
+from evaluations.selectors.sending_back import Reach
+from evaluations.services.marking_again import mark_again
 from evaluations.services.sending_back import send_back
 from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import NOW, answers_of, claimed, give, later, small_round
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    claimed,
+    give,
+    later,
+    small_round,
+    subjective_question,
+)
+from tests.factories import make_rubric
 from tests.test_blindness import HTMX, look, masked
 
 pytestmark = pytest.mark.django_db
@@ -99,3 +111,58 @@ def test_marks_that_go_back_leave_no_check_behind(
         give(slot.answer, teacher, ["1", "1", "1"])
         given.append(slot.answer)
     assert to_others == (not set(marked[1:]) & set(given)), "nobody else is given a check"
+
+
+@pytest.mark.parametrize("scheme", [Scheme.SINGLE, Scheme.TWO_AND_LEAD], ids=lambda one: one.value)
+@pytest.mark.parametrize("reach", Reach)
+@pytest.mark.parametrize("marked", [False, True], ids=["at hand", "marked"])
+def test_a_new_rubric_leaves_no_check_behind(
+    scheme: Scheme, reach: Reach, marked: bool, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Its mark, its rubric and its place in the queue go the way of any response's."""
+    question = subjective_question()
+    pool = [teacher] if scheme is Scheme.SINGLE else [teacher, other_teacher]
+    made = small_round(pool, 3, scheme=scheme, question=question)
+    first = claimed(teacher, made).answer
+    give(first, teacher, ["3", "3", "6"])
+    answer = claimed(teacher, made).answer
+    if marked:
+        give(answer, teacher, ["3", "3", "0"])
+    make_rubric(question, (("all of it", "12"),))
+    worlds = []
+    for role in AnswerRole:
+        before = transaction.savepoint()
+        disguise_own(answer, first, role, teacher, lead)
+        mark_again(made, question, reach=reach, acting_user=lead, now=later(5))
+        worlds.append(told_of(made, answer, first, teacher))
+        transaction.savepoint_rollback(before)
+    assert worlds[0] == worlds[1] == worlds[2]
+
+
+def disguise_own(
+    answer: BlindAnswer, first: BlindAnswer, role: AnswerRole, teacher: User, lead: User
+) -> None:
+    """As ``disguise``, where another teacher may be planned for the response too."""
+    Slot.objects.filter(answer=answer).exclude(holder=teacher).update(planned=None)
+    if role is not AnswerRole.ANSWER:
+        Slot.objects.filter(answer=answer).exclude(holder=teacher).delete()
+        BlindAnswer.objects.filter(pk=answer.pk).update(final=None)
+        disguise(answer, first, role, lead)
+
+
+def told_of(
+    made: MarkingRound, answer: BlindAnswer, first: BlindAnswer, teacher: User
+) -> list[object]:
+    """What the teacher's screen and API say of their marks, and what they are given next."""
+    progress = own_progress(teacher, made)
+    marks = logged_in(teacher).get(f"/api/v1/marks/?response={answer.public_id}").json()["results"]
+    told = [(mark["version"], mark["total"], len(mark["points"])) for mark in marks]
+    coming: list[tuple[str, list[str], str]] = []
+    names = {answer.pk: "this one", first.pk: "the first"}
+    while slot := claim_next(teacher, round=made, now=later(6)):
+        item = desk_item(slot, teacher)
+        name = names.get(slot.answer_id, "the third")
+        coming.append((name, [point.text for point in item.item.scoring_points], str(item.given)))
+        give(slot.answer, teacher, ["1"] * len(item.item.scoring_points))
+    # In a round as small as this one a repeat cannot keep its distance from its first.
+    return [progress.marked, progress.total, told, sorted(coming)]

@@ -67,6 +67,7 @@ class _Given:
     total: float
     full: float
     seconds: int | None
+    rubric: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,11 @@ def _watched_marks(marking_round: MarkingRound) -> dict[int, list[WatchedMark]]:
     given = _given(marking_round)
     answers = _answers(marking_round)
     by_kind = {(one.answer, one.kind): one for one in given}
-    own = {(one.answer, one.teacher): one.total for one in given if one.kind not in CHECK_KINDS}
+    own = {
+        (one.answer, one.teacher, one.rubric): one.total
+        for one in given
+        if one.kind not in CHECK_KINDS
+    }
     asks = Scheme(marking_round.scheme) in (Scheme.TWO_AND_LEAD, Scheme.THREE_AND_LEAD)
     called = _called(marking_round, by_kind) if asks else set()
     found: dict[int, list[WatchedMark]] = defaultdict(list)
@@ -147,7 +152,7 @@ def _watched_marks(marking_round: MarkingRound) -> dict[int, list[WatchedMark]]:
                 called=one.answer in called if partner and asks else None,
                 final=None if checks else answer.final,
                 reference=answer.reference if one.kind == SlotKind.SEED else None,
-                before=own.get((answer.repeat_of or 0, one.teacher))
+                before=own.get((answer.repeat_of or 0, one.teacher, one.rubric))
                 if one.kind == SlotKind.REPEAT
                 else None,
             )
@@ -163,15 +168,15 @@ def _given(marking_round: MarkingRound) -> list[_Given]:
         .order_by("pk")
         .values_list(
             *("pk", "slot_id", "slot__answer_id", "slot__kind", "teacher_id"),
-            *(real("total"), real("full"), "seconds"),
+            *(real("total"), real("full"), "seconds", "rubric_id"),
         )
     )
     newest: dict[int, _Given] = {}
-    for mark, slot, answer, kind, teacher, total, full, seconds in rows:
+    for mark, slot, answer, kind, teacher, total, full, seconds, rubric in rows:
         before = newest.pop(slot, None)
         if before is not None and before.seconds is not None:
             seconds = before.seconds + (seconds or 0)
-        newest[slot] = _Given(mark, answer, kind, teacher, total, full, seconds)
+        newest[slot] = _Given(mark, answer, kind, teacher, total, full, seconds, rubric)
     return list(newest.values())
 
 

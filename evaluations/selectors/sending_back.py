@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
 from evaluations.rules.marking.arbitration import Rule
+from evaluations.rules.marking.scheme import Scheme
 from evaluations.selectors.round_choice import newest_rubrics
 from gradeapp.accounts.models import User
 from questions.models import Question, Rubric
@@ -164,6 +165,53 @@ def answers_in_reach(
     elif not with_arbitrated:
         answers = answers.filter(~heard("pk"))
     return answers.order_by("pk")
+
+
+def seeds_in_reach(
+    marking_round: MarkingRound, newest: Rubric, reach: Reach
+) -> QuerySet[BlindAnswer]:
+    """The seed answers that move with the responses: those that look like one of them.
+
+    Who marked a seed answer takes it for a response that is final under a scheme
+    of one mark, and for one that waits for its other mark under the others.
+    """
+    seeds = _outdated(marking_round, newest, AnswerRole.SEED)
+    if reach is Reach.ALL or (reach is Reach.UNSETTLED and not _single(marking_round)):
+        return seeds
+    return seeds.filter(~touched())
+
+
+def seeds_left_behind(
+    marking_round: MarkingRound, newest: Rubric, reach: Reach
+) -> list[BlindAnswer]:
+    """The seed answers that must not come to anybody else, for nothing else has the old rubric.
+
+    With two marks a response that the partner has marked keeps it too.
+    """
+    if reach is Reach.ALL or not _single(marking_round):
+        return []
+    return list(_outdated(marking_round, newest, AnswerRole.SEED).filter(touched()))
+
+
+def repeats_in_reach(
+    marking_round: MarkingRound, newest: Rubric, firsts: Collection[int]
+) -> list[BlindAnswer]:
+    """The self-repeats that move: unmarked ones, and marked ones whose first is in *firsts*."""
+    repeats = _outdated(marking_round, newest, AnswerRole.REPEAT).annotate(marked=touched())
+    return [one for one in repeats if not one.marked or one.repeat_of_id in firsts]
+
+
+def _outdated(
+    marking_round: MarkingRound, newest: Rubric, role: AnswerRole
+) -> QuerySet[BlindAnswer]:
+    answers = BlindAnswer.objects.filter(
+        round=marking_round, role=role, question=newest.question_id
+    )
+    return answers.exclude(rubric=newest.pk).order_by("pk")
+
+
+def _single(marking_round: MarkingRound) -> bool:
+    return Scheme(marking_round.scheme) is Scheme.SINGLE
 
 
 def _own(marking_round: MarkingRound) -> QuerySet[BlindAnswer]:

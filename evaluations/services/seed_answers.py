@@ -1,4 +1,4 @@
-"""The reference marks that a lead gives to seed answers before a round starts."""
+"""The reference marks of seed answers: a lead gives them before the start or under a new rubric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, SeedAnswer
-from evaluations.models.vocabulary import AnswerRole, RoundStatus
+from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
 from evaluations.services.mark_rows import GivenMark, check_given, frozen_rubric
 from evaluations.services.settling import lock
 from gradeapp.accounts.models import User
@@ -31,7 +31,8 @@ def premark(
     *points* are given per scoring point in the rubric's order; without a rubric
     *total* is given alone. The audit trail keeps every version. Raises NotFound for
     what waits for no reference, NotAllowed for a lead who marks in the round, Conflict
-    once the round has started, BadInput for a mark that does not fit.
+    once the round has started, unless the reference was retired, BadInput for a mark
+    that does not fit.
     """
     given = GivenMark(tuple(points), total, comment.strip())
     with transaction.atomic():
@@ -57,7 +58,9 @@ def _check(answer: BlindAnswer, lead: User) -> None:
     taken = SeedAnswer.objects.filter(answer=answer, taken_from__isnull=False)
     if answer.role != AnswerRole.SEED or taken.exists():
         raise NotFound(_("This response waits for no reference mark."))
-    if answer.round.status != RoundStatus.PLANNED:
+    given = SeedAnswer.objects.filter(answer=answer).exists()
+    retired = answer.round.status in LIVE and not given
+    if answer.round.status != RoundStatus.PLANNED and not retired:
         raise Conflict(
             _("The round has started; its reference marks stay as they are."), code="round_open"
         )

@@ -62,6 +62,7 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "rows": rounds.answer_rows(list(page)),
         "loads": rounds.teacher_loads(marking_round),
         "seeds": marking_round.answers.filter(role=AnswerRole.SEED).count(),
+        "waiting_seeds": waiting_seeds(marking_round).count(),
         "repeats": marking_round.answers.filter(role=AnswerRole.REPEAT).count(),
         "drafts": [] if marking_round.status == RoundStatus.OPEN else kept_drafts(marking_round),
     }

@@ -33,8 +33,9 @@ def seed_list(request: MemberRequest, round_id: UUID) -> HttpResponse:
     context = {
         "round": marking_round,
         "seeds": seeds_of(marking_round),
-        "waiting": waiting if marking_round.status == RoundStatus.PLANNED else None,
+        "waiting": waiting if marking_round.status != RoundStatus.CLOSED else None,
         "is_planned": marking_round.status == RoundStatus.PLANNED,
+        "is_closed": marking_round.status == RoundStatus.CLOSED,
     }
     return render(request, "evaluations/rounds/seeds.html", context)
 

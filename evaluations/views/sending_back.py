@@ -18,9 +18,10 @@ from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
 from evaluations.selectors import monitoring
 from evaluations.selectors.sending_back import Reach, fall_since, outdated_rubrics
+from evaluations.services.marking_again import Moved, mark_again
 from evaluations.services.reopening import TakenBack
 from evaluations.services.rounds import look_at_round
-from evaluations.services.sending_back import mark_again, send_back
+from evaluations.services.sending_back import send_back
 from evaluations.views.monitoring import FOLDER, teacher_called, watched_teacher
 from evaluations.views.rounds import visible_round
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -114,7 +115,7 @@ def _mark_again(request: MemberRequest, marking_round: MarkingRound) -> HttpResp
     form = MarkAgainForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("Choose which responses are marked again."))
-    moved, taken = mark_again(
+    moved = mark_again(
         marking_round,
         _question(marking_round, request.POST.get("question", "")),
         reach=Reach(form.cleaned_data["reach"]),
@@ -122,13 +123,26 @@ def _mark_again(request: MemberRequest, marking_round: MarkingRound) -> HttpResp
         acting_user=request.user,
         now=timezone.now(),
     )
+    messages.success(request, _moved_words(moved))
+    return redirect("monitoring:rubrics", marking_round.public_id)
+
+
+def _moved_words(moved: Moved) -> str:
     words = ngettext(
         "%(number)s response is under the new rubric now.",
         "%(number)s responses are under the new rubric now.",
-        moved,
-    ) % {"number": moved}
-    messages.success(request, f"{words} {_taken_words(taken)}" if taken.marks else words)
-    return redirect("monitoring:rubrics", marking_round.public_id)
+        moved.responses,
+    ) % {"number": moved.responses}
+    if moved.taken.marks:
+        words = f"{words} {_taken_words(moved.taken)}"
+    if not moved.references:
+        return words
+    retired = ngettext(
+        "%(number)s seed answer waits for a new reference mark.",
+        "%(number)s seed answers wait for new reference marks.",
+        moved.references,
+    ) % {"number": moved.references}
+    return f"{words} {retired}"
 
 
 def _question(marking_round: MarkingRound, public_id: str) -> Question:

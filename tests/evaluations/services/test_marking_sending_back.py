@@ -19,7 +19,8 @@ from evaluations.selectors.sending_back import Reach, fall_since, outdated_rubri
 from evaluations.services.arbitration import arbitrate
 from evaluations.services.drafts import save_draft
 from evaluations.services.marking import save_mark
-from evaluations.services.sending_back import mark_again, send_back
+from evaluations.services.marking_again import mark_again
+from evaluations.services.sending_back import send_back
 from evaluations.services.settling import newest_marks
 from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
@@ -315,8 +316,8 @@ def question() -> Question:
 
 
 def again(made: MarkingRound, question: Question, reach: Reach, lead: User) -> tuple[int, int, int]:
-    moved, taken = mark_again(made, question, reach=reach, acting_user=lead, now=later(5))
-    return moved, len(taken.marks), len(taken.finals)
+    moved = mark_again(made, question, reach=reach, acting_user=lead, now=later(5))
+    return moved.responses, len(moved.taken.marks), len(moved.taken.finals)
 
 
 def newer(question: Question, points: str = "12") -> Rubric:
