@@ -49,6 +49,7 @@ def test_databases() -> None:
     assert (database["USER"], database["PASSWORD"]) == ("me", "p@ss")
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 6432, "exam")
     assert database["OPTIONS"]["sslmode"] == "require"
+    assert "-c jit=off" in database["OPTIONS"]["options"]
     sqlite = Environment({}).database("X", Path("here.sqlite3"))
     assert sqlite["NAME"] == "here.sqlite3"
     assert sqlite["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
