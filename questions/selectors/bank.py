@@ -31,7 +31,8 @@ from questions.models import (
 )
 from questions.selectors.gate import live_problem
 
-BY_PLACE = ("task__dataset__slug", "task__slug", "position")
+# The key comes last: an order that leaves ties would show a row on two pages, or on none.
+BY_PLACE = ("task__dataset__slug", "task__slug", "position", "pk")
 
 
 def question_list() -> QuerySet[Question]:
@@ -59,10 +60,11 @@ def human_rate() -> Subquery:
         default=_mean(plain),
         output_field=FloatField(),
     )
+    # Read once for all items; asked of each rate, "is there none that corrects it" costs a look-up.
+    corrected = HumanRate.objects.filter(corrects__isnull=False).values("corrects")
     rates = (
-        HumanRate.objects.filter(
-            question=OuterRef("pk"), kind=HumanRate.AVERAGE, corrected_by__isnull=True
-        )
+        HumanRate.objects.filter(question=OuterRef("pk"), kind=HumanRate.AVERAGE)
+        .exclude(pk__in=corrected)
         .order_by()
         .values("question")
         .annotate(sized=Count(people))

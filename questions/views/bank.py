@@ -31,10 +31,11 @@ SEEN = 36  # so many characters of a row's first line are in sight on any screen
 def question_page_list(request: MemberRequest) -> HttpResponse:
     """Questions by filter; the filters stand in the address. htmx gets the results alone."""
     filters = QuestionFilter(request.GET, queryset=by_place())
-    # All keys at once: a search reads its texts one time, for the number and for the page.
-    keys = list(filters.qs.values_list("pk", flat=True))
-    page = Paginator(keys, PAGE).get_page(request.GET.get("page"))
+    keys = filters.qs.values_list("pk", flat=True)
     words = search_words(filters.form.cleaned_data.get("q") or "")
+    # A search reads its texts one time, for the number and for the page: all its keys at once.
+    paginator = Paginator(list(keys) if words else keys, PAGE)
+    page = paginator.get_page(request.GET.get("page"))
     query = query_of(filters)
     context = {
         "filters": filters,
@@ -42,7 +43,7 @@ def question_page_list(request: MemberRequest) -> HttpResponse:
         "rows": [shown(row, words) for row in shown_rows(list(page.object_list))],
         "chips": chips(filters),
         "query": query,
-        "bank_is_empty": not keys and not Question.objects.exists(),
+        "bank_is_empty": not paginator.count and not Question.objects.exists(),
         "bulk_form": BulkLabelForm() if request.user.may(Capability.EDIT_QUESTIONS) else None,
         "may_suggest": request.user.may(Capability.START_RUNS),
     }
