@@ -55,6 +55,12 @@ def test_the_desk(
     page.get_by_role("button", name="Print").wait_for()
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # A browser repeats the head of a table on each sheet of paper if the head stays whole.
+    page.emulate_media(media="print")
+    head = page.locator(".print-page .print-head:has-text('R-0')").first
+    expect(head).to_have_css("display", "table-header-group")
+    expect(head).to_have_css("break-inside", "avoid")
+    expect(page.locator(".print-page").first).to_have_css("display", "table")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
