@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django import forms
@@ -34,7 +34,7 @@ class TakeForm(forms.Form):
         super().__init__(*args)
         today = timezone.localdate()
         until = self.fields["until"]
-        until.initial = today + timedelta(days=USUAL_DAYS)
+        until.initial = _usual_day(marking_round, today)
         last = today + timedelta(days=LONGEST_DAYS)
         until.widget.attrs |= {"min": today.isoformat(), "max": last.isoformat()}
         if teacher is not None:
@@ -46,6 +46,15 @@ class TakeForm(forms.Form):
     def first_error(self) -> str:
         """The first thing that is wrong, as one sentence."""
         return str(next(iter(self.errors.values()))[0])
+
+
+def _usual_day(marking_round: MarkingRound, today: date) -> date:
+    """A week from *today*, or the last day that ends before the deadline of the round."""
+    usual = today + timedelta(days=USUAL_DAYS)
+    if marking_round.deadline is None:
+        return usual
+    whole = timezone.localtime(marking_round.deadline) - timedelta(hours=23, minutes=59)
+    return max(today, min(usual, whole.date()))
 
 
 class FilledSheetForm(forms.Form):

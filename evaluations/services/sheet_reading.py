@@ -60,10 +60,16 @@ class RowState(Named):
 
     NEW = "new", "New", "新评分"
     CHANGE = "change", "Changes your mark", "修改评分"
+    COMMENT = "comment", "Changes your comment", "修改评语"
+    FLAGS = "flags", "Changes your flags", "修改标记"
+    NOTES = "notes", "Changes your comment and flags", "修改评语和标记"
     SAME = "same", "Saved already", "已保存"
     EMPTY = "empty", "Not filled in", "未填写"
     BAD = "bad", "Not taken", "未采纳"
     SAVED = "saved", "Saved", "已存"
+
+
+CHANGES = frozenset({RowState.CHANGE, RowState.COMMENT, RowState.FLAGS, RowState.NOTES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class CheckedRow:
     @property
     def can_be_saved(self) -> bool:
         """Saving it makes a mark."""
-        return self.state in (RowState.NEW, RowState.CHANGE)
+        return self.state is RowState.NEW or self.state in CHANGES
 
 
 def rows_of_file(content: bytes) -> list[FilledRow]:
@@ -198,8 +204,18 @@ def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | No
         raise Conflict(_("You changed this mark since the sheet was made; change it at the desk."))
     if slot.answer.final_id is not None:
         raise Conflict(_("This mark has been counted and can no longer be changed."))
-    state = RowState.CHANGE if current else RowState.NEW
+    state = _change(current, given) if current else RowState.NEW
     return replace(done, state=state, slot=slot, given=given, based_on=newest)
+
+
+def _change(current: Mark, given: GivenMark) -> RowState:
+    """What of the *current* mark would be another: its points, or only what is said beside them."""
+    flags = tuple(Flag(flag) for flag in current.flags)
+    if not same_content(current, replace(given, comment=current.comment, flags=flags)):
+        return RowState.CHANGE
+    if given.flags == flags:
+        return RowState.COMMENT
+    return RowState.FLAGS if given.comment == current.comment else RowState.NOTES
 
 
 def _given(row: FilledRow, slot: Slot) -> GivenMark:

@@ -41,7 +41,7 @@ def _file(sheet: MarkingSheet, shape: str, reader: User) -> HttpResponse:
     """What is still on *sheet* as ``csv`` or ``xlsx``; who took it away is kept."""
     write, kind = FORMATS[shape]
     lines = sheet_lines(sheet)
-    content = write(str(sheet.public_id), lines, sheet_words(sheet))
+    content = write(str(sheet.public_id), lines, sheet_words(sheet, lines))
     about = manifest(len(lines), sha256(content), {"format": shape})
     note_download(sheet, about, acting_user=reader)
     response = HttpResponse(content, content_type=kind)
@@ -50,7 +50,7 @@ def _file(sheet: MarkingSheet, shape: str, reader: User) -> HttpResponse:
     return response
 
 
-def sheet_words(sheet: MarkingSheet) -> SheetWords:
+def sheet_words(sheet: MarkingSheet, lines: Sequence[SheetLine]) -> SheetWords:
     """The words of a sheet in the language of the page that it is taken from."""
     language = get_language() or "en"
     return SheetWords(
@@ -59,19 +59,18 @@ def sheet_words(sheet: MarkingSheet) -> SheetWords:
         most=_("max"),
         best=_("the best %(n)s count"),
         pages=(_("Marks"), _("How to")),
-        how_to=how_to(sheet, language),
+        how_to=how_to(sheet, lines, language),
     )
 
 
-def how_to(sheet: MarkingSheet, language: str) -> tuple[str, ...]:
+def how_to(sheet: MarkingSheet, lines: Sequence[SheetLine], language: str) -> tuple[str, ...]:
     """How to fill in a sheet, sentence by sentence; at last the house rulings of the round."""
     flags = ", ".join(flag.label(language) for flag in Flag)
     step = plain(sheet.round.mark_step)
     said = [
-        _("Write points into the columns “Point 1”, “Point 2” …; a dash says there is none."),
+        *_where_marks_stand(lines),
         _("A mark is a number like 2.5, from 0 to what stands after “max”, in steps of %(step)s.")
         % {"step": step},
-        _("The total may stay empty; where there are no scoring points, it is the mark."),
         _("Comment and flags may stay empty. Flags, with commas between them: %(flags)s.")
         % {"flags": flags},
         _("A row that you do not fill in is not marked; fill it in and upload the file again."),
@@ -80,3 +79,17 @@ def how_to(sheet: MarkingSheet, language: str) -> tuple[str, ...]:
     ]
     rulings = sheet.round.house_rulings
     return (*said, "", _("House rulings"), rulings) if rulings else tuple(said)
+
+
+def _where_marks_stand(lines: Sequence[SheetLine]) -> list[str]:
+    """Which columns a mark goes into: there are those of scoring points only where a rubric is."""
+    with_points = sum(bool(line.item.scoring_points) for line in lines)
+    if not with_points:
+        return [_("Write the mark into the column “Total”.")]
+    points = _("Write points into the columns “Point 1”, “Point 2” …; a dash says there is none.")
+    if with_points == len(lines):
+        return [points, _("The total may stay empty.")]
+    return [
+        points,
+        _("The total may stay empty; where there are no scoring points, it is the mark."),
+    ]

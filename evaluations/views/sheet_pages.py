@@ -23,6 +23,7 @@ from evaluations.selectors.desk import DeskItem, desk_item
 from evaluations.selectors.marking_sheets import sheets_of, slots_with_texts, states_of
 from evaluations.services.marking_sheets import give_back, take_sheet
 from evaluations.services.sheet_reading import (
+    CHANGES,
     CheckedRow,
     RowState,
     check_rows,
@@ -170,7 +171,8 @@ def _context(sheet: MarkingSheet, space: str) -> dict[str, Any]:
 def _counted(rows: Sequence[CheckedRow]) -> dict[str, Any]:
     """Rows that need a look first, and how many there are of each state."""
     counts = {state.value: sum(row.state is state for row in rows) for state in RowState}
-    ready = counts[RowState.NEW] + counts[RowState.CHANGE]
+    counts["changed"] = sum(row.state in CHANGES for row in rows)
+    ready = counts[RowState.NEW] + counts["changed"]
     ordered = sorted(rows, key=lambda row: row.state is not RowState.BAD)
     return {"rows": ordered, "counts": counts, "ready": ready, "states": list(RowState)}
 

@@ -198,6 +198,29 @@ def test_a_sheet_may_change_its_own_marks_and_an_old_copy_does_not_come_back(
     assert list(totals) == [(1, 12), (2, 11)]
 
 
+@pytest.mark.parametrize(
+    ("changed", "state"),
+    [
+        ({"comment": "all there"}, "comment"),
+        ({"flags": "Cut off"}, "flags"),
+        ({"comment": "all there", "flags": "Cut off"}, "notes"),
+        ({"comment": "short", "flags": ""}, "same"),
+    ],
+)
+def test_a_row_says_when_only_comment_or_flags_change(
+    changed: dict[str, str], state: str, made: MarkingRound, teacher: User
+) -> None:
+    sheet = taken(made, teacher)
+    answer = on(sheet)[0]
+    first = [row(sheet, answer, "3", "3", "6", comment="short")]
+    save_rows(sheet, first, acting_user=teacher, now=later(1))
+    again = [row(sheet, answer, "3", "3", "6", **({"comment": "short"} | changed))]
+    (checked,) = check_rows(sheet, again)
+    assert checked.state == state
+    (done,) = save_rows(sheet, again, acting_user=teacher, now=later(2))
+    assert (done.state, Mark.objects.count()) == (("same", 1) if state == "same" else ("saved", 2))
+
+
 def test_a_mark_of_the_desk_is_not_written_over(made: MarkingRound, teacher: User) -> None:
     sheet = taken(made, teacher)
     answer = on(sheet)[0]

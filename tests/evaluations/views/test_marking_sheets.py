@@ -8,6 +8,7 @@ import zipfile
 from datetime import timedelta
 from typing import Any
 
+import openpyxl
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
@@ -167,6 +168,36 @@ def test_a_round_that_closed_keeps_the_file(made: MarkingRound, teacher: User) -
     assert (response.status_code, "Keep your file" in response.text) == (409, True)
 
 
+def test_a_row_that_changes_a_comment_alone_counts_as_a_change(
+    made: MarkingRound, teacher: User
+) -> None:
+    client = logged_in(teacher)
+    sheet = take(client, made)
+    rows = table_of(client.get(of(sheet, "sheet-csv")).content)
+    marks = {rows[1][0]: points(3, 3, 6)}
+    save(client, sheet, upload(client, sheet, as_csv(filled(rows, marks))).text)
+    marks[rows[1][0]]["Comment"] = "all there"
+    seen = upload(client, sheet, as_csv(filled(rows, marks))).text
+    assert "0 new, 1 changed, 0 saved already, 1 not filled in." in seen
+    assert "Changes your comment" in seen
+    assert "1 mark is saved." in save(client, sheet, seen).text
+
+
+@pytest.mark.parametrize(
+    ("days", "hour", "usual"),
+    [(None, 0, 7), (30, 12, 7), (3, 23, 3), (3, 12, 2), (0, 12, 0), (-5, 12, 0)],
+)
+def test_a_sheet_ends_before_the_round_should_be_done(
+    days: int | None, hour: int, usual: int, made: MarkingRound, teacher: User
+) -> None:
+    now = timezone.localtime()
+    if days is not None:
+        end = now.replace(hour=hour, minute=59, second=0, microsecond=0)
+        MarkingRound.objects.filter(pk=made.pk).update(deadline=end + timedelta(days=days))
+    page = logged_in(teacher).get(reverse("marking:sheets", args=[made.public_id])).text
+    assert f'value="{timezone.localdate() + timedelta(days=usual)}"' in page
+
+
 # ---- the lead, for a teacher ----
 
 
@@ -235,6 +266,26 @@ def test_paper_of_a_response_without_a_rubric_has_a_total(
     seen = upload(client, sheet, as_csv(filled(rows, {rows[1][0]: {"Total": "7.5"}}))).text
     save(client, sheet, seen)
     assert Mark.objects.get().total == 7.5
+
+
+def how_to_of(client: Client, made: MarkingRound) -> list[str]:
+    """The sentences of a workbook's second page."""
+    content = client.get(of(take(client, made), "sheet-xlsx")).content
+    page = openpyxl.load_workbook(io.BytesIO(content)).worksheets[1]
+    return [str(row[0]) for row in page.iter_rows(values_only=True)]
+
+
+def test_a_workbook_names_the_columns_that_it_has(
+    made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    client = logged_in(teacher)
+    said = how_to_of(client, made)
+    assert "“Point 1”" in said[0]
+    assert said[1] == "The total may stay empty."
+    question = subjective_question(rubric=())
+    bare = how_to_of(client, small_round([teacher, other_teacher], question=question))
+    assert bare[0] == "Write the mark into the column “Total”."
+    assert not [sentence for sentence in bare if "oint" in sentence]
 
 
 def test_a_workbook_holds_nothing_but_the_desk_shows(made: MarkingRound, teacher: User) -> None:
