@@ -6,7 +6,7 @@ rows. No other slot, mark, judgement or final mark may be looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from math import ceil
@@ -47,7 +47,7 @@ class OwnProgress:
 
 @dataclass(frozen=True, slots=True)
 class OwnRound:
-    """A round as one of its teachers sees it."""
+    """A round as one of its teachers sees it; ``paused`` for all, or on the home for them alone."""
 
     public_id: str
     name: str
@@ -137,8 +137,14 @@ def open_rounds(teacher: User) -> QuerySet[MarkingRound]:
 
 
 def own_rounds(teacher: User) -> list[OwnRound]:
-    """The home of the desk."""
-    return [round_for(teacher, marking_round) for marking_round in open_rounds(teacher)]
+    """The home of the desk: first the rounds that can be marked now, then the paused ones."""
+    paused = set(teacher.pools.filter(paused=True).values_list("round", flat=True))
+    rounds = [
+        replace(shown, paused=shown.paused or marking_round.pk in paused)
+        for marking_round in open_rounds(teacher)
+        for shown in [round_for(teacher, marking_round)]
+    ]
+    return sorted(rounds, key=lambda one: one.paused)
 
 
 def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
@@ -154,9 +160,8 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
 
     A self-repeat counts while its first may still come to them, as any response would.
     """
-    parts = [dict(ask(teacher.pk)) for ask in (_done, _planned, _taken_over)]
-    done, planned, taken_over = (part.get(marking_round.pk, 0) for part in parts)
-    left = planned + taken_over
+    counts = {number: (done, left) for number, done, left in _counts(teacher.pk)}
+    done, left = counts.get(marking_round.pk, (0, 0))
     rows = _recent(teacher.pk, marking_round.pk)
     seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one is not None]
     spent: int = sum(seconds)
@@ -170,27 +175,19 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     )
 
 
-def _by_round(slots: QuerySet[Slot, Slot]) -> QuerySet[Slot, tuple[int, int]]:
-    """How many of *slots* each round has: asked of one round, the database would read it whole."""
-    counted = slots.order_by().values("answer__round").annotate(number=Count("pk"))
-    return counted.values_list("answer__round", "number")
-
-
 @prepared
-def _done(teacher: int) -> QuerySet[Slot, tuple[int, int]]:
-    return _by_round(Slot.objects.filter(holder=teacher, marked=True))
+def _counts(teacher: int) -> QuerySet[Slot, tuple[int, int, int]]:
+    """Each round, how many the teacher marked, and how many are planned for or held by them.
 
-
-@prepared
-def _planned(teacher: int) -> QuerySet[Slot, tuple[int, int]]:
-    return _by_round(Slot.objects.filter(_not_lost(teacher), planned=teacher, marked=False))
-
-
-@prepared
-def _taken_over(teacher: int) -> QuerySet[Slot, tuple[int, int]]:
-    """Held without having been planned so."""
-    held = Slot.objects.filter(Q(planned=None) | ~Q(planned=teacher), holder=teacher)
-    return _by_round(held.filter(_not_lost(teacher), marked=False))
+    Of all rounds at once: asked of one round, the database would read it whole.
+    """
+    done = Q(holder=teacher, marked=True)
+    left = Q(_not_lost(teacher), marked=False)
+    own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher)).order_by()
+    counted = own.values("answer__round").annotate(
+        done=Count("pk", filter=done), left=Count("pk", filter=left)
+    )
+    return counted.values_list("answer__round", "done", "left")
 
 
 @prepared

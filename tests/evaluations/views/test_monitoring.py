@@ -215,6 +215,8 @@ def test_a_paused_teacher_reads_why_and_goes_on_later(
     client.post(address(made, "pause", who), {"reason": "Please call me first."})
     desk = logged_in(teacher).post(reverse("marking:next", args=[made.public_id]), follow=True)
     assert "Please call me first." in desk.text
+    home = logged_in(teacher).get(reverse("marking:home")).text
+    assert reverse("marking:next", args=[made.public_id]) not in home
     assert client.post(address(made, "pause", who), {"reason": "again"}).status_code == 409
     assert "Please call me first." in client.get(address(made, "teacher", who)).text
     client.post(address(made, "resume", who))

@@ -109,6 +109,11 @@ def test_a_round_is_paused_and_resumed_and_the_desk_says_so(
     assert "Resume" in paused
     said = "The lead has paused this round for everybody."
     own = reverse("marking:round", args=[made.public_id])
+    home = desk.get(reverse("marking:home")).text
+    assert ("paused" in home, reverse("marking:next", args=[made.public_id]) in home) == (
+        True,
+        False,
+    )
     assert said in desk.get(own).text
     assert said in desk.post(reverse("marking:next", args=[made.public_id]), follow=True).text
     where = reverse("marking:desk", args=[answer.public_id])
