@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from django.db.models import QuerySet
 
@@ -27,7 +28,7 @@ class KeyRow:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeskPreferences:
     """The desk of one person. ``own`` maps an action to a character where it is not the default.
 
@@ -38,7 +39,7 @@ class DeskPreferences:
     own: Mapping[str, str] = field(default_factory=dict)
     type_size: int = NORMAL_SIZE
 
-    @property
+    @cached_property
     def keys(self) -> dict[str, str]:
         """The key that buttons show, by action; empty where there is none to show."""
         if not self.shortcuts:
