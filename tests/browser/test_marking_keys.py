@@ -35,6 +35,19 @@ def test_points_tab_and_enter_are_enough(site: Site, made: MarkingRound, teacher
     assert Mark.objects.get().total == Decimal(11)
 
 
+def test_without_a_rubric_two_keys_are_enough(
+    site: Site, transactional_db: None, teacher: User, other_teacher: User
+) -> None:
+    small_round([teacher, other_teacher], 2, question=subjective_question(rubric=()))
+    page = site.open(teacher)
+    first = start(page)
+    keys(page, "8", "Enter")
+    expect_another(page, first)
+    keys(page, "8", "Enter")
+    expect_said(page, "Saved. All done")
+    assert list(Mark.objects.values_list("total", flat=True)) == [Decimal(8), Decimal(8)]
+
+
 def test_enter_saves_from_the_comment_and_shift_makes_a_line(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:
