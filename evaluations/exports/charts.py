@@ -8,7 +8,7 @@ radar draws it in the centre), the model is left out and named.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,7 @@ class Chart:
     data: dict[str, object]
     empty: bool
     left_out: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,18 @@ class Spread:
     five: Five | None
 
 
-def totals_bar(report: Report, models: Sequence[str], streams: Names, *, digits: int = 0) -> Chart:
+def totals_bar(
+    report: Report,
+    models: Sequence[str],
+    streams: Names,
+    *,
+    digits: int = 0,
+    gaps: Collection[str] = (),
+) -> Chart:
     """Report ``converted`` as bars of 750 points with intervals, one bar a stream and model.
 
-    A model with one total has a gap for the other; one without any is left out.
+    A model with one total has a gap for the other; one without any is left out. One
+    of *gaps*, not all of whose answers have points, is drawn with a star at its name.
     """
     totals = {
         (row.key["model"], row.key["stream"]): row.figures["total"]
@@ -71,9 +80,11 @@ def totals_bar(report: Report, models: Sequence[str], streams: Names, *, digits:
                 "colour": colour,
             }
         )
-    data = {"categories": drawn, "series": series, "max": FULL_TOTAL, "digits": digits}
+    names = [f"{model} *" if model in gaps else model for model in drawn]
+    data = {"categories": names, "series": series, "max": FULL_TOTAL, "digits": digits}
     left_out = tuple(model for model in models if model not in known)
-    return Chart("bar", data, not drawn, left_out)
+    unfinished = tuple(model for model in drawn if model in gaps)
+    return Chart("bar", data, not drawn, left_out, unfinished)
 
 
 def _interval(figure: Figure | None) -> list[float] | None:

@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from evaluations.rules.statistics.figure import Figure, Report, ReportRow
+from evaluations.rules.statistics.gaokao_750 import STREAMS
 from evaluations.rules.statistics.tally import ALL, subject_order
 from questions.rules.vocabulary import Part, Stream
 
 Figures = Mapping[str, Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One part of a subject or stream of which not every answer has points: so many of all have."""
+
+    part: str
+    scored: int
+    all: int
+
+
+# By model, then by subject or stream; none where every answer has points.
+Gaps = Mapping[str, Mapping[str, Sequence[Gap]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +34,8 @@ class ModelLine:
 
     ``totals`` holds per stream the figures ``total`` and, under policy
     ``published``, ``total_full_precision``. A rate is None where the model has no
-    answers of that part at all. ``best`` has the most points of several models.
+    answers of that part at all. ``gaps`` names per subject or stream what is not
+    scored yet. ``best`` has the most points of several models without gaps.
     """
 
     model: str
@@ -27,7 +43,16 @@ class ModelLine:
     objective: Figure | None
     subjective: Figure | None
     subjects: dict[str, Figure]
+    gaps: Mapping[str, Sequence[Gap]]
     best: bool = False
+
+    @property
+    def has_starred(self) -> bool:
+        """Whether points of some subject rest on only some of its answers."""
+        return any(
+            figure.value is not None and subject in self.gaps
+            for subject, figure in self.subjects.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +90,7 @@ def model_lines(converted: Report, rates: Report, models: Sequence[str]) -> list
         if row.key["subject"] == ALL
     }
     points = {group.model: group.rows for group in by_model(converted, models)}
+    gaps = gaps_of(rates)
     lines = [
         ModelLine(
             model=model,
@@ -72,11 +98,34 @@ def model_lines(converted: Report, rates: Report, models: Sequence[str]) -> list
             objective=overall.get((model, Part.OBJECTIVE.value)),
             subjective=overall.get((model, Part.SUBJECTIVE.value)),
             subjects=_subject_totals(points[model]),
+            gaps=gaps.get(model, {}),
         )
         for model in models
         if model in points
     ]
     return _with_best(lines)
+
+
+def gaps_of(rates: Report) -> Gaps:
+    """What the points of each subject and stream rest on, where some answers have none.
+
+    A total made of few marked answers looks like one of all: this stands beside it.
+    """
+    counts: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for row in rates.rows:
+        unscored = row.figures["unscored"]
+        key = (row.key["model"], row.key["subject"], row.key["part"])
+        counts[key] = (unscored.n - int(unscored.value or 0), unscored.n)
+    found: dict[str, dict[str, list[Gap]]] = defaultdict(dict)
+    places = {subject: (subject,) for _model, subject, _part in counts}
+    streams = {stream.value: tuple(map(str, subjects)) for stream, subjects in STREAMS.items()}
+    for (place, subjects), part in product((places | streams).items(), Part):
+        for model in {model for model, _subject, _part in counts}:
+            pairs = [counts.get((model, one, part.value), (0, 0)) for one in subjects]
+            scored, everything = (sum(numbers) for numbers in zip(*pairs, strict=True))
+            if scored < everything:
+                found[model].setdefault(place, []).append(Gap(part.value, scored, everything))
+    return found
 
 
 def _is_total(row: ReportRow) -> bool:
@@ -94,7 +143,7 @@ def _with_best(lines: list[ModelLine]) -> list[ModelLine]:
     sums = {
         line.model: sum(values)
         for line in lines
-        if len(values := _known_totals(line)) == len(Stream)
+        if len(values := _known_totals(line)) == len(Stream) and not line.gaps
     }
     if len(sums) < 2:
         return lines

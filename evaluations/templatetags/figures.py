@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
@@ -16,6 +16,7 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from evaluations.exports.number_text import interval_text, number_text, plain_points
+from evaluations.exports.page_tables import Gap
 from evaluations.rules.marking.arbitration import Rule
 from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy
@@ -251,6 +252,26 @@ def short_figure(value: Figure, kind: str, link: str = "") -> dict[str, Any]:
     if value.value is None:
         return {"reason": reason_words(value.reason or "")}
     return {"text": number_text(value.value, kind), "link": link}
+
+
+@register.filter
+def gap_words(gaps: Sequence[Gap] | None) -> str:
+    """How many answers have points so far, part by part; empty where all have."""
+    return " · ".join(
+        (
+            _("incomplete: %(scored)s of %(all)s marked")
+            if gap.part == Part.SUBJECTIVE
+            else _("incomplete: %(scored)s of %(all)s objective answers scored")
+        )
+        % {"scored": number_text(gap.scored, "count"), "all": number_text(gap.all, "count")}
+        for gap in gaps or ()
+    )
+
+
+@register.filter
+def entry(values: Mapping[str, Any] | None, key: str) -> Any:
+    """What *values* hold for *key*; None for nothing."""
+    return (values or {}).get(key)
 
 
 @register.simple_tag

@@ -13,6 +13,7 @@ from evaluations.exports.charts import (
     spreads_box,
     totals_bar,
 )
+from evaluations.exports.page_tables import gaps_of
 from evaluations.rules.scoring.policies import Policy
 from evaluations.selectors.report_pages import Overview
 from evaluations.selectors.report_params import ReportParams
@@ -33,7 +34,8 @@ def subject_names() -> dict[str, str]:
 def totals_chart(found: Overview, models: list[str], params: ReportParams) -> Chart:
     """Converted totals; one decimal where they are released so."""
     digits = 1 if params.policy == Policy.PUBLISHED else 0
-    return totals_bar(found.converted, models, stream_names(), digits=digits)
+    gaps = gaps_of(found.rates)
+    return totals_bar(found.converted, models, stream_names(), digits=digits, gaps=gaps.keys())
 
 
 def subjects_chart(found: Overview, part: str, colours: dict[str, int]) -> Chart:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from evaluations.exports.columns import report_table
 from evaluations.exports.csv_file import manifest, sha256
 from evaluations.exports.csv_file import render as render_csv
-from evaluations.exports.page_tables import by_model, model_lines, ranked, rate_lines
+from evaluations.exports.page_tables import by_model, gaps_of, model_lines, ranked, rate_lines
 from evaluations.forms.reports import CELL, PAIR, ReportFilter, read_cell, read_params
 from evaluations.rules.scoring.policies import Policy
 from evaluations.rules.statistics.accuracy import converted_report
@@ -112,6 +112,7 @@ def tables(made: Overview, models: list[str]) -> dict[str, Any]:
     return {
         "reports": made,
         "model_lines": model_lines(made.converted, made.rates, models),
+        "gaps": gaps_of(made.rates),
         "rate_lines": rate_lines(made.rates, models),
         "converted_groups": by_model(made.converted, models),
         "agreement_rows": made.agreement.rows,

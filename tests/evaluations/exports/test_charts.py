@@ -16,7 +16,8 @@ from evaluations.exports.charts import (
 from evaluations.rules.statistics.accuracy import converted_report, rates
 from evaluations.rules.statistics.agreement import MarkPair
 from evaluations.rules.statistics.figure import Figure, Report, ReportRow, missing
-from tests.evaluations.rules.statistics_rows import answered
+from questions.rules.vocabulary import Subject
+from tests.evaluations.rules.statistics_rows import answered, marked
 
 STREAMS = {"sciences": "理科", "humanities": "Humanities"}
 
@@ -60,6 +61,18 @@ def test_who_has_no_total_has_no_bar_and_is_named() -> None:
 
 def rows(model: str, *subjects: str) -> list[object]:
     return [answered(model=model, subject=subject, points=3.0) for subject in subjects]
+
+
+def test_a_bar_of_some_answers_only_has_a_star_at_its_name() -> None:
+    rows = [
+        make(model=model, subject=subject.value, points=3.0, full=6.0)
+        for model in ("a", "b")
+        for subject in Subject
+        for make in (answered, marked)
+    ]
+    chart = totals_bar(converted_report(rows), ["a", "b"], STREAMS, gaps={"b"})
+    assert chart.data["categories"] == ["a", "b *"]
+    assert chart.unfinished == ("b",)
 
 
 def test_a_radar_has_the_subjects_in_their_order_in_per_cent() -> None:

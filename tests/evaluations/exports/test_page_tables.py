@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluations.exports.page_tables import by_model, model_lines, ranked, rate_lines
+from evaluations.exports.page_tables import Gap, by_model, model_lines, ranked, rate_lines
 from evaluations.rules.statistics.accuracy import converted_report, rates
 from evaluations.rules.statistics.rows import ScoredAnswer
 from questions.rules.vocabulary import Subject
@@ -50,6 +50,20 @@ def test_a_missing_total_has_its_reason() -> None:
     (line,) = model_lines(converted_report(rows), rates(rows), ["a"])
     assert line.totals["sciences"]["total"].reason == "missing:Physics/subjective"
     assert line.totals["humanities"]["total"].value == 375.0
+
+
+def test_a_total_of_few_marked_answers_says_of_how_many() -> None:
+    """Sciences have two items of each part in six subjects; two of Physics are not marked yet."""
+    rows = paper("a", 3.0) + paper("b", 4.0)
+    rows += [marked(model="b", subject="Physics", points=None, full=6.0) for _ in range(2)]
+    one, other = model_lines(converted_report(rows), rates(rows), ["a", "b"])
+    assert not one.gaps
+    assert other.gaps["Physics"] == [Gap("subjective", 2, 4)]
+    assert other.gaps["sciences"] == [Gap("subjective", 12, 14)]
+    assert "humanities" not in other.gaps
+    assert other.totals["sciences"]["total"].value == 500.0
+    assert not one.best, "a total that is not finished is no rival"
+    assert not other.best
 
 
 def test_published_has_both_precisions() -> None:
