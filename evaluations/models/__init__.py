@@ -17,6 +17,7 @@ from evaluations.models.marking import (
     SeedAnswer,
     Slot,
 )
+from evaluations.models.patterns import MinedPattern, PatternDecision, PatternSearch
 from evaluations.models.responses import Extraction, ObjectiveScore, Response
 from evaluations.models.rounds import (
     DeskSettings,
@@ -46,7 +47,10 @@ __all__ = [
     "MarkChange",
     "MarkingRound",
     "MarkingSheet",
+    "MinedPattern",
     "ObjectiveScore",
+    "PatternDecision",
+    "PatternSearch",
     "PointMark",
     "Response",
     "ReviewItem",

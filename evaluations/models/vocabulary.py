@@ -45,6 +45,24 @@ class RunPurpose(Named):
     SUGGEST = "suggest", "Suggest", "建议"
 
 
+class SearchStatus(Named):
+    """Where a search for patterns stands; a worker takes what is queued."""
+
+    QUEUED = "queued", "Waiting", "等待中"
+    WORKING = "working", "Running", "进行中"
+    STOPPED = "stopped", "Stopped", "已停止"
+    INTERRUPTED = "interrupted", "Interrupted", "已中断"
+    FAILED = "failed", "Failed", "失败"
+    DONE = "done", "Finished", "已完成"
+
+
+class PatternVerdict(Named):
+    """What a person decided about a pattern that a search found."""
+
+    ACCEPTED = "accepted", "Accepted", "已采纳"
+    RETIRED = "retired", "Retired", "已停用"
+
+
 class JobStatus(Named):
     """A job is claimed by a lease; ``failed`` only after its last attempt."""
 

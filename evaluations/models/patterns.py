@@ -1,0 +1,138 @@
+"""Patterns found in a run's own outputs (HRE), and what people decided about them."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+
+from evaluations.models.runs import Run
+from evaluations.models.vocabulary import PatternVerdict, SearchStatus
+
+
+class PatternSearch(models.Model):
+    """One heuristic search for patterns over the objective responses of a run.
+
+    ``iterations``, ``sample_size`` and ``least_occurrences`` are N, M and the
+    minimum of AGIBench's Algorithm 1; with ``random_seed`` they repeat the
+    search. ``responses`` counts what was searched, ``covered`` what some final
+    pattern reads. ``figures`` holds both by question type, with what each
+    iteration did; ``left`` the ids of some responses that no pattern reads.
+
+    ``worker`` names the one process that works on it and ``heartbeat`` when it
+    was last heard of; ``error`` is a code that pages put into words.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="pattern_searches")
+    random_seed = models.BigIntegerField()
+    iterations = models.PositiveSmallIntegerField(default=10)
+    sample_size = models.PositiveIntegerField(default=100)
+    least_occurrences = models.PositiveSmallIntegerField(default=2)
+    status = models.CharField(
+        max_length=12, choices=SearchStatus.choices(), default=SearchStatus.QUEUED.value
+    )
+    steps_done = models.PositiveIntegerField(default=0)
+    steps_total = models.PositiveIntegerField(default=0)
+    responses = models.PositiveIntegerField(default=0)
+    covered = models.PositiveIntegerField(default=0)
+    figures = models.JSONField(default=dict)
+    left = models.JSONField(default=list)
+    stop_asked = models.BooleanField(default=False)
+    worker = models.CharField(max_length=36, blank=True)
+    heartbeat = models.DateTimeField(null=True)
+    error = models.CharField(max_length=40, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "pattern searches"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(covered__lte=models.F("responses")),
+                name="covered_within_responses",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"search {self.pk} in {self.run}"
+
+    def silent_since(self, moment: datetime) -> bool:
+        """Whether a worker has the search and has not been heard of since *moment*."""
+        heard = self.heartbeat
+        return self.status == SearchStatus.WORKING and (heard is None or heard < moment)
+
+
+class MinedPattern(models.Model):
+    """One version of a pattern that a search proposed; a patch is a new row that replaces one.
+
+    ``expression`` is a regular expression with ``<letters>`` where the item's
+    own letters go. ``matched`` counts the responses of this question type that
+    it reads, ``added`` those it set aside when it was found. ``compared``
+    counts those of ``matched`` in which the strict cascade read an answer too,
+    ``agreed`` those where it read the same. ``examples`` are
+    ``{"response": id, "span": [start, end], "letters": [...]}``, spans in the
+    response's text.
+    """
+
+    search = models.ForeignKey(PatternSearch, on_delete=models.PROTECT, related_name="patterns")
+    question_type = models.CharField(max_length=24)
+    number = models.PositiveSmallIntegerField()
+    version = models.PositiveSmallIntegerField(default=1)
+    replaces = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="replaced_by"
+    )
+    name = models.CharField(max_length=80, unique=True)
+    expression = models.TextField()
+    iteration = models.PositiveSmallIntegerField()
+    matched = models.PositiveIntegerField(default=0)
+    added = models.PositiveIntegerField(default=0)
+    compared = models.PositiveIntegerField(default=0)
+    agreed = models.PositiveIntegerField(default=0)
+    examples = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["search", "question_type", "number", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["search", "question_type", "number", "version"],
+                name="one_pattern_per_version",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(agreed__lte=models.F("compared"))
+                & models.Q(compared__lte=models.F("matched")),
+                name="agreed_within_compared",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PatternDecision(models.Model):
+    """A person accepted a pattern, or retired it; the newest decision of a pattern counts.
+
+    The id of the newest decision of all is the version of the accepted set.
+    """
+
+    pattern = models.ForeignKey(MinedPattern, on_delete=models.PROTECT, related_name="decisions")
+    verdict = models.CharField(max_length=8, choices=PatternVerdict.choices())
+    note = models.CharField(max_length=200, blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="pattern_decisions"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.pattern} {self.verdict}"
