@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
@@ -18,6 +19,8 @@ from gradeapp.accounts.models import User
 from questions.models import Question, Rubric
 from questions.rules.vocabulary import Named
 
+# So many responses of a question are listed before they are marked again.
+LISTED = 50
 TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
 
 
@@ -31,16 +34,37 @@ class Reach(Named):
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """What sending back takes away: marks and final marks; ``kept`` responses stay decided."""
+    """What sending back takes away: marks, final marks; ``kept`` responses stay decided."""
 
-    marks: int
+    slots: tuple[Slot, ...]
     finals: int
     kept: int
+
+    @property
+    def marks(self) -> int:
+        """How many marks go back."""
+        return len(self.slots)
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedAnswer:
+    """A response under an older rubric, who has marked it, and which reach takes it in.
+
+    ``reach`` is None for one that the lead has decided.
+    """
+
+    public_id: UUID
+    alias: str
+    teachers: tuple[str, ...]
+    reach: Reach | None
 
 
 @dataclass(frozen=True, slots=True)
 class OutdatedRubric:
-    """A question of a round whose rubric has a newer accepted version, and its responses."""
+    """A question of a round whose rubric has a newer accepted version, and its responses.
+
+    ``first`` are ``LISTED`` of the responses at most, by alias.
+    """
 
     question: Question
     frozen: int | None
@@ -49,6 +73,12 @@ class OutdatedRubric:
     unsettled: int
     final: int
     arbitrated: int
+    first: tuple[OutdatedAnswer, ...]
+
+    @property
+    def responses(self) -> int:
+        """All of them."""
+        return self.unmarked + self.unsettled + self.final + self.arbitrated
 
 
 def heard(path: str) -> Exists:
@@ -70,7 +100,8 @@ def slots_since(
     slots = _since(marking_round, teacher, since, TEACHERS)
     if not with_arbitrated:
         slots = slots.filter(~heard("answer"))
-    rows = slots.select_related("answer__final").order_by("answer", "pk")
+    related = ("answer__final", "answer__question__task")
+    rows = slots.select_related(*related).order_by("answer", "pk")
     return [slot for slot in rows if not _needless(slot)]
 
 
@@ -108,7 +139,7 @@ def fall_since(
         else _since(marking_round, teacher, since, TEACHERS).filter(heard("answer")).count()
     )
     finals = {slot.answer_id for slot in slots if slot.answer.final_id is not None}
-    return Fall(len(slots), len(finals), decided)
+    return Fall(tuple(slots), len(finals), decided)
 
 
 def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
@@ -142,9 +173,29 @@ def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
             unsettled=row["unsettled"],
             final=row["settled"],
             arbitrated=row["arbitrated"],
+            first=_first_outdated(rows.filter(question=row["question"])),
         )
         for row in counts
     ]
+
+
+def _first_outdated(answers: QuerySet[Any]) -> tuple[OutdatedAnswer, ...]:
+    """The first of annotated *answers* by alias, with who has marked each."""
+    listed = list(answers.order_by("alias")[:LISTED])
+    marks = Mark.objects.counting().filter(slot__answer__in=listed, slot__kind__in=TEACHERS)
+    names: dict[int, dict[str, None]] = {answer.pk: {} for answer in listed}
+    for mark in marks.select_related("slot", "teacher").order_by("slot", "version"):
+        names[mark.slot.answer_id][str(mark.teacher)] = None
+    return tuple(
+        OutdatedAnswer(answer.public_id, answer.alias, tuple(names[answer.pk]), _reach_of(answer))
+        for answer in listed
+    )
+
+
+def _reach_of(answer: Any) -> Reach | None:
+    if answer.final_id is not None:
+        return None if answer.decided else Reach.ALL
+    return Reach.UNSETTLED if answer.touched else Reach.UNMARKED
 
 
 def touched() -> Exists:

@@ -12,6 +12,7 @@ from evaluations.rules.marking import arbitration, scheme
 from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import shown
 from evaluations.selectors.rounds import AnswerState
+from evaluations.selectors.sending_back import Reach
 from evaluations.services.sheet_reading import RowState
 from questions.rules.vocabulary import Language, Named
 
@@ -25,6 +26,7 @@ LISTS: dict[str, type[Named]] = {
     "Scheme": scheme.Scheme,
     "AnswerState": AnswerState,
     "RowState": RowState,
+    "Reach": Reach,
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -22,7 +23,7 @@ from evaluations.services.marking_again import Moved, mark_again
 from evaluations.services.reopening import TakenBack
 from evaluations.services.rounds import look_at_round
 from evaluations.services.sending_back import send_back
-from evaluations.views.monitoring import FOLDER, teacher_called, watched_teacher
+from evaluations.views.monitoring import FOLDER, PAGE, teacher_called, watched_teacher
 from evaluations.views.rounds import visible_round
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -66,11 +67,13 @@ def _show_send_back(
     fall = None
     if form.is_bound and form.is_valid():
         fall = fall_since(marking_round, teacher_called(teacher_id), **form.choice())
+    page = Paginator(fall.slots if fall else (), PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "round": marking_round,
         "teacher": teacher,
         "form": form,
         "fall": fall,
+        "page": page,
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }
     return render(request, f"{FOLDER}/send_back.html", context, status=status)

@@ -244,6 +244,9 @@ def test_what_falls_is_shown_before_it_falls(made: MarkingRound, teacher: User, 
     choice = {"since": "2020-01-01T00:00", "to": "same"}
     page = client.get(where, choice)
     assert "Send 4 marks back" in page.text
+    falling = [slot.answer.alias for slot in page.context["page"]]
+    assert len(falling) == 4
+    assert all(f">{alias}</a>" in page.text for alias in falling)
     assert Mark.objects.counting().count() == 7
     assert client.post(where, choice).status_code == 302
     assert Mark.objects.counting().count() == 3
@@ -258,7 +261,13 @@ def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(
     assert "Every rubric is the newest" in client.get(where).text
     question = answers_of(made)[0].question
     make_rubric(question, (("all of it", "12"),))
-    assert "version 1 → 2" in client.get(where).text
+    page = client.get(where)
+    assert "version 1 → 2" in page.text
+    (outdated,) = page.context["outdated"]
+    listed = {one.alias: (len(one.teachers), one.reach) for one in outdated.first}
+    assert len(listed) == outdated.responses == made.answers.count()
+    assert sorted(number for number, _reach in listed.values()) == [1, 2, 2, 2]
+    assert all(f">{alias}</a>" in page.text for alias in listed)
     form = {"question": question.public_id, "reach": "unsettled"}
     assert client.post(where, form).status_code == 302
     moved = made.answers.filter(rubric__version=2)
