@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
@@ -13,11 +13,20 @@ from uuid import UUID
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
 from django.db.models import CharField as Text
 
-from evaluations.models import FinalMark, LanguageModel, Mark, MarkingRound, Response, Slot
+from evaluations.models import (
+    BlindAnswer,
+    FinalMark,
+    LanguageModel,
+    Mark,
+    MarkingRound,
+    Response,
+    Slot,
+)
 from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
 from evaluations.rules.marking.blinding import self_mention
 from evaluations.rules.marking.tolerance import within
 from evaluations.selectors.desk import IDLE_SECONDS
+from evaluations.selectors.round_counts import SlotGroup, newest_marks, number_of, slot_groups
 from gradeapp.accounts.models import User
 from questions.models import Task
 from questions.rules.vocabulary import Named
@@ -58,11 +67,12 @@ class CheckLoad:
 
 @dataclass(frozen=True, slots=True)
 class TeacherLoad:
-    """One teacher of the pool: planned first and second marks, marks given, and checks apart."""
+    """One teacher of the pool: first and second marks, planned and given; thirds, checks apart."""
 
     name: str
     planned: int
     marked: int
+    thirds: int
     paused: bool
     seeds: CheckLoad
     repeats: CheckLoad
@@ -109,15 +119,14 @@ class AnswerRow:
 
 def round_list() -> QuerySet[Any]:
     """All rounds, newest first, with counts of responses, final ones and those for the lead."""
-    waiting = Q(answers__slots__kind=SlotKind.ARBITRATION, answers__slots__marked=False)
-    marked = Q(answers__role=AnswerRole.ANSWER)
-    final = marked & Q(answers__final__isnull=False)
+    own = BlindAnswer.objects.filter(round=OuterRef("pk"), role=AnswerRole.ANSWER)
+    waiting = Slot.objects.filter(kind=SlotKind.ARBITRATION, marked=False)
     return (
         MarkingRound.objects.select_related("dataset")
         .annotate(
-            responses=Count("answers", filter=marked, distinct=True),
-            final=Count("answers", filter=final, distinct=True),
-            waiting=Count("answers", filter=waiting, distinct=True),
+            responses=number_of(own),
+            final=number_of(own.filter(final__isnull=False)),
+            waiting=number_of(waiting.filter(answer__round=OuterRef("pk"))),
         )
         .order_by("-id")
     )
@@ -148,6 +157,15 @@ def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
     answers = marking_round.answers.filter(role=AnswerRole.ANSWER)
     rows = answers.select_related("question__task")
     return rows.annotate(state=state).order_by("alias")
+
+
+def answers_in(marking_round: MarkingRound, state: str) -> QuerySet[Any]:
+    """Those of ``answers_by_state`` that stand in *state*; where some wait, only they are read."""
+    rows = answers_by_state(marking_round).filter(state=state)
+    if state in (AnswerState.THIRD, AnswerState.ARBITRATION):
+        waiting = Slot.objects.filter(kind=state, marked=False)
+        return rows.filter(pk__in=waiting.order_by().values("answer"))
+    return rows.filter(final__isnull=state != AnswerState.FINAL)
 
 
 def state_counts(marking_round: MarkingRound) -> dict[str, int]:
@@ -199,12 +217,20 @@ def _row(
     )
 
 
-def round_progress(marking_round: MarkingRound) -> RoundProgress:
-    """How far the whole round is, and when it may be done at the pace of the newest marks."""
-    states = state_counts(marking_round)
-    slots = Slot.objects.filter(answer__round=marking_round, kind__in=TEACHERS)
-    done = slots.filter(marked=True).count()
-    due = slots.filter(marked=False, answer__final=None).count()
+def round_progress(
+    marking_round: MarkingRound,
+    states: Mapping[str, int] | None = None,
+    groups: Sequence[SlotGroup] | None = None,
+) -> RoundProgress:
+    """How far the whole round is, and when it may be done at the pace of the newest marks.
+
+    *states* and *groups* are those of ``state_counts`` and ``slot_groups`` where they are known.
+    """
+    states = state_counts(marking_round) if states is None else states
+    groups = slot_groups(marking_round) if groups is None else groups
+    own = [group for group in groups if group.kind in TEACHERS]
+    done = sum(group.number for group in own if group.marked)
+    due = sum(group.number for group in own if not group.marked and not group.settled)
     return RoundProgress(
         responses=sum(states.values()),
         final=states["final"],
@@ -217,10 +243,8 @@ def round_progress(marking_round: MarkingRound) -> RoundProgress:
 
 def _minutes_left(marking_round: MarkingRound, due: int) -> int | None:
     """Work that is left, shared by the teachers who marked lately."""
-    recent = Mark.objects.filter(
-        slot__answer__round=marking_round, slot__kind__in=TEACHERS, seconds__isnull=False
-    ).order_by("-id")[:RECENT_MARKS]
-    rows = list(recent.values_list("teacher", "seconds"))
+    recent = newest_marks(marking_round, TEACHERS).filter(seconds__isnull=False)
+    rows = list(recent.values_list("teacher", "seconds")[:RECENT_MARKS])
     seconds = sum(min(spent or 0, IDLE_SECONDS) for _, spent in rows)
     if not seconds:
         return None
@@ -229,10 +253,16 @@ def _minutes_left(marking_round: MarkingRound, due: int) -> int | None:
 
 
 def teacher_loads(marking_round: MarkingRound) -> list[TeacherLoad]:
-    """Everybody who marks in the round, with planned and given marks."""
+    """Everybody who marks in the round, with planned and given marks.
+
+    Who helped others out has given more than was planned for them.
+    """
     slots = Slot.objects.filter(answer__round=marking_round, kind__in=TEACHERS).order_by()
-    planned = dict(slots.values_list("planned").annotate(number=Count("pk")))
-    marked = dict(slots.filter(marked=True).values_list("holder").annotate(number=Count("pk")))
+    third = Q(kind=SlotKind.THIRD)
+    planned = dict(slots.exclude(third).values_list("planned").annotate(number=Count("pk")))
+    given = slots.filter(marked=True).values_list("holder")
+    marked = dict(given.annotate(number=Count("pk", filter=~third)))
+    thirds = dict(given.annotate(number=Count("pk", filter=third)))
     pool = dict(marking_round.pool.values_list("teacher", "paused"))
     checks = _checks(marking_round)
     people = User.objects.filter(pk__in={*pool, *marked}).order_by("display_name", "username")
@@ -241,6 +271,7 @@ def teacher_loads(marking_round: MarkingRound) -> list[TeacherLoad]:
             name=str(person),
             planned=planned.get(person.pk, 0),
             marked=marked.get(person.pk, 0),
+            thirds=thirds.get(person.pk, 0),
             paused=pool.get(person.pk, False),
             seeds=checks[person.pk, SlotKind.SEED],
             repeats=checks[person.pk, SlotKind.REPEAT],

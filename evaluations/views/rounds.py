@@ -19,6 +19,7 @@ from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
 from evaluations.rules.marking.scheme import Scheme
 from evaluations.selectors import rounds
 from evaluations.selectors.kept_drafts import kept_drafts
+from evaluations.selectors.round_counts import AnswerPages, slot_groups
 from evaluations.selectors.round_preview import preview_of_planned
 from evaluations.selectors.seed_answers import waiting_seeds
 from evaluations.services.round_settings import too_few_teachers
@@ -48,19 +49,21 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
         return _planned_page(request, marking_round)
     look_at_round(marking_round, acting_user=request.user, page="round")
     state = request.GET.get("state", "")
-    answers = rounds.answers_by_state(marking_round)
-    if state:
-        answers = answers.filter(state=state)
-    page = Paginator(answers, PAGE).get_page(request.GET.get("page"))
     counts = rounds.state_counts(marking_round)
+    slots = slot_groups(marking_round)
+    answers, number = rounds.answers_by_state(marking_round), sum(counts.values())
+    if state:
+        answers, number = rounds.answers_in(marking_round, state), counts.get(state, 0)
+    page = AnswerPages(answers, PAGE, number).get_page(request.GET.get("page"))
     context = _life(marking_round) | {
-        "progress": rounds.round_progress(marking_round),
+        "progress": rounds.round_progress(marking_round, counts, slots),
         "tabs": _tabs(counts),
         "unsettled": sum(counts.values()) - counts[rounds.AnswerState.FINAL],
         "state": state,
         "page": page,
         "rows": rounds.answer_rows(list(page)),
-        "loads": rounds.teacher_loads(marking_round),
+        "loads": (loads := rounds.teacher_loads(marking_round)),
+        "thirds": sum(load.thirds for load in loads),
         "seeds": marking_round.answers.filter(role=AnswerRole.SEED).count(),
         "waiting_seeds": waiting_seeds(marking_round).count(),
         "repeats": marking_round.answers.filter(role=AnswerRole.REPEAT).count(),
