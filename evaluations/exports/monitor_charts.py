@@ -12,7 +12,12 @@ from evaluations.rules.statistics.monitoring import LinePoint
 MOST_LINES = 8
 
 
-def severity_dots(teachers: Mapping[str, Figure], label: str, limit: float | None) -> Chart:
+def severity_dots(
+    teachers: Mapping[str, Figure],
+    label: str,
+    limit: float | None,
+    colours: Mapping[str, int] | None = None,
+) -> Chart:
     """Each teacher's severity in per cent of full marks, with its interval, around 0.
 
     *limit* (a share of full marks) is shown to both sides. A teacher without a
@@ -30,6 +35,8 @@ def severity_dots(teachers: Mapping[str, Figure], label: str, limit: float | Non
         "digits": 1,
         "unit": " %",
     }
+    if colours is not None:
+        data["colours"] = [colours[name] for name in known]
     return Chart("dots", data, not known, tuple(name for name in teachers if name not in known))
 
 
@@ -46,16 +53,20 @@ def rolling_lines(
     *,
     limits: Sequence[float] = (),
     shares: bool = True,
+    colours: Mapping[str, int] | None = None,
 ) -> Chart:
     """Figures over the last marks as lines; *shares* are drawn in per cent from 0 to 100.
 
+    With *colours* a line keeps that of its name, whichever others are drawn.
     Only the first eight that have a point are drawn; the others are left out and named.
     """
     drawn = [name for name, points in lines.items() if points][:MOST_LINES]
-    series = [
+    series: list[dict[str, object]] = [
         {"name": name, "points": [[p.marks, round(100 * p.value, 2), p.n] for p in lines[name]]}
         for name in drawn
     ]
+    if colours is not None:
+        series = [one | {"colour": colours[name]} for one, name in zip(series, drawn, strict=True)]
     y: dict[str, object] = {"label": y_label}
     if shares:
         y |= {"min": 0, "max": 100}

@@ -16,6 +16,7 @@ from evaluations.rules.marking.pace import expected_finish
 from evaluations.rules.marking.scheme import Scheme
 from evaluations.rules.statistics.figure import Figure, Report, ReportRow
 from evaluations.rules.statistics.monitoring import WatchedMark, against, teacher_figures
+from evaluations.selectors.round_counts import newest_marks
 from evaluations.selectors.scored_answers import real
 from gradeapp.accounts.models import User
 
@@ -54,6 +55,12 @@ class WatchedRound:
     def warned(self) -> list[WatchedTeacher]:
         """Those with a figure outside the limits."""
         return [teacher for teacher in self.teachers if teacher.warnings]
+
+    @property
+    def colours(self) -> dict[str, int]:
+        """The place of each teacher by age of account: a colour that no warning changes."""
+        by_age = sorted(self.teachers, key=lambda one: one.key)
+        return {teacher.name: place for place, teacher in enumerate(by_age)}
 
 
 @dataclass(slots=True)
@@ -213,7 +220,7 @@ def _called(marking_round: MarkingRound, by_kind: Mapping[tuple[int, str], _Give
 
 def expected_end(marking_round: MarkingRound, due: int, now: datetime) -> datetime | None:
     """When the marks that are *due* will have been given, at the pace of the newest ones."""
-    marks = Mark.objects.filter(slot__answer__round=marking_round).order_by("-pk")
+    marks = newest_marks(marking_round, list(SlotKind))
     moments = list(marks.values_list("created_at", flat=True)[:PACE_MARKS])
     return expected_finish(moments, due, now)
 

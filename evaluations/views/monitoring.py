@@ -89,17 +89,20 @@ def _round_charts(watched: monitoring.WatchedRound) -> dict[str, Any]:
     severity = watched.limits.get("severity")
     near = watched.limits.get("within_tolerance")
     agreement = {one.name: line(one.marks, "within_tolerance") for one in watched.teachers}
+    colours = watched.colours
     return {
         "severity": severity_dots(
             {one.name: one.figures["severity"] for one in watched.teachers},
             _("Own mark less the final mark, % of full marks"),
             float(severity.value) if severity else None,
+            colours,
         ),
         "agreement": rolling_lines(
             agreement,
             _("Marks given"),
             _("Within the tolerance, %"),
             limits=[float(near.value)] if near else [],
+            colours=colours,
         ),
     }
 

@@ -18,7 +18,7 @@ function marksAt(t, limits, axis, here) {
 export function lines(data, t) {
   return {
     ...base(t),
-    grid: { left: 30, right: 18, top: data.series.length > 1 ? 34 : 10, bottom: 34, containLabel: true },
+    grid: { left: 46, right: 18, top: data.series.length > 1 ? 34 : 10, bottom: 34, containLabel: true },
     legend: legend(t, data.series, { top: 0, type: "scroll" }),
     xAxis: valueAxis(t, data.x),
     yAxis: { ...valueAxis(t, data.y), nameGap: 38 },
@@ -73,8 +73,10 @@ export function dots(data, t, width) {
         type: "scatter",
         symbolSize: 10,
         z: 6,
-        data: data.dots.map(([value], row) => [value, row]),
-        itemStyle: { color: t.accent },
+        data: data.dots.map(([value], row) => ({
+          value: [value, row],
+          itemStyle: { color: data.colours ? colour(t, {}, data.colours[row]) : t.accent },
+        })),
         label: {
           show: width > 480,
           position: "top",
