@@ -61,6 +61,8 @@ class BlindAnswer(models.Model):
                 name="a_repeat_names_its_first",
             ),
         ]
+        # All that is counted of a round's responses stands in it: no row is read for that.
+        indexes = [models.Index(fields=["round", "role", "final"], name="answer_by_round")]
 
     def __str__(self) -> str:
         return f"{self.alias} of {self.round}"
@@ -121,6 +123,9 @@ class Slot(models.Model):
                 fields=["planned", "order"], condition=models.Q(marked=False), name="slot_to_mark"
             ),
             models.Index(fields=["holder"], condition=models.Q(marked=False), name="slot_at_hand"),
+            models.Index(
+                fields=["kind", "answer"], condition=models.Q(marked=False), name="slot_waiting"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,79 @@
+"""What is counted and paged of a round however large it is, read as seldom as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.utils.functional import cached_property
+
+from evaluations.models import Mark, MarkingRound, Slot
+
+
+class SlotGroup(NamedTuple):
+    """So many slots of one kind that one teacher was planned for and one holds.
+
+    ``settled`` ones are of responses that have a final mark.
+    """
+
+    planned: int | None
+    holder: int | None
+    kind: str
+    marked: bool
+    settled: bool
+    number: int
+
+
+def slot_groups(marking_round: MarkingRound) -> list[SlotGroup]:
+    """All slots of a round, by everything that pages count them by: they are read once."""
+    slots = Slot.objects.filter(answer__round=marking_round).order_by()
+    columns = ("planned", "holder", "kind", "marked", "settled")
+    groups = slots.annotate(settled=Q(answer__final__isnull=False)).values_list(*columns)
+    return [SlotGroup(*row) for row in groups.annotate(number=Count("pk"))]
+
+
+def newest_marks(marking_round: MarkingRound, kinds: Sequence[str]) -> QuerySet[Mark]:
+    """The marks of a round on slots of *kinds*, newest first, to be read from the newest on.
+
+    Asked by a join, a database would gather all marks of the round and sort them.
+    """
+    slots = Slot.objects.filter(pk=OuterRef("slot"), answer__round=marking_round, kind__in=kinds)
+    return Mark.objects.filter(Exists(slots)).order_by("-pk")
+
+
+def number_of(rows: QuerySet[Any]) -> Coalesce:
+    """How many *rows* each row of the query around them has."""
+    counted = rows.order_by().values(one=Value(1)).annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counted), 0)
+
+
+class AnswerPages(Paginator):  # type: ignore[type-arg]
+    """Pages of responses whose number is known; those of the second half are read from the end.
+
+    The keys of a page come first: what is passed over on the way is not looked into.
+    """
+
+    def __init__(self, rows: QuerySet[Any], per_page: int, number: int) -> None:
+        super().__init__(rows, per_page)
+        self.number = number
+
+    @cached_property
+    def count(self) -> int:
+        """How many responses there are."""
+        return self.number
+
+    def page(self, number: int | str) -> Page[Any]:
+        """The page with this *number*, from 1."""
+        number = self.validate_number(number)
+        start = (number - 1) * self.per_page
+        end = min(start + self.per_page, self.number)
+        rows: Any = self.object_list
+        keys = rows.values_list("pk", flat=True)
+        from_end = start > self.number - end
+        part = (
+            keys.reverse()[self.number - end : self.number - start] if from_end else keys[start:end]
+        )
+        return Page(list(rows.filter(pk__in=list(part))), number, self)
