@@ -66,7 +66,7 @@ export function nameAxis(t, names, width) {
     inverse: true,
     axisLine: { lineStyle: { color: t.line } },
     axisTick: { show: false },
-    axisLabel: { color: t.ink, width: Math.min(150, width * 0.34), overflow: "truncate" },
+    axisLabel: { color: t.ink, width: Math.min(150, width * 0.34), overflow: "break", lineHeight: 15 },
   };
 }
 
@@ -81,6 +81,12 @@ export function legend(t, series, place) {
     textStyle: { color: t.muted },
     ...place,
   };
+}
+
+// Lines that a legend needs, estimated from above: a Chinese character is as wide as the type.
+export function legendLines(series, width) {
+  const widths = series.map(({ name }) => 40 + [...name].length * (/[\u3000-\uffef]/.test(name) ? 13 : 7.5));
+  return Math.ceil(widths.reduce((one, other) => one + other, 0) / width);
 }
 
 export const colour = (t, one, index) => t.series(one.colour ?? index);

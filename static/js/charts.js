@@ -1,7 +1,7 @@
 // Charts from figures: <figure class="chart" data-chart="bar"> with its JSON in a <template> and
 // its table in <details>. Colours are the page's tokens; a series keeps the colour of its index.
 import { dots, lines } from "./chart-lines.js";
-import { base, colour, FONT_SIZE, format, legend, nameAxis, theme, valueAxis } from "./chart-parts.js";
+import { base, colour, FONT_SIZE, format, legend, legendLines, nameAxis, theme, valueAxis } from "./chart-parts.js";
 
 const drawn = new Map();
 
@@ -57,6 +57,9 @@ function whiskers(one, index, t, data) {
   };
 }
 
+// Above the bars stands the legend, where there is one.
+const top = (series, width) => (series.length > 1 ? 10 + 24 * legendLines(series, width) : 8);
+
 function bar(data, t, width) {
   const bars = data.series.map((one, index) => ({
     type: "bar",
@@ -80,7 +83,7 @@ function bar(data, t, width) {
   );
   return {
     ...base(t),
-    grid: { left: 4, right: 44, top: data.series.length > 1 ? 34 : 8, bottom: 4, containLabel: true },
+    grid: { left: 4, right: 44, top: top(data.series, width), bottom: 4, containLabel: true },
     legend: legend(t, data.series, { top: 0, right: 0 }),
     xAxis: valueAxis(t, { min: 0, max: data.max }),
     yAxis: nameAxis(t, data.categories, width),
