@@ -154,10 +154,11 @@ def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> Query
 
     Left out are those that *lead* marked and those that another lead has at hand.
     """
-    slots = Slot.objects.filter(answer=OuterRef("pk"))
-    own = slots.filter(holder=lead).exclude(kind=SlotKind.ARBITRATION)
-    waits = slots.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
-    answers = marking_round.answers.filter(Exists(waits), ~Exists(own), final=None)
+    slots = Slot.objects.filter(answer=OuterRef("pk"), holder=lead)
+    own = slots.exclude(kind=SlotKind.ARBITRATION)
+    waits = Slot.objects.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
+    waiting = waits.order_by().values("answer")
+    answers = marking_round.answers.filter(~Exists(own), pk__in=waiting, final=None)
     return answers.annotate(since=Max("slots__marks__created_at")).order_by("since", "id")
 
 

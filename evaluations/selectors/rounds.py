@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from math import ceil
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Value, When
 from django.db.models import CharField as Text
 
 from evaluations.models import (
@@ -252,26 +254,32 @@ def _minutes_left(marking_round: MarkingRound, due: int) -> int | None:
     return ceil(due * seconds / len(rows) / teachers / 60)
 
 
-def teacher_loads(marking_round: MarkingRound) -> list[TeacherLoad]:
+def teacher_loads(
+    marking_round: MarkingRound, groups: Sequence[SlotGroup] | None = None
+) -> list[TeacherLoad]:
     """Everybody who marks in the round, with planned and given marks.
 
-    Who helped others out has given more than was planned for them.
+    Who helped others out has given more than was planned for them. *groups* are
+    those of ``slot_groups`` where they are known.
     """
-    slots = Slot.objects.filter(answer__round=marking_round, kind__in=TEACHERS).order_by()
-    third = Q(kind=SlotKind.THIRD)
-    planned = dict(slots.exclude(third).values_list("planned").annotate(number=Count("pk")))
-    given = slots.filter(marked=True).values_list("holder")
-    marked = dict(given.annotate(number=Count("pk", filter=~third)))
-    thirds = dict(given.annotate(number=Count("pk", filter=third)))
+    groups = slot_groups(marking_round) if groups is None else groups
+    given: dict[tuple[int | None, str], int] = defaultdict(int)
+    planned: dict[int | None, int] = defaultdict(int)
+    for group in groups:
+        if group.marked:
+            given[group.holder, group.kind] += group.number
+        if group.kind in (SlotKind.FIRST, SlotKind.SECOND):
+            planned[group.planned] += group.number
+    marked = {holder for holder, kind in given if kind in TEACHERS}
     pool = dict(marking_round.pool.values_list("teacher", "paused"))
-    checks = _checks(marking_round)
+    checks = _checks(groups)
     people = User.objects.filter(pk__in={*pool, *marked}).order_by("display_name", "username")
     return [
         TeacherLoad(
             name=str(person),
-            planned=planned.get(person.pk, 0),
-            marked=marked.get(person.pk, 0),
-            thirds=thirds.get(person.pk, 0),
+            planned=planned[person.pk],
+            marked=given[person.pk, SlotKind.FIRST] + given[person.pk, SlotKind.SECOND],
+            thirds=given[person.pk, SlotKind.THIRD],
             paused=pool.get(person.pk, False),
             seeds=checks[person.pk, SlotKind.SEED],
             repeats=checks[person.pk, SlotKind.REPEAT],
@@ -280,23 +288,33 @@ def teacher_loads(marking_round: MarkingRound) -> list[TeacherLoad]:
     ]
 
 
-def _checks(marking_round: MarkingRound) -> defaultdict[tuple[int | None, str], CheckLoad]:
+def _checks(groups: Sequence[SlotGroup]) -> defaultdict[tuple[int | None, str], CheckLoad]:
     """How many seed answers and repeats each teacher has, and has marked."""
-    slots = Slot.objects.filter(answer__round=marking_round, kind__in=CHECK_KINDS).order_by()
-    counts = slots.values_list("planned", "kind").annotate(
-        planned_ones=Count("pk"), marked_ones=Count("pk", filter=Q(marked=True))
-    )
-    found = {(who, kind): CheckLoad(planned, marked) for who, kind, planned, marked in counts}
-    return defaultdict(CheckLoad, found)
+    found: defaultdict[tuple[int | None, str], CheckLoad] = defaultdict(CheckLoad)
+    for group in groups:
+        if group.kind in CHECK_KINDS:
+            before = found[group.planned, group.kind]
+            marked = before.marked + (group.number if group.marked else 0)
+            found[group.planned, group.kind] = CheckLoad(before.planned + group.number, marked)
+    return found
 
 
 def models_in(marking_round: MarkingRound) -> list[str]:
     """The models whose responses are marked; for the lead alone."""
-    models = LanguageModel.objects.filter(
-        runs__responses__blind_answers__round=marking_round,
-        runs__responses__blind_answers__role=AnswerRole.ANSWER,
+    keys = _models(marking_round.pk, marking_round.created_at, marking_round.status)
+    names = LanguageModel.objects.filter(pk__in=keys).order_by("name")
+    return list(names.values_list("name", flat=True))
+
+
+@lru_cache(maxsize=200)
+def _models(marking_round: int, created_at: datetime, status: str) -> tuple[int, ...]:
+    """The models of a round, whose responses are fixed but for the seeds that its start frees."""
+    own = Response.objects.filter(
+        blind_answers__round=marking_round,
+        blind_answers__round__created_at=created_at,
+        blind_answers__role=AnswerRole.ANSWER,
     )
-    return list(models.distinct().order_by("name").values_list("name", flat=True))
+    return tuple(own.order_by().values_list("run__language_model", flat=True).distinct())
 
 
 def own_tolerances(marking_round: MarkingRound) -> list[tuple[str, Decimal]]:

@@ -62,7 +62,7 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "state": state,
         "page": page,
         "rows": rounds.answer_rows(list(page)),
-        "loads": (loads := rounds.teacher_loads(marking_round)),
+        "loads": (loads := rounds.teacher_loads(marking_round, slots)),
         "thirds": sum(load.thirds for load in loads),
         "seeds": marking_round.answers.filter(role=AnswerRole.SEED).count(),
         "waiting_seeds": waiting_seeds(marking_round).count(),
