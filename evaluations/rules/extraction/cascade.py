@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from evaluations.rules.extraction.multi_choice import read_multi_choice
 from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
-from evaluations.rules.extraction.patterns import REFUSAL
+from evaluations.rules.extraction.patterns import refuses
 from evaluations.rules.extraction.several_questions import read_several_questions
 from evaluations.rules.extraction.single_choice import read_single_choice
 from evaluations.rules.extraction.source_text import SourceText, plain_source
@@ -39,7 +39,7 @@ def read_answer(
     )
     source = plain_source(output)
     extraction = _read(source, question_type, options, parts)
-    if extraction.outcome is Outcome.NO_ANSWER and REFUSAL.search(source.text):
+    if extraction.outcome is Outcome.NO_ANSWER and refuses(source.text):
         extraction = replace(extraction, outcome=Outcome.REFUSED)
     return _cut_off(extraction, output, question_type) if truncated else extraction
 

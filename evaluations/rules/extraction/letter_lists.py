@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from evaluations.rules.extraction.patterns import CUES, LEFT_WINDOW, REJECTED_RIGHT
 from evaluations.rules.extraction.source_text import FIELD_END
@@ -12,6 +13,10 @@ from evaluations.rules.extraction.source_text import FIELD_END
 _OPENING = re.compile(
     r"(?:(?:选项|(?<!选)项|\b(?:options?|choices?|letters?|statements?))\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}\Z",
     re.IGNORECASE,
+)
+# What a label or a bracket before a letter can end with; English labels end with a blank.
+_ENDS_OPENING = frozenset("项([\"'{<【 \n\r\t\f\v\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029") | frozenset(
+    map(chr, (0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000))
 )
 _CLOSING = re.compile(r"(?:\s{0,2}[)\]\"'}>】]{1,2})?(?:\s{0,2}(?:选项|项))?")
 _JOINER = re.compile(
@@ -65,15 +70,34 @@ def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
 
 def _letterings(text: str, letters: str) -> Iterator[Lettering]:
     """Runs of *letters* that are no part of a word, a number or a formula."""
-    few, small = re.escape(letters), re.escape(letters.lower())
-    run = re.compile(rf"(?<![A-Za-z0-9\\^_])(?:[{few}]{{1,40}}|[{small}])(?![A-Za-z0-9^_]|'[a-z])")
-    for match in run.finditer(text):
+    for match in _runs(letters).finditer(text):
         left = text[max(0, match.start() - 14) : match.start()]
         if _FORMULA_RIGHT.match(text, match.end()) or _FORMULA_LEFT.search(left):
             continue
-        opening, closing = _OPENING.search(left), _CLOSING.match(text, match.end())
-        start = match.start() - (len(opening[0]) if opening else 0)
+        closing = _CLOSING.match(text, match.end())
+        start = match.start() - _length_of_opening(left)
         yield Lettering(match[0], start, match.start(), closing.end() if closing else match.end())
+
+
+def _length_of_opening(left: str) -> int:
+    """Length of the label and brackets that *left* ends with: 3 for "see 选项("."""
+    if not left or left[-1] not in _ENDS_OPENING:
+        return 0
+    opening = _OPENING.search(left)
+    return len(opening[0]) if opening else 0
+
+
+@lru_cache(maxsize=64)
+def _runs(letters: str) -> re.Pattern[str]:
+    """Up to 40 capital *letters*, or one small one.
+
+    Looking for a character and then at the one before it is faster than the other way round.
+    """
+    few, small = re.escape(letters), re.escape(letters.lower())
+    return re.compile(
+        rf"[{few}{small}](?<![A-Za-z0-9\\^_].)(?:(?<=[{few}])[{few}]{{0,39}})?(?![A-Za-z0-9^_]|'[a-z])",
+        re.DOTALL,
+    )
 
 
 def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:

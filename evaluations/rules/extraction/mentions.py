@@ -7,9 +7,11 @@ affirmed, rejected or merely named.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import overload
 
 from evaluations.rules.extraction import patterns as p
 from evaluations.rules.extraction.letter_lists import Lettering, letter_lists
@@ -68,22 +70,66 @@ class _Verdict:
     alternative: bool = False
 
 
+class Mentions(Sequence[Mention]):
+    """The mentions of a text in order; what is said of each is looked at when it is asked for."""
+
+    def __init__(self, text: str, lists: list[list[Lettering]]) -> None:
+        self._text = text
+        self._lists = lists
+        self._small = [any(one.letters.islower() for one in found) for found in lists]
+        self._made: dict[int, Mention] = {}
+
+    def __len__(self) -> int:
+        return len(self._lists)
+
+    @overload
+    def __getitem__(self, index: int) -> Mention: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Mention]: ...
+    def __getitem__(self, index: int | slice) -> Mention | list[Mention]:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(len(self._lists)))]
+        if not 0 <= index < len(self._lists):
+            raise IndexError(index)
+        if index not in self._made:
+            found, following = self._lists[index], self._following(index)
+            self._made[index] = _mention(self._text, found, following, self._small[index])
+        return self._made[index]
+
+    def capitals(self) -> Iterator[Mention]:
+        """The mentions in capital letters."""
+        return (self[index] for index, small in enumerate(self._small) if not small)
+
+    def commitments_from_the_end(self) -> Iterator[Mention]:
+        """The mentions that are committed to, the last one first."""
+        for index in range(len(self._lists) - 1, -1, -1):
+            # Small letters are committed to only where they end their phrase.
+            if self._small[index] and not _ends_phrase(self._text, self._lists[index][-1].end):
+                continue
+            if self[index].stance is Stance.COMMITTED:
+                yield self[index]
+
+    def _following(self, index: int) -> int:
+        """Where the next mention in capital letters begins; the end of the text after the last."""
+        for later in range(index + 1, len(self._lists)):
+            if not self._small[later]:
+                return self._lists[later][0].start
+        return len(self._text)
+
+
 @lru_cache(maxsize=32)
-def find_mentions(text: str, letters: str) -> tuple[Mention, ...]:
+def find_mentions(text: str, letters: str) -> Mentions:
     """The mentions of *letters* in *text*, in order (the last ``MOST_MENTIONS``)."""
-    lists = list(letter_lists(text, letters))[-MOST_MENTIONS:]
-    mentions: list[Mention] = []
-    following = len(text)
-    for found in reversed(lists):
-        mention = _mention(text, found, following)
-        mentions.append(mention)
-        following = following if mention.is_small else mention.start
-    return tuple(reversed(mentions))
+    return Mentions(text, list(letter_lists(text, letters))[-MOST_MENTIONS:])
 
 
-def _mention(text: str, found: list[Lettering], following: int) -> Mention:
+def _ends_phrase(text: str, end: int) -> bool:
+    right = _without_aside(text[end : end + p.RIGHT_WINDOW])
+    return bool(p.BOUNDARY_RIGHT.match(right))
+
+
+def _mention(text: str, found: list[Lettering], following: int, is_small: bool) -> Mention:
     start, end = found[0].start, found[-1].end
-    is_small = any(lettering.letters.islower() for lettering in found)
     verdict = _verdict(
         left=text[max(0, start - p.LEFT_WINDOW) : start],
         right=_without_aside(text[end : end + p.RIGHT_WINDOW]),
@@ -105,7 +151,7 @@ def _mention(text: str, found: list[Lettering], following: int) -> Mention:
 
 
 def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
-    if p.NEGATED_LEFT.search(left) or p.REJECTED_RIGHT.match(right):
+    if p.negated_left(left) or p.REJECTED_RIGHT.match(right):
         return _Verdict(Stance.REJECTED)
     if _only_discussed(left, right):
         return _Verdict(Stance.NAMED)
@@ -137,7 +183,7 @@ def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
     if p.NOUN_RIGHT.match(right):
         return None
     at_boundary = bool(p.BOUNDARY_RIGHT.match(right))
-    for cue in p.CUES:
+    for cue in p.cues_for(left):
         match = cue.pattern.search(left) if at_boundary or not (cue.weak or is_small) else None
         if match is None:
             continue

@@ -133,17 +133,49 @@ CUES = (
     ),
 )
 
+_ASCII_CUES = tuple(cue for cue in CUES if cue.name.startswith("en."))
+_HAN_CUES = tuple(cue for cue in CUES if cue.name.startswith("zh."))
+_ASCII_LETTER = re.compile(r"[A-Za-z]")
+
+
+def cues_for(left: str) -> tuple[Cue, ...]:
+    """The cues of ``CUES`` that can be in *left*: a Chinese wording has Chinese words in it."""
+    if left.isascii():
+        return _ASCII_CUES
+    return CUES if _ASCII_LETTER.search(left) else _HAN_CUES
+
+
 # The letter after this is named in order to be ruled out.
-NEGATED_LEFT = _left(
+_NEGATED_LEFT_ZH = _left(
     r"(?:不(?:会|能|可能|应该?|该|可|再|太可能)?|没有?|未|(?<![分特差])别|勿|并?非|绝非|无法)\s?(?:是|选择?|为|填|等于|属于)\s{0,2}"
     r"|(?:误|错|漏|易|多|备)选(?:择|了)?\s{0,2}"
     r"|(?:排除|除去?|除了|剔除|去掉|舍去|否定|淘汰|而非|并非|不同于|区别于)\s{0,2}"
-    r"|(?:\bnot|n't|\bnever|\bneither|\bnor|\bexcept(?: for)?|\brather than|\binstead of|\bunlike"
+)
+_LONGEST_NEGATED_ZH = 12
+_NEGATED_LEFT_EN = _left(
+    r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bexcept(?: for)?|\brather than|\binstead of|\bunlike"
     r"|\b(?:eliminat|exclud|reject|dismiss|discard)(?:e|es|ed|ing|s)?|\brul(?:e|es|ed|ing) out"
     r"|\bcannot|\bother than)"
     r"(?:\s(?:possibly|really|actually|simply|just|be|the|both|either|options?|choices?|choose|select"
     r"|pick|go with|answers?|letters?|to|for)){0,3}\s{0,2}"
 )
+# Every wording of ``_NEGATED_LEFT_EN`` has one of these.
+_NEGATIONS_EN = (
+    *("not", "n't", "never", "neither", "nor", "except", "rather", "instead", "unlike"),
+    *("eliminat", "exclud", "reject", "dismiss", "discard", "rul", "other"),
+)
+
+
+def negated_left(left: str) -> bool:
+    """Whether the letter after *left* is named in order to be ruled out: "不是", "rather than"."""
+    if not left.isascii() and _NEGATED_LEFT_ZH.search(
+        left, max(0, len(left) - _LONGEST_NEGATED_ZH)
+    ):
+        return True
+    lower = left.lower()
+    return any(word in lower for word in _NEGATIONS_EN) and bool(_NEGATED_LEFT_EN.search(left))
+
+
 # The same before a cue: "不能" before "选A", "would not" before "choose A".
 NEGATED_CUE = _left(
     r"(?:不(?:会|能|可能|应该?|该|可|再|要)?|没有?|未|(?<![分特差])别|勿|并?非|误|错|漏|易|多|备|无法)\s?"
@@ -206,13 +238,18 @@ AFFIRMED_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 
-REFUSAL = re.compile(
-    r"(?:作为|我是)(?:一个|一名|一款)?\s?(?:人工智能|AI|大?语言模型|大模型|智能助手)[^。\n]{0,30}"
-    r"(?:无法|不能|没有|还没|尚未|不会|难以)"
-    r"|(?:抱歉|对不起|不好意思)[^。\n]{0,20}(?:无法|不能|不会|没有办法|没法|不便)"
-    r"|我(?:暂时|目前)?(?:无法|不能|没法|不便|拒绝)(?:回答|作答|提供|协助|完成|解答|帮助|处理)"
-    r"|(?:无法|不能|拒绝)(?:回答|作答|解答)"
-    r"|\b(?:sorry|apologi[sz]e)\b[^.\n]{0,40}\b(?:can't|cannot|unable|not able|won't|don't)\b"
+_REFUSALS_ZH = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?:作为|我是)(?:一个|一名|一款)?\s?(?:人工智能|AI|大?语言模型|大模型|智能助手)[^。\n]{0,30}"
+        r"(?:无法|不能|没有|还没|尚未|不会|难以)",
+        r"(?:抱歉|对不起|不好意思)[^。\n]{0,20}(?:无法|不能|不会|没有办法|没法|不便)",
+        r"我(?:暂时|目前)?(?:无法|不能|没法|不便|拒绝)(?:回答|作答|提供|协助|完成|解答|帮助|处理)",
+        r"(?:无法|不能|拒绝)(?:回答|作答|解答)",
+    )
+)
+_REFUSAL_EN = re.compile(
+    r"\b(?:sorry|apologi[sz]e)\b[^.\n]{0,40}\b(?:can't|cannot|unable|not able|won't|don't)\b"
     r"|\bi(?: can't| cannot| can not| won't| will not|(?: a|')m (?:unable|not able) to)"
     r"(?: \w{1,12})? (?:help|assist|answer|provide|comply|fulfil|solve|determine|complete|view|see"
     r"|process|access|respond|support|engage|discuss|continue|choose|give|do)\b"
@@ -221,3 +258,18 @@ REFUSAL = re.compile(
     r"\b(?:can't|cannot|unable|not able|don't)\b",
     re.IGNORECASE,
 )
+# Every refusal has one of these; to look for words is faster than to look for wordings.
+_UNWILLING_ZH = ("无法", "不能", "没有", "还没", "尚未", "不会", "难以", "没法", "不便", "拒绝")
+_UNWILLING_EN = (
+    *("can't", "cannot", "can not", "unable", "not able", "won't", "will not", "don't", "decline"),
+)
+
+
+def refuses(text: str) -> bool:
+    """Whether *text* declines to answer, in Chinese or in English. Linear in its length."""
+    lower = text.lower()
+    if any(word in lower for word in _UNWILLING_EN) and _REFUSAL_EN.search(text):
+        return True
+    if text.isascii() or not any(word in text for word in _UNWILLING_ZH):
+        return False
+    return any(pattern.search(text) for pattern in _REFUSALS_ZH)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evaluations.rules.extraction.outcome import Span
@@ -25,7 +25,7 @@ class SourceText:
     """``text`` to read; ``starts[i]`` is the original offset of ``text[i]``."""
 
     text: str
-    starts: tuple[int, ...]
+    starts: Sequence[int]
 
     def part(self, start: int, end: int) -> SourceText:
         """The slice from *start* to *end*, with its offsets."""
@@ -48,15 +48,17 @@ class SourceText:
             starts += self.starts[position:start]
             starts += self.starts[start : start + len(replacement)]
             position = end
+        if not pieces:
+            return self
         pieces.append(self.text[position:])
         starts += self.starts[position:]
-        return SourceText("".join(pieces), tuple(starts))
+        return SourceText("".join(pieces), starts)
 
 
 def plain_source(output: str) -> SourceText:
     """*output* ready for reading. Linear in its length."""
-    source = SourceText(output.translate(_ONE_TO_ONE), tuple(range(len(output))))
-    source = source.edited(_reasoning(source.text))
+    source = SourceText(_plain_forms(output), range(len(output)))
+    source = source.edited(reasoning_blocks(source.text))
     return source.edited(_markup(source.text))
 
 
@@ -80,12 +82,30 @@ _TRADITIONAL = str.maketrans(
 )
 _ONE_TO_ONE = _PUNCTUATION | _TRADITIONAL | _letter_forms()
 
+# So common in Chinese that replacing each is faster than looking every character up.
+_COMMON = tuple((form, form.translate(_ONE_TO_ONE)) for form in "，：；（）？！“”")
+# Holds every character of ``_ONE_TO_ONE``; ranges, because a long list is slow to look through.
+_FORMS = re.compile(
+    "[\uff01-\uff5e\u249c-\u24e9\U0001d400-\U0001d6a3"
+    f"{''.join(map(chr, _PUNCTUATION | _TRADITIONAL))}]"
+)
+
+
+def _plain_forms(output: str) -> str:
+    """*output* by ``_ONE_TO_ONE``."""
+    if output.isascii():
+        return output
+    for form, plain in _COMMON:
+        output = output.replace(form, plain)
+    return output.translate(_ONE_TO_ONE) if _FORMS.search(output) else output
+
+
 _REASONING_TAG = re.compile(
     r"<(/?)(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad)>", re.IGNORECASE
 )
 
 
-def _reasoning(text: str) -> list[Edit]:
+def reasoning_blocks(text: str) -> list[Edit]:
     """The blocks between reasoning tags, to be removed.
 
     A closing tag without an opening one ends a block that began with the text
@@ -120,6 +140,11 @@ _MARKUP = re.compile(
     r"|\\[()\[\],;!]|\$)",
     re.IGNORECASE,
 )
+# What a piece of markup begins with; before a heading or a quotation there may be blanks.
+_MARKUP_START = re.compile(
+    "[<$\\\\&|\t*`~_#>\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff\U000e0000-\U000e007f]"
+)
+_MOST_INDENT = 3
 _REPLACEMENT = {"field_end": FIELD_END, "line": "\n", "blank": " ", "gone": ""}
 _FORMULA = re.compile(r"[=^_<>+]|\\(?!text|mathrm|mathbf|[()])[A-Za-z]")
 _NO_FORMULA = re.compile(r"boxed|[\u3400-\u9fff]|[A-Za-z]{4,} [A-Za-z]{2,}")
@@ -127,11 +152,27 @@ _NO_FORMULA = re.compile(r"boxed|[\u3400-\u9fff]|[A-Za-z]{4,} [A-Za-z]{2,}")
 
 def _markup(text: str) -> list[Edit]:
     edits: list[Edit] = []
-    position = 0
-    while match := _MARKUP.search(text, position):
+    done = position = 0
+    while found := _MARKUP_START.search(text, position):
+        position = found.start()
+        match = _MARKUP.match(text, _indented(text, position, done))
+        if match is None:
+            position += 1
+            continue
         edit, position = _edit(match)
+        done = position
         edits.append(edit)
     return edits
+
+
+def _indented(text: str, position: int, done: int) -> int:
+    """Where the blanks before a heading or quotation begin; *position* for other markup."""
+    if text[position] not in "#>":
+        return position
+    start = position
+    while start > max(done, position - _MOST_INDENT) and text[start - 1] == " ":
+        start -= 1
+    return start
 
 
 def _edit(match: re.Match[str]) -> tuple[Edit, int]:

@@ -9,8 +9,9 @@ ambiguous.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from evaluations.rules.extraction import patterns as p
 from evaluations.rules.extraction.mentions import Mention, Stance, find_mentions
@@ -38,7 +39,7 @@ _OPTION_LINE = re.compile(r"^\s{0,4}[(\[]?([A-G])[)\].:、]", re.MULTILINE)
 # Options with their text: "A. ①② B. ①③".
 _OPTION_LABEL = re.compile(r"(?<![^\s(])([A-G])[.:)](?=\s?[^\s.,:;。、A-G])")
 _LINE = re.compile(r"[^\n\x1e]++")
-_BRACKETED = re.compile(r"(?<![A-Za-z0-9])\(\s?([A-Za-z])\s?\)")
+_BRACKETED = re.compile(r"\((?<![A-Za-z0-9]\()\s?([A-Za-z])\s?\)")
 _ANSWER_WORDS = re.compile(
     r"\s{0,4}(?:(?:应该?|我|是|为|选择?|选项|项|:|=|the|option|is)\s{0,2}){0,4}", re.IGNORECASE
 )
@@ -88,6 +89,7 @@ def _first_lines(text: str, tag: Tag, letters: str) -> int:
     return end
 
 
+@lru_cache(maxsize=64)
 def _bare_letters(letters: str) -> re.Pattern[str]:
     few = re.escape(letters)
     return re.compile(rf"(?:{_MARGIN}|[{few}]|(?<![a-z])[{few.lower()}](?![a-z]))*+")
@@ -95,6 +97,8 @@ def _bare_letters(letters: str) -> re.Pattern[str]:
 
 def whole(source: SourceText, letters: str) -> Reading | None:
     """Nothing but letters: "b", "(C)", "A、C", "AC"; small letters if all are small."""
+    if not _may_be_whole(letters).fullmatch(source.text):
+        return None
     text = _BESIDE.sub(lambda match: " " * len(match[0]), source.text)
     undecided = bool(_OR.search(text))
     text = _OR.sub(lambda match: " " * len(match[0]), text)
@@ -108,6 +112,19 @@ def whole(source: SourceText, letters: str) -> Reading | None:
         places = tuple(source.span(*match.span()) for match in found)
         return Reading(names, span, "whole_output", "whole", 0.95, undecided, places)
     return None
+
+
+@lru_cache(maxsize=64)
+def _may_be_whole(letters: str) -> re.Pattern[str]:
+    """Matches every text that ``whole`` reads: of these characters alone; fails at the first other.
+
+    The characters of ``_MARGIN``, ``_BESIDE`` and ``_OR``, and *letters*.
+    """
+    words = "".join(sorted(set("andbothoptionschoicesclearlydefinitelyor")))
+    return re.compile(
+        rf"(?:{_MARGIN}|[+/以及和与吧选项择应该是或者{words}{re.escape(letters + letters.lower())}])*+",
+        re.IGNORECASE,
+    )
 
 
 def opening(source: SourceText, letters: str) -> Reading | None:
@@ -134,19 +151,22 @@ def _is_word(text: str, mention: Mention) -> bool:
 
 def committed(source: SourceText, letters: str) -> Reading | None:
     """The last commitment ("故选C", "the answer is C") that nothing takes back."""
-    chosen = [m for m in find_mentions(source.text, letters) if m.stance is Stance.COMMITTED]
-    if not chosen:
+    chosen = find_mentions(source.text, letters).commitments_from_the_end()
+    last = next(chosen, None)
+    if last is None:
         return None
-    last = chosen[-1]
     reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
-    return replace(reading, undecided=True) if _wavers(source.text, chosen) else reading
+    return replace(reading, undecided=True) if _wavers(source.text, last, chosen) else reading
 
 
-def _wavers(text: str, chosen: Sequence[Mention]) -> bool:
+def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
     """True for "可能是A，也可能是B": two hedged commitments to different letters."""
-    if len(chosen) < 2 or set(chosen[-1].letters) == set(chosen[-2].letters):
+    if not p.HEDGE.search(text, last.cue_start, last.start):
         return False
-    return all(p.HEDGE.search(text, m.cue_start, m.start) for m in chosen[-2:])
+    before = next(earlier, None)
+    if before is None or set(before.letters) == set(last.letters):
+        return False
+    return bool(p.HEDGE.search(text, before.cue_start, before.start))
 
 
 def affirmed(source: SourceText, letters: str) -> Reading | None:
@@ -155,7 +175,7 @@ def affirmed(source: SourceText, letters: str) -> Reading | None:
     Where only some of the others are called wrong, the question may have asked
     for the wrong one, and nothing is read.
     """
-    mentions = [m for m in find_mentions(source.text, letters) if not m.is_small]
+    mentions = list(find_mentions(source.text, letters).capitals())
     right = [m for m in mentions if m.stance is Stance.AFFIRMED]
     names = tuple(dict.fromkeys(x for m in right for x in m.letters))
     rejected = {x for m in mentions if m.stance is Stance.REJECTED for x in m.letters}
@@ -197,12 +217,14 @@ def leading(source: SourceText, letters: str) -> Reading | None:
 
 def bracketed(source: SourceText, letters: str) -> Reading | None:
     """The only letter that stands in brackets and is not ruled out ("... shows (C)")."""
+    given = [match for match in _BRACKETED.finditer(source.text) if match[1].upper() in letters]
+    if not given:
+        return None
     out = [m for m in find_mentions(source.text, letters) if m.stance is Stance.REJECTED]
     kept = [
         match
-        for match in _BRACKETED.finditer(source.text)
-        if match[1].upper() in letters
-        and not any(mention.start <= match.start() < mention.end for mention in out)
+        for match in given
+        if not any(mention.start <= match.start() < mention.end for mention in out)
     ]
     if len({match[1].upper() for match in kept}) != 1:
         return None
