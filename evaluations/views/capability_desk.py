@@ -6,12 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
-from django_htmx.http import push_url
 
 from evaluations.forms.capability_review import JudgementForm, judgement_panel
 from evaluations.models import CapabilityReview, ReviewSlot
@@ -28,9 +27,12 @@ from evaluations.selectors.capability_desk import (
 )
 from evaluations.services import capability_claims
 from evaluations.services.capability_judging import last_judged, save_judgement
+from evaluations.views.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import BadInput, Conflict, NotFound
+
+FOLDER = "capability"
 
 
 @require_safe
@@ -62,7 +64,7 @@ def undo(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """Back to the last own judgement, or from that one to the one before."""
     review = _review(request, review_id)
     before = None
-    if current := _as_uuid(request.POST.get("answer", "")):
+    if current := at_hand(request):
         before = own_slot(request.user, current)
     return _show(request, last_judged(request.user, review, before))
 
@@ -72,7 +74,7 @@ def undo(request: MemberRequest, review_id: UUID) -> HttpResponse:
 def desk(request: MemberRequest, item_id: UUID) -> HttpResponse:
     """One answer that this reviewer holds or has judged."""
     slot = _slot(request, item_id)
-    return _desk(request, _desk_context(request, slot))
+    return desk_page(request, FOLDER, _desk_context(request, slot))
 
 
 @require_POST
@@ -121,30 +123,25 @@ def _slot(request: MemberRequest, item_id: UUID) -> ReviewSlot:
     return slot
 
 
-def _as_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 def _show_next(request: MemberRequest, review: CapabilityReview) -> HttpResponse:
     """The next answer, or the review's page that says why there is none."""
     slot = capability_claims.claim_next(request.user, review, now=timezone.now())
     if slot is not None:
         return _show(request, slot)
     address = reverse("reviewing:review", args=[review.public_id])
-    if not request.htmx:
-        return redirect(address)
-    context = _review_context(request, review) | {"fragment": True}
-    return push_url(render(request, "evaluations/capability/_waiting.html", context), address)
+
+    def waiting() -> HttpResponse:
+        context = _review_context(request, review) | {"fragment": True}
+        return render(request, "evaluations/capability/_waiting.html", context)
+
+    return shown_at(request, address, waiting)
 
 
 def _show(request: MemberRequest, slot: ReviewSlot) -> HttpResponse:
     address = reverse("reviewing:desk", args=[slot.item.public_id])
-    if not request.htmx:
-        return redirect(address)
-    return push_url(_desk(request, _desk_context(request, slot)), address)
+    return shown_at(
+        request, address, lambda: desk_page(request, FOLDER, _desk_context(request, slot))
+    )
 
 
 def _desk_again(
@@ -152,14 +149,7 @@ def _desk_again(
 ) -> HttpResponse:
     """The same answer with everything that was sent, and what is wrong."""
     context = _desk_context(request, slot, request.POST) | {"refusal": refusal}
-    return _desk(request, context, refusal.status)
-
-
-def _desk(request: MemberRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """The whole page, or what htmx puts in its place."""
-    name = "_desk.html" if request.htmx else "desk.html"
-    context |= {"fragment": request.htmx}
-    return render(request, f"evaluations/capability/{name}", context, status=status)
+    return desk_page(request, FOLDER, context, refusal.status)
 
 
 def _desk_context(request: MemberRequest, slot: ReviewSlot, sent: Any = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -29,9 +29,12 @@ from evaluations.selectors.queue import has_work, why_empty
 from evaluations.services import slots
 from evaluations.services.drafts import save_draft
 from evaluations.services.marking import check_revisable, last_marked, save_mark
+from evaluations.views.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import BadInput, Conflict, NotFound
+
+FOLDER = "marking"
 
 
 @require_safe
@@ -63,8 +66,8 @@ def undo(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Go back to the last own mark: to revise it, or to read it once it is settled."""
     marking_round = _round(request, round_id)
     before = None
-    if (current := request.POST.get("answer", "")) and (answer := _as_uuid(current)):
-        before = own_slot(request.user, answer)
+    if current := at_hand(request):
+        before = own_slot(request.user, current)
     return _revise(request, last_marked(request.user, marking_round, before))
 
 
@@ -172,34 +175,29 @@ def _slot(request: MemberRequest, answer_id: UUID, *, in_open_round: bool = True
     return slot
 
 
-def _as_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 def _show_next(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
     """The next response, or the round's page that says why there is none."""
     slot = slots.claim_next(request.user, round=marking_round, now=timezone.now())
     if slot is not None:
         return _show(request, slot)
     address = reverse("marking:round", args=[marking_round.public_id])
-    if not request.htmx:
-        return redirect(address)
-    context = _round_context(request, marking_round) | {"fragment": True}
-    return push_url(render(request, "evaluations/marking/_empty.html", context), address)
+
+    def empty() -> HttpResponse:
+        context = _round_context(request, marking_round) | {"fragment": True}
+        return render(request, "evaluations/marking/_empty.html", context)
+
+    return shown_at(request, address, empty)
 
 
 def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
-    address = reverse("marking:desk", args=[slot.answer.public_id])
-    if not request.htmx:
-        return redirect(address)
-    context = _desk_context(request, slot)
-    if request.POST.get("ahead") == context["desk"].print:  # the page has it already
-        shown = render(request, "evaluations/marking/_ahead.html", context | {"fragment": True})
-        return push_url(shown, address)
-    return push_url(_desk(request, context), address)
+    def shown() -> HttpResponse:
+        context = _desk_context(request, slot)
+        if request.POST.get("ahead") == context["desk"].print:  # the page has it already
+            context |= {"fragment": True}
+            return render(request, "evaluations/marking/_ahead.html", context)
+        return desk_page(request, FOLDER, context)
+
+    return shown_at(request, reverse("marking:desk", args=[slot.answer.public_id]), shown)
 
 
 def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
@@ -209,9 +207,9 @@ def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
         check_revisable(slot)
     except Conflict as refusal:
         context = _desk_context(request, slot) | {"refusal": refusal}
-        return push_url(_desk(request, context, refusal.status), address)
+        return push_url(desk_page(request, FOLDER, context, refusal.status), address)
     context = _desk_context(request, slot) | {"to_read": False}
-    return push_url(_desk(request, context), address)
+    return push_url(desk_page(request, FOLDER, context), address)
 
 
 def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict) -> HttpResponse:
@@ -226,14 +224,7 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
         context |= {"sent": context["panel"]} | _desk_context(request, slot)
     elif stored := refusal.details.get("stored"):
         context["beside"] = beside(context["panel"], stored)
-    return _desk(request, context, refusal.status)
-
-
-def _desk(request: MemberRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """The whole page, or what htmx puts in its place."""
-    name = "_desk.html" if request.htmx else "desk.html"
-    context |= {"fragment": request.htmx}
-    return render(request, f"evaluations/marking/{name}", context, status=status)
+    return desk_page(request, FOLDER, context, refusal.status)
 
 
 def _desk_context(request: MemberRequest, slot: Slot, given: Given | None = None) -> dict[str, Any]:
