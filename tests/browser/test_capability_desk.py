@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from evaluations.models import CapabilityJudgement, CapabilityReview
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
-from tests.evaluations.review_world import items_of, review_of, say, wrong_answers
+from tests.evaluations.review_world import called, items_of, review_of, say, wrong_answers
 
 
 @pytest.fixture
@@ -98,3 +98,18 @@ def test_the_pages_have_no_barriers(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
             assert wide <= 0, f"{address} scrolls sideways by {wide}"
+
+
+def test_the_chart_writes_long_names_of_tasks_whole(
+    site: Site, review: CapabilityReview, lead: User, teacher: User
+) -> None:
+    first = items_of(review)[0]
+    called("2010-2022_Chinese_Lang_and_Usage_MCQs", first.question.task)
+    say(first, teacher, "uk")
+    page = site.open(lead, viewport={"width": 390, "height": 844})
+    page.goto(f"/reviews/{review.public_id}/")
+    chart = page.locator(".chart-plot svg")
+    words = ("2010-2022", "Chinese", "Lang", "Usage", "MCQs", "Understanding", "Calculation")
+    for word in words:
+        expect(chart).to_contain_text(word)
+    expect(chart).not_to_contain_text("...")
