@@ -1,0 +1,48 @@
+"""The mined patterns that count: those whose newest decision accepted them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluations.models import MinedPattern, PatternDecision
+from evaluations.models.vocabulary import PatternVerdict
+from evaluations.rules.extraction.mined import ReadingPattern
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSet:
+    """The accepted patterns, and the version that names this very set in a score.
+
+    ``version`` has at most 10 characters and changes with each decision; "" where
+    nobody ever decided. A set that is empty because all were retired has a version,
+    so that what was read by them is read again.
+    """
+
+    version: str = ""
+    patterns: tuple[ReadingPattern, ...] = ()
+
+    def of(self, question_type: str) -> tuple[ReadingPattern, ...]:
+        """Those that were found in responses to questions of this type."""
+        return tuple(one for one in self.patterns if one.question_type == question_type)
+
+
+def newest_decisions() -> dict[int, PatternDecision]:
+    """The decision that counts, by pattern."""
+    decisions = PatternDecision.objects.select_related("author").order_by("pk")
+    return {decision.pattern_id: decision for decision in decisions}
+
+
+def accepted_patterns() -> PatternSet:
+    """What people have accepted up to now, in the order in which it was found."""
+    newest = newest_decisions()
+    if not newest:
+        return PatternSet()
+    accepted = [
+        pattern
+        for pattern, decision in newest.items()
+        if decision.verdict == PatternVerdict.ACCEPTED
+    ]
+    rows = MinedPattern.objects.filter(pk__in=accepted).order_by("pk")
+    patterns = rows.values_list("name", "question_type", "expression")
+    version = max(decision.pk for decision in newest.values())
+    return PatternSet(f"p{version}", tuple(ReadingPattern(*row) for row in patterns))
