@@ -56,21 +56,26 @@ class Lettering:
 
 
 def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
-    """The lists of *letters* in *text* in order; a letter that stands alone is a list of one."""
+    """The lists of *letters* in *text*, the last one first; a letter that stands alone is one.
+
+    From the end, because the end of an output decides and most readers need no more.
+    """
     current: list[Lettering] = []
     for lettering in _letterings(text, letters):
-        joined = _joined(text, current[-1], lettering) if current else None
-        if current and joined is None:
-            yield from _closed(text, current)
+        joined = _joined(text, lettering, current[-1]) if current else None
+        if joined is not None:
+            current[-1] = joined
+        elif current:
+            yield from _closed(text, current[::-1])
             current = []
-        current.append(joined or lettering)
+        current.append(lettering)
     if current:
-        yield from _closed(text, current)
+        yield from _closed(text, current[::-1])
 
 
 def _letterings(text: str, letters: str) -> Iterator[Lettering]:
-    """Runs of *letters* that are no part of a word, a number or a formula."""
-    for match in _runs(letters).finditer(text):
+    """Runs of *letters* that are no part of a word, a number or a formula; the last one first."""
+    for match in reversed(list(_runs(letters).finditer(text))):
         left = text[max(0, match.start() - 14) : match.start()]
         if _FORMULA_RIGHT.match(text, match.end()) or _FORMULA_LEFT.search(left):
             continue
@@ -113,7 +118,7 @@ def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:
 
 
 def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
-    """One list, or two where a comma only began the next remark ("选B，C、D错误")."""
+    """One list, or two where a comma only began the next remark ("选B，C、D错误"), last first."""
     weak = [index for index, lettering in enumerate(found) if index and not lettering.strong_join]
     end = found[-1].end
     cut = 0
@@ -121,9 +126,9 @@ def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
         cut = 0 if _all_rejected(text, found) else weak[0]
     elif weak and not _LIST_END.match(text, end):
         cut = weak[-1]
+    yield found[cut:]
     if cut:
         yield found[:cut]
-    yield found[cut:]
 
 
 def _all_rejected(text: str, found: list[Lettering]) -> bool:

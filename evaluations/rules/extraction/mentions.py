@@ -7,11 +7,12 @@ affirmed, rejected or merely named.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import overload
+from itertools import count, islice
 
 from evaluations.rules.extraction import patterns as p
 from evaluations.rules.extraction.letter_lists import Lettering, letter_lists
@@ -70,57 +71,67 @@ class _Verdict:
     alternative: bool = False
 
 
-class Mentions(Sequence[Mention]):
-    """The mentions of a text in order; what is said of each is looked at when it is asked for."""
+class Mentions:
+    """The mentions of a text, the last ``MOST_MENTIONS``.
 
-    def __init__(self, text: str, lists: list[list[Lettering]]) -> None:
+    What nobody asks for is not looked at: most answers are in the last mention.
+    """
+
+    def __init__(self, text: str, letters: str) -> None:
         self._text = text
-        self._lists = lists
-        self._small = [any(one.letters.islower() for one in found) for found in lists]
+        self._coming = islice(letter_lists(text, letters), MOST_MENTIONS)
+        # From the end of the text, each with where the next one in capital letters begins.
+        self._found: list[tuple[list[Lettering], bool, int]] = []
+        self._following = len(text)
         self._made: dict[int, Mention] = {}
 
-    def __len__(self) -> int:
-        return len(self._lists)
+    def __iter__(self) -> Iterator[Mention]:
+        """The mentions in order."""
+        return iter([self._mention(index) for index in self._from_the_end()][::-1])
 
-    @overload
-    def __getitem__(self, index: int) -> Mention: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Mention]: ...
-    def __getitem__(self, index: int | slice) -> Mention | list[Mention]:
-        if isinstance(index, slice):
-            return [self[one] for one in range(*index.indices(len(self._lists)))]
-        if not 0 <= index < len(self._lists):
-            raise IndexError(index)
-        if index not in self._made:
-            found, following = self._lists[index], self._following(index)
-            self._made[index] = _mention(self._text, found, following, self._small[index])
-        return self._made[index]
+    def first(self) -> Mention | None:
+        """The first mention of the text."""
+        last = deque(self._from_the_end(), maxlen=1)
+        return self._mention(last[0]) if last else None
 
-    def capitals(self) -> Iterator[Mention]:
-        """The mentions in capital letters."""
-        return (self[index] for index, small in enumerate(self._small) if not small)
+    def capitals(self) -> list[Mention]:
+        """The mentions in capital letters, in order."""
+        indices = [index for index in self._from_the_end() if not self._found[index][1]]
+        return [self._mention(index) for index in reversed(indices)]
 
     def commitments_from_the_end(self) -> Iterator[Mention]:
         """The mentions that are committed to, the last one first."""
-        for index in range(len(self._lists) - 1, -1, -1):
+        for index in self._from_the_end():
+            found, is_small, _following = self._found[index]
             # Small letters are committed to only where they end their phrase.
-            if self._small[index] and not _ends_phrase(self._text, self._lists[index][-1].end):
+            if is_small and not _ends_phrase(self._text, found[-1].end):
                 continue
-            if self[index].stance is Stance.COMMITTED:
-                yield self[index]
+            if self._mention(index).stance is Stance.COMMITTED:
+                yield self._mention(index)
 
-    def _following(self, index: int) -> int:
-        """Where the next mention in capital letters begins; the end of the text after the last."""
-        for later in range(index + 1, len(self._lists)):
-            if not self._small[later]:
-                return self._lists[later][0].start
-        return len(self._text)
+    def _from_the_end(self) -> Iterator[int]:
+        """The places in ``_found``, which is filled on the way."""
+        for index in count():
+            if index == len(self._found):
+                found = next(self._coming, None)
+                if found is None:
+                    return
+                is_small = any(one.letters.islower() for one in found)
+                self._found.append((found, is_small, self._following))
+                self._following = self._following if is_small else found[0].start
+            yield index
+
+    def _mention(self, index: int) -> Mention:
+        if index not in self._made:
+            found, is_small, following = self._found[index]
+            self._made[index] = _mention(self._text, found, following, is_small)
+        return self._made[index]
 
 
 @lru_cache(maxsize=32)
 def find_mentions(text: str, letters: str) -> Mentions:
     """The mentions of *letters* in *text*, in order (the last ``MOST_MENTIONS``)."""
-    return Mentions(text, list(letter_lists(text, letters))[-MOST_MENTIONS:])
+    return Mentions(text, letters)
 
 
 def _ends_phrase(text: str, end: int) -> bool:

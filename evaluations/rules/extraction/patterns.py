@@ -172,6 +172,8 @@ def negated_left(left: str) -> bool:
         left, max(0, len(left) - _LONGEST_NEGATED_ZH)
     ):
         return True
+    if not _ASCII_LETTER.search(left):
+        return False
     lower = left.lower()
     return any(word in lower for word in _NEGATIONS_EN) and bool(_NEGATED_LEFT_EN.search(left))
 

@@ -120,11 +120,11 @@ def _may_be_whole(letters: str) -> re.Pattern[str]:
 
     The characters of ``_MARGIN``, ``_BESIDE`` and ``_OR``, and *letters*.
     """
-    words = "".join(sorted(set("andbothoptionschoicesclearlydefinitelyor")))
-    return re.compile(
-        rf"(?:{_MARGIN}|[+/以及和与吧选项择应该是或者{words}{re.escape(letters + letters.lower())}])*+",
-        re.IGNORECASE,
+    words = "以及和与吧选项择应该是或者" + "".join(
+        sorted(set("andbothoptionschoicesclearlydefinitelyor"))
     )
+    others = re.escape(letters + letters.lower())
+    return re.compile(rf"(?:{_MARGIN}|[+/{words}{others}])*+", re.IGNORECASE)
 
 
 def opening(source: SourceText, letters: str) -> Reading | None:
@@ -134,13 +134,12 @@ def opening(source: SourceText, letters: str) -> Reading | None:
         return Reading(listed, source.span(0, len(source.text)), "opening", "option_list", 0.9)
     start = _ANSWER_WORDS.match(source.text)
     begin = start.end() if start else 0
-    for mention in find_mentions(source.text, letters)[:1]:
-        if mention.start > begin or mention.stance is Stance.REJECTED:
-            return None
-        if _is_word(source.text, mention):
-            return None
-        return from_mention(source, mention, "opening", 0.9)
-    return None
+    mention = find_mentions(source.text, letters).first()
+    if mention is None or mention.start > begin or mention.stance is Stance.REJECTED:
+        return None
+    if _is_word(source.text, mention):
+        return None
+    return from_mention(source, mention, "opening", 0.9)
 
 
 def _is_word(text: str, mention: Mention) -> bool:
@@ -175,7 +174,7 @@ def affirmed(source: SourceText, letters: str) -> Reading | None:
     Where only some of the others are called wrong, the question may have asked
     for the wrong one, and nothing is read.
     """
-    mentions = list(find_mentions(source.text, letters).capitals())
+    mentions = find_mentions(source.text, letters).capitals()
     right = [m for m in mentions if m.stance is Stance.AFFIRMED]
     names = tuple(dict.fromkeys(x for m in right for x in m.letters))
     rejected = {x for m in mentions if m.stance is Stance.REJECTED for x in m.letters}
@@ -207,12 +206,12 @@ def leading(source: SourceText, letters: str) -> Reading | None:
         return None
     if len(set(_OPTION_LINE.findall(source.text))) > 1:
         return None
-    mentions = find_mentions(source.text, letters)
-    if not mentions or mentions[0].start > match.start("letter"):
+    mention = find_mentions(source.text, letters).first()
+    if mention is None or mention.start > match.start("letter"):
         return None
-    if mentions[0].stance is Stance.REJECTED:
+    if mention.stance is Stance.REJECTED:
         return None
-    return from_mention(source, mentions[0], "leading", 0.6)
+    return from_mention(source, mention, "leading", 0.6)
 
 
 def bracketed(source: SourceText, letters: str) -> Reading | None:
