@@ -1,5 +1,6 @@
 """The evaluations' tables, one module a feature."""
 
+from evaluations.models.answer_checks import AnswerCheck, CheckSample, ModelReading
 from evaluations.models.capability import (
     CapabilityJudgement,
     CapabilityReview,
@@ -29,10 +30,12 @@ from evaluations.models.rounds import (
 from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run
 
 __all__ = [
+    "AnswerCheck",
     "Attempt",
     "BlindAnswer",
     "CapabilityJudgement",
     "CapabilityReview",
+    "CheckSample",
     "DeskSettings",
     "Draft",
     "Endpoint",
@@ -48,6 +51,7 @@ __all__ = [
     "MarkingRound",
     "MarkingSheet",
     "MinedPattern",
+    "ModelReading",
     "ObjectiveScore",
     "PatternDecision",
     "PatternSearch",

@@ -57,8 +57,9 @@ class Run(models.Model):
     """A model sits an exam once or several times, under settings that are frozen at the start.
 
     ``fingerprint`` is the SHA-256 of the settings. A judge run names its judge
-    and the run whose responses it judges; an imported run has neither endpoint
-    nor jobs. ``worker`` holds the run until ``worker_until``: one pump at a time.
+    and in ``judged_run`` the run whose responses it judges, a run that reads the
+    one whose answers it reads; an imported run has neither endpoint nor jobs.
+    ``worker`` holds the run until ``worker_until``: one pump at a time.
     A run that is paused until ``resume_at`` goes on by itself then.
     """
 
@@ -102,8 +103,8 @@ class Job(models.Model):
     """One call to be made: this question, this repeat, in this run.
 
     Claimed by one conditional update that raises ``fence``; whoever writes a
-    result must still hold the fence it was given. ``response`` is set in judge
-    runs: the response to be judged.
+    result must still hold the fence it was given. ``response`` is set in runs
+    that judge or read: the response that they look at.
     """
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="jobs")

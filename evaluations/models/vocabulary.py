@@ -38,11 +38,12 @@ class PauseReason(Named):
 
 
 class RunPurpose(Named):
-    """A run answers questions, judges the responses of another run, or suggests to curators."""
+    """A run answers, suggests to curators, or judges or reads what another run answered."""
 
     ANSWER = "answer", "Answer", "作答"
     JUDGE = "judge", "Judge", "评判"
     SUGGEST = "suggest", "Suggest", "建议"
+    READ = "read", "Read answers", "读取答案"
 
 
 class SearchStatus(Named):
@@ -144,3 +145,15 @@ class ArbitrationReason(Named):
     GENEROUS = "generous_reading", "Generous reading", "从宽理解"
     STRICT = "strict_reading", "Strict reading", "从严理解"
     KEY_WRONG = "answer_key_wrong", "Answer key wrong", "参考答案有误"
+
+
+class CheckSource(Named):
+    """Why a reading comes to a person; the order is that of the queue."""
+
+    MODEL = "model", "Read by a model", "由模型读取"
+    AMBIGUOUS = "ambiguous", "Ambiguous", "答案不明确"
+    LOW = "low", "Low confidence", "把握较低"
+    SAMPLE = "sample", "Random sample", "随机抽查"
+    UNREAD = "unread", "Nothing read", "未读出答案"
+    SECOND = "second", "Second check", "二次核对"
+    DIFFER = "differ", "People differ", "核对不一致"
