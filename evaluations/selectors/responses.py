@@ -61,9 +61,11 @@ def response_list() -> QuerySet[Response]:
 
 
 def responses_of(run: Run) -> QuerySet[Response]:
-    """The responses of *run* in the order of the exam; of a judge run, those that it judges."""
-    answered = run.judged_run if run.purpose == RunPurpose.JUDGE else run
+    """The responses of *run* in the order of the exam; of a judge or reader, those it has."""
+    answered = run.judged_run if run.purpose in (RunPurpose.JUDGE, RunPurpose.READ) else run
     found = response_list().filter(run=answered)
+    if run.purpose == RunPurpose.READ:
+        found = found.filter(judge_jobs__run=run)
     if run.purpose == RunPurpose.SUGGEST:
         found = found.prefetch_related(Prefetch("extractions", to_attr="suggestions"))
     return found.order_by("question__task__slug", "question__position", "repeat")

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from evaluations.models import Attempt, Extraction, Job, Judgement, Response, Run
+from evaluations.models import Attempt, Extraction, Job, Judgement, ModelReading, Response, Run
 from evaluations.models.vocabulary import (
     AttemptStatus,
     JobStatus,
@@ -21,6 +21,7 @@ from evaluations.models.vocabulary import (
     RunStatus,
 )
 from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
+from evaluations.rules.extraction.fallback_reply import ReplyStatus
 from evaluations.rules.extraction.outcome import Outcome
 from evaluations.rules.judging.judge_reply import JudgeStatus
 from evaluations.rules.scoring.policies import Policy
@@ -235,6 +236,9 @@ def _read(run: Run) -> dict[str, tuple[int, int]]:
     if run.purpose == RunPurpose.JUDGE:
         found: QuerySet[Any] = Judgement.objects.filter(run=run)
         good = Q(status=JudgeStatus.SCORED)
+    elif run.purpose == RunPurpose.READ:
+        found = ModelReading.objects.filter(run=run)
+        good = Q(status=ReplyStatus.TAKEN)
     elif run.purpose == RunPurpose.SUGGEST:
         found = Extraction.objects.filter(response__run=run, policy=run.run_settings["asks"])
         good = Q(outcome=Outcome.READ)

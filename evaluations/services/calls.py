@@ -10,14 +10,16 @@ from typing import Any
 from django.utils import timezone
 
 from evaluations.llm.budget import most_prompt_tokens
-from evaluations.models import Job, Run
+from evaluations.models import Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.rules.extraction.llm_fallback import fallback_messages
 from evaluations.rules.judging.judge_prompt import judge_messages, visible
 from evaluations.rules.prompting.zero_shot import zero_shot_messages
 from evaluations.rules.suggesting.asks import Asks
 from evaluations.rules.suggesting.label_prompt import label_messages
 from evaluations.rules.suggesting.rubric_prompt import rubric_messages
 from evaluations.selectors.house_rulings import rulings_for_judge
+from evaluations.selectors.model_reading import asked_of
 from evaluations.services.frozen import price_of, settings_of
 from evaluations.services.judging import rubric_of
 from evaluations.services.queue import Call
@@ -45,6 +47,9 @@ def _messages(run: Run, job: Job) -> Messages:
         return judge_call(run, job)
     if run.purpose == RunPurpose.SUGGEST:
         return suggest_call(run.run_settings, job.question, job.revision)
+    if run.purpose == RunPurpose.READ:
+        assert job.response  # every job of a run that reads has one
+        return read_call(run, job.response, job.revision)
     return answer_call(job.question, job.revision)
 
 
@@ -77,6 +82,20 @@ def judge_call(run: Run, job: Job) -> Messages:
         house_rulings=rulings_for_judge(job.response, now),
         language=language,
         fence=fence_for(run, job.response.pk, job.response.text),
+    )
+
+
+def read_call(run: Run, response: Response, revision: QuestionRevision) -> Messages:
+    """The messages that ask what the examinee answered; the key is not among them."""
+    asked = asked_of(revision)
+    return fallback_messages(
+        question=revision.asked,
+        response_text=response.text,
+        question_type=asked.question_type,
+        letters=asked.letters,
+        parts=asked.parts,
+        language=Language(revision.language),
+        fence=fence_for(run, response.pk, response.text),
     )
 
 

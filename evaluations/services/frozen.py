@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluations.llm.budget import Price
 from evaluations.models import Endpoint, Run
+from evaluations.rules.extraction.llm_fallback import FALLBACK_PROMPT_VERSION
 from evaluations.rules.judging.judge_prompt import JUDGE_PROMPT_VERSION
 from evaluations.rules.prompting.run_settings import RunSettings
 from evaluations.rules.suggesting.asks import Asks
@@ -37,6 +38,12 @@ def freeze_answering(endpoint: Endpoint, setting: str) -> Frozen:
 def freeze_judging(endpoint: Endpoint) -> Frozen:
     """The settings of a judge: zero-shot, temperature 0."""
     settings = RunSettings(prompt_version=JUDGE_PROMPT_VERSION, max_tokens=endpoint.max_tokens)
+    return _frozen(settings, endpoint)
+
+
+def freeze_reading(endpoint: Endpoint) -> Frozen:
+    """The settings of a model that reads answers: zero-shot, temperature 0."""
+    settings = RunSettings(prompt_version=FALLBACK_PROMPT_VERSION, max_tokens=endpoint.max_tokens)
     return _frozen(settings, endpoint)
 
 

@@ -22,6 +22,7 @@ from evaluations.models import Attempt, Job, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose
 from evaluations.services.frozen import price_of
 from evaluations.services.judging import keep_judgements
+from evaluations.services.model_read import keep_readings
 from evaluations.services.queue import MOST_ATTEMPTS, WORKER_LOST
 from evaluations.services.storable import storable
 
@@ -36,9 +37,13 @@ PATIENT = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
 
 @dataclass
 class Stored:
-    """What a batch came to: new responses, jobs to ask again, failures, and money settled."""
+    """What a batch came to: new responses, failures, and money settled.
+
+    ``read`` are the keys of the responses that a model has read.
+    """
 
     responses: list[Response] = field(default_factory=list)
+    read: list[int] = field(default_factory=list)
     failures: list[ChatFailure] = field(default_factory=list)
     answered: int = 0
     settled: list[tuple[Decimal, Decimal]] = field(default_factory=list)
@@ -140,13 +145,18 @@ def _save_attempts(attempts: Sequence[Attempt]) -> None:
 def _keep_replies(replies: Iterable[tuple[Attempt, ChatReply]], stored: Stored) -> None:
     open_ = [(attempt, r) for attempt, r in replies if attempt.job.status != JobStatus.DONE]
     judged = [pair for pair in open_ if pair[0].job.run.purpose == RunPurpose.JUDGE]
-    answered = [pair for pair in open_ if pair[0].job.run.purpose != RunPurpose.JUDGE]
-    # The first answer to a job is its response; a batch from the spool may hold two.
-    first = {attempt.job_id: (attempt, reply) for attempt, reply in reversed(answered)}
-    stored.responses = [_response(attempt, reply) for attempt, reply in first.values()]
+    others = [pair for pair in open_ if pair[0].job.run.purpose != RunPurpose.JUDGE]
+    # The first reply to a job is the one that counts; a batch from the spool may hold two.
+    first = {attempt.job_id: (attempt, reply) for attempt, reply in reversed(others)}
+    read = [one for one in first.values() if one[0].job.run.purpose == RunPurpose.READ]
+    answered = [one for one in first.values() if one[0].job.run.purpose != RunPurpose.READ]
+    stored.responses = [_response(attempt, reply) for attempt, reply in answered]
     Response.objects.bulk_create(stored.responses)
-    finish([attempt.job for attempt, _reply in first.values()])
+    finish([attempt.job for attempt, _reply in answered])
     finish(keep_judgements(judged))
+    finished = keep_readings(read)
+    finish(finished)
+    stored.read = [job.response_id for job in finished if job.response_id is not None]
 
 
 def finish(jobs: Sequence[Job]) -> None:

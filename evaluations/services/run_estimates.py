@@ -10,8 +10,9 @@ from django.db.models import Avg, Count
 from evaluations.llm.budget import Price, most_prompt_tokens
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
-from evaluations.services.calls import answer_call, suggest_call
+from evaluations.services.calls import answer_call, read_call, suggest_call
 from evaluations.services.frozen import freeze_suggesting
+from evaluations.services.model_reading import WantedReading, answers_to_read
 from evaluations.services.planning import items_of
 from evaluations.services.suggesting import Wanted, items_to_ask
 from questions.models import Dataset
@@ -84,6 +85,15 @@ def estimate_suggesting(wanted: Wanted) -> Estimate:
     alike = {"job__run__run_settings__asks": asks.value}
     cost = _cost(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, **alike)
     return Estimate(len(items), cost, None, wanted.endpoint.note)
+
+
+def estimate_reading(wanted: WantedReading) -> Estimate:
+    """The plan of ``start_reading``; refuses where there is nothing to read."""
+    responses = answers_to_read(wanted)
+    # The fence is of one length, whichever run it is made from.
+    size = sum(most_prompt_tokens(read_call(wanted.run, one, one.revision)) for one in responses)
+    cost = _cost(wanted.endpoint, RunPurpose.READ, len(responses), size)
+    return Estimate(len(responses), cost, None, wanted.endpoint.note)
 
 
 def _cost(

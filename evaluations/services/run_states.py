@@ -15,6 +15,7 @@ from evaluations.models import Job, Response, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.services import queue
 from evaluations.services.judging import add_judge_jobs, judge_runs_of
+from evaluations.services.model_read import score_read
 from evaluations.services.scoring import score_responses
 from evaluations.services.suggested import keep_suggested
 
@@ -115,6 +116,8 @@ def catch_up(run: Run) -> None:
         with transaction.atomic():
             if run.purpose == RunPurpose.SUGGEST:
                 keep_suggested(run)
+            elif run.purpose == RunPurpose.READ:
+                score_read(run)
             else:
                 score_responses(Response.objects.filter(run=run))
     except Exception:

@@ -197,7 +197,7 @@ def retry_failed(run: Run, *, acting_user: User | None) -> int:
     if run.status == RunStatus.FINISHED:
         run.status, run.finished_at = RunStatus.QUEUED, None
         run.save(update_fields=["status", "finished_at"])
-        run.judge_runs.filter(status=RunStatus.FINISHED).update(
+        run.judge_runs.filter(purpose=RunPurpose.JUDGE, status=RunStatus.FINISHED).update(
             status=RunStatus.QUEUED, finished_at=None
         )
     record(Tag.RUN_RESUMED, run, actor=acting_user, failed_again=n)

@@ -20,7 +20,7 @@ from evaluations.llm.desk import Desk
 from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
-from evaluations.models import Job, Response, Run
+from evaluations.models import Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.selectors.runs import money, waits_for_endpoint
 from evaluations.services import queue
@@ -28,6 +28,7 @@ from evaluations.services.calls import call_for
 from evaluations.services.endpoints import open_chat
 from evaluations.services.frozen import is_still_the_same
 from evaluations.services.judging import add_judge_jobs, judge_runs_of
+from evaluations.services.model_read import score_read
 from evaluations.services.outcomes import Stored, is_wall, store_outcomes
 from evaluations.services.run_states import forget_pause, pause, pause_for_failure
 from evaluations.services.scoring import score_responses
@@ -150,7 +151,7 @@ class Shift:
         self.flying -= len(batch)
         for reserved, counted in stored.settled:
             self.budget.settle(reserved, counted)
-        self.make_of(stored.responses)
+        self.make_of(stored)
         self.look_at(stored)
         self.on_progress()
 
@@ -169,16 +170,19 @@ class Shift:
 
     # ---- after the answers ----
 
-    def make_of(self, responses: Sequence[Response]) -> None:
+    def make_of(self, stored: Stored) -> None:
         """Score by rule and ask the judges, or keep what is suggested.
 
         The answers are safe: a defect here is logged.
         """
-        if not responses:
+        responses = stored.responses
+        if not (responses or stored.read):
             return
         try:
             if self.run.purpose == RunPurpose.SUGGEST:
                 keep_suggested(self.run, responses)
+            elif self.run.purpose == RunPurpose.READ:
+                score_read(self.run, stored.read)
             else:
                 score_responses(responses)
         except Exception:
@@ -211,4 +215,4 @@ class Shift:
     def deliver_late(self, batch: Sequence[Outcome]) -> None:
         """Store paid answers that an earlier worker could not store."""
         stored = store_outcomes(batch, now=self.clock(), random=self.random)
-        self.make_of(stored.responses)
+        self.make_of(stored)

@@ -18,7 +18,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.forms.runs import BudgetForm, JudgeForm, NewRunForm
 from evaluations.models import Run
-from evaluations.models.vocabulary import PauseReason
+from evaluations.models.vocabulary import PauseReason, RunPurpose
 from evaluations.selectors import runs as reading
 from evaluations.selectors.run_notices import run_notice
 from evaluations.services import runs as services
@@ -88,7 +88,7 @@ def run_judges(request: MemberRequest, pk: int) -> HttpResponse:
 
 def judges_context(run: Run) -> dict[str, Any]:
     """What page and fragment show of the judges alike."""
-    judge_runs = list(reading.runs().filter(judged_run=run))
+    judge_runs = list(reading.runs().filter(judged_run=run, purpose=RunPurpose.JUDGE))
     judging = any(reading.is_live(one) for one in judge_runs)
     return {"run": run, "judge_runs": judge_runs, "judging": judging}
 

@@ -12,6 +12,7 @@ import hashlib
 import re
 from random import Random
 
+from evaluations.llm.scripted.readings import reading
 from evaluations.llm.scripted.suggestions import suggestion
 
 _CHOICE = re.compile(
@@ -41,6 +42,8 @@ def answer(prompt: str) -> str:
         return _grading(prompt, draw)
     if (suggested := suggestion(prompt, draw)) is not None:
         return suggested
+    if (read := reading(prompt)) is not None:
+        return read
     told, _ = _parts(prompt)
     if _CHOICE.search(told) and not _OPEN.search(told):
         return _choice(prompt, draw)
