@@ -1,5 +1,6 @@
 // The lead's page: accepting a mark fills the own column, typing in it makes the decision an own one.
 import { cappedSum } from "./capped-sum.js";
+import { refusal } from "./htmx-errors.js";
 
 const form = () => document.getElementById("decision");
 const own = () => [...form().querySelectorAll("[data-own]")];
@@ -75,6 +76,30 @@ document.addEventListener("keydown", (event) => {
     form().requestSubmit();
   }
 });
+
+// What does not fit is said between the marks and the buttons: a notice over the page would cover
+// the rulings that one decides by.
+document.addEventListener(
+  "htmx:responseError",
+  (event) => {
+    const { status, responseText } = event.detail.xhr;
+    const place = document.getElementById("refused");
+    const said = status === 400 && refusal(responseText);
+    if (!said || !place || event.target !== form()) return;
+    event.stopPropagation();
+    place.textContent = said;
+    place.hidden = false;
+    const wrong = own().filter(({ value, dataset }) => {
+      const empty = value.trim() === "";
+      return empty || !(Number(value) >= 0 && Number(value) <= Number(dataset.full));
+    });
+    const given = form().querySelector("[name=decision][value=own]").checked ? wrong : [];
+    own().forEach((input) => input.setAttribute("aria-invalid", given.includes(input)));
+    (given[0] ?? place).scrollIntoView({ block: "nearest" });
+    given[0]?.focus();
+  },
+  { capture: true },
+);
 
 // A decision that came too late is answered with the page as it is now, and what was typed in it.
 document.addEventListener("htmx:beforeSwap", (event) => {

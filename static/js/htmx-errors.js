@@ -24,7 +24,7 @@ export function notify(text, kind = "error", link = null) {
 }
 
 // A refusal, as a fragment or a whole page, carries its sentence in [data-refusal].
-function refusal(body) {
+export function refusal(body) {
   const found = PARSER.parseFromString(body, "text/html").querySelector("[data-refusal]");
   return found?.textContent.trim();
 }
