@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -52,10 +52,11 @@ def check_cases(path: Path) -> CaseReport:
     another way is no error but stands in the report.
     """
     cases = _cases(path)
-    return CaseReport(len(cases), tuple(_failures(cases)))
+    return CaseReport(len(cases), tuple(failures(cases)))
 
 
-def _failures(cases: list[Any]) -> Iterator[FailedCase]:
+def failures(cases: Iterable[Any]) -> Iterator[FailedCase]:
+    """Those of *cases* that are read in another way; raises BadInput for what is no case."""
     for index, case in enumerate(cases):
         try:
             expected, got = _checker(case)(case)
