@@ -143,6 +143,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "rounds:list": C.LEAD_ROUNDS,
     "rounds:new": C.LEAD_ROUNDS,
     "rounds:round": C.LEAD_ROUNDS,
+    "rounds:marks": C.EXPORT,
     "rounds:start": (NOBODY, C.LEAD_ROUNDS),
     "rounds:pause": (NOBODY, C.LEAD_ROUNDS),
     "rounds:resume": (NOBODY, C.LEAD_ROUNDS),

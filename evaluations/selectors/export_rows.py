@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from evaluations.models import Mark
+from django.db.models import QuerySet
+
+from evaluations.models import Mark, MarkingRound
 from evaluations.rules.marking.plain_number import plain
 from evaluations.selectors.report_params import ReportParams
 from evaluations.selectors.scored_answers import scored_answers
@@ -20,8 +22,8 @@ SCORE_COLUMNS = (
 
 MARK_COLUMNS = (
     *("dataset", "model", "task", "id", "subject", "repeat", "round", "scheme"),
-    *("kind", "teacher", "version", "stale", "total", "full", "tolerance", "flags", "comment"),
-    *("seconds", "marked_at", "final", "rule"),
+    *("response", "kind", "teacher", "version", "stale", "total", "full", "tolerance"),
+    *("flags", "comment", "seconds", "marked_at", "final", "rule"),
 )
 
 
@@ -38,14 +40,25 @@ def score_rows(params: ReportParams) -> Iterator[Cells]:
 
 
 def mark_rows(params: ReportParams) -> Iterator[Cells]:
-    """Every version of every mark, in ``MARK_COLUMNS``, beside the final mark and its rule."""
-    answer = "slot__answer"
+    """The marks of a dataset's answers, as ``marks_as_cells`` has them."""
     marks = Mark.objects.filter(slot__answer__response__run__dataset__slug=params.dataset)
     if params.models:
         marks = marks.filter(slot__answer__response__run__language_model__name__in=params.models)
     if params.year is not None:
         marks = marks.filter(slot__answer__question__year=params.year)
+    return marks_as_cells(marks)
+
+
+def marks_of_round(marking_round: MarkingRound) -> Iterator[Cells]:
+    """The marks of one round, as ``marks_as_cells`` has them."""
+    return marks_as_cells(Mark.objects.filter(slot__answer__round=marking_round))
+
+
+def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
+    """Every version of *marks*, in ``MARK_COLUMNS``, beside the final mark and its rule."""
+    answer = "slot__answer"
     columns = (
+        f"{answer}__response__run__dataset__slug",
         f"{answer}__response__run__language_model__name",
         f"{answer}__question__task__slug",
         f"{answer}__question__external_id",
@@ -53,6 +66,7 @@ def mark_rows(params: ReportParams) -> Iterator[Cells]:
         f"{answer}__response__repeat",
         f"{answer}__round__name",
         f"{answer}__round__scheme",
+        f"{answer}__alias",
         *("slot__kind", "teacher__username", "version", "stale", "total", "full"),
         f"{answer}__tolerance",
         *("flags", "comment", "seconds", "created_at"),
@@ -61,7 +75,7 @@ def mark_rows(params: ReportParams) -> Iterator[Cells]:
     for row in marks.order_by("slot__answer", "slot", "version", "pk").values_list(*columns):
         *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
         yield (
-            *(params.dataset, *before, "yes" if stale else "no"),
+            *(*before, "yes" if stale else "no"),
             *(_plain(total), _plain(full), _plain(tolerance)),
             *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evaluations.models import MarkingRound
 from evaluations.selectors.report_params import ReportParams
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -22,3 +23,10 @@ def note_export(
     """
     dataset = Dataset.objects.get(slug=params.dataset)
     return record(Tag.EXPORTED, dataset, actor=acting_user, report=report, **manifest)
+
+
+def note_marks_export(
+    marking_round: MarkingRound, manifest: Mapping[str, object], *, acting_user: User
+) -> AuditEntry:
+    """Record that *acting_user* took the marks of a round away."""
+    return record(Tag.EXPORTED, marking_round, actor=acting_user, report="marks", **manifest)

@@ -2,11 +2,12 @@
 
 The table was made by hand, for each scheme and each tolerance that occurs, before
 anything was marked. All keys go through the real pages; what came out is read from the
-lead's page of the round.
+lead's page of the round and from the file of its marks.
 """
 
 from __future__ import annotations
 
+import csv
 import shutil
 from dataclasses import dataclass
 from itertools import cycle
@@ -273,6 +274,15 @@ def rows(page: Page, made: MarkingRound) -> dict[str, list[str]]:
     return found
 
 
+def finals_in_file(page: Page) -> dict[str, tuple[str, str]]:
+    """Final mark and rule of each alias, from the file of marks that the round's page offers."""
+    with page.expect_download() as taken:
+        page.get_by_role("link", name="Marks as CSV").click()
+    with taken.value.path().open(encoding="utf-8-sig", newline="") as file:
+        marks = list(csv.DictReader(file))
+    return {mark["response"]: (mark["final"], mark["rule"]) for mark in marks if mark["final"]}
+
+
 @pytest.mark.parametrize("scheme", list(Scheme), ids=str)
 def test_sixty_come_out_as_the_table_says(
     site: Site, published: None, lead: User, teachers: list[User], scheme: Scheme
@@ -288,3 +298,5 @@ def test_sixty_come_out_as_the_table_says(
     decided = decide(desk, made, table) if LEAD in {one.rule for one in table.values()} else []
     assert sorted(decided) == sorted(alias for alias, one in table.items() if one.rule is LEAD)
     assert rows(desk, made) == {alias: one.row() for alias, one in table.items()}
+    expected = {alias: (one.final, one.rule.value) for alias, one in table.items()}
+    assert finals_in_file(desk) == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from typing import Any
 
@@ -16,6 +18,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.tags import Tag
 from questions.rules.vocabulary import QuestionType, Subject
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -344,3 +347,22 @@ def test_a_round_is_closed_by_a_post_once(made: MarkingRound, lead: User) -> Non
     assert client.post(where).status_code == 409
     made.refresh_from_db()
     assert made.status == RoundStatus.CLOSED
+
+
+def test_the_marks_of_a_round_are_a_file_and_taking_it_is_kept(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    marking_round = small_round([teacher, other_teacher], 1)
+    (answer,) = answers_of(marking_round)
+    for person, points in ((teacher, ("1", "1", "2")), (other_teacher, ("1", "1", "3"))):
+        give(answer, person, points)
+    address = reverse("rounds:marks", args=[marking_round.public_id])
+    taken = logged_in(lead).get(address)
+    rows = list(csv.DictReader(io.StringIO(taken.content.decode("utf-8-sig"))))
+    found = [(row["response"], row["kind"], row["total"], row["final"], row["rule"]) for row in rows]
+    assert found == [
+        (answer.alias, "first", "4", "4.5", "mean of two"),
+        (answer.alias, "second", "5", "4.5", "mean of two"),
+    ]
+    entry = AuditEntry.objects.get(tag=Tag.EXPORTED)
+    assert (entry.actor, entry.detail["rows"], entry.detail["report"]) == (lead, 2, "marks")
