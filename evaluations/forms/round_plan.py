@@ -52,6 +52,20 @@ class PointsField(forms.DecimalField):
         super().__init__(label=label, required=False, min_value=0, max_value=999, **options)
 
 
+class DatasetBoxes(forms.CheckboxSelectMultiple):
+    """Boxes that name the dataset of each value, so that the page shows those of chosen runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.datasets: dict[int, int] = {}
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The option with ``data-dataset``: the key of the dataset's row."""
+        option = super().create_option(name, value, *args, **kwargs)
+        dataset = self.datasets.get(int(str(value)))
+        return option | {"attrs": option["attrs"] | {"data-dataset": dataset}}
+
+
 def boxes(label: Any, coerce: Any = str) -> forms.TypedMultipleChoiceField:
     """Values to tick; none ticked narrows nothing."""
     widget = forms.CheckboxSelectMultiple
@@ -65,11 +79,13 @@ class PlanForm(forms.Form):
     runs = RunsField(
         label=_("Runs to be marked"),
         queryset=Run.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
+        widget=DatasetBoxes,
         error_messages={"required": _("Choose at least one run.")},
     )
     subjects = boxes(_("Subjects"))
-    tasks = boxes(_("Tasks"), int)
+    tasks = forms.TypedMultipleChoiceField(
+        label=_("Tasks"), required=False, widget=DatasetBoxes, coerce=int
+    )
     years = boxes(_("Years"), int)
     branches = boxes(_("Ability branch"))
     knowledge = boxes(_("Knowledge"), int)
@@ -169,6 +185,9 @@ class PlanForm(forms.Form):
         fields["scheme"].initial = Scheme.fitting(fields["teachers"].queryset.count()).value
         fields["random_seed"].initial = secrets.randbelow(10**6)
         found = offers()
+        runs: Any = fields["runs"].queryset
+        fields["runs"].widget.datasets = dict(runs.values_list("pk", "dataset"))
+        fields["tasks"].widget.datasets = {task.pk: task.dataset_id for task in found.tasks}
         for name, choices in narrowing_choices(found).items():
             fields[name].choices = choices
         self.own_tolerances = [self._own_tolerance(task) for task in found.tasks]

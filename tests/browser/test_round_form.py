@@ -1,0 +1,81 @@
+"""What a lead chooses and decides: tasks of the chosen runs, and a refusal beside the marks."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from evaluations.models import Slot
+from evaluations.models.vocabulary import SlotKind
+from evaluations.rules.marking.scheme import Scheme
+from gradeapp.accounts.models import User
+from questions.rules.vocabulary import QuestionType
+from tests.browser.conftest import Site
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    planned_pair,
+    responses_to,
+    small_round,
+    subjective_question,
+)
+from tests.factories import make_dataset, make_task
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_only_tasks_of_the_chosen_runs_are_offered(site: Site, lead: User) -> None:
+    for slug in ("exam", "other"):
+        task = make_task(
+            make_dataset(slug), slug=f"{slug}_task", question_type=QuestionType.OPEN_ENDED
+        )
+        responses_to(subjective_question(task=task), 1, model=f"model of {slug}")
+    page = site.open(lead)
+    page.goto(reverse("rounds:new"))
+    page.locator("summary", has_text="Tasks").click()
+    own, other = (page.get_by_role("checkbox", name=f"{one} task") for one in ("exam", "other"))
+    expect(own).to_be_visible()
+    expect(other).to_be_visible()
+    other.check()
+    page.get_by_role("checkbox", name="model of exam").check()
+    expect(own).to_be_visible()
+    expect(other).to_be_hidden()
+    expect(page.get_by_text("1 responses to 1 questions")).to_be_visible()
+    page.get_by_role("checkbox", name="model of exam").uncheck()
+    expect(other).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
+    width: int, site: Site, lead: User, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    pool = [teacher, other_teacher, third_teacher]
+    made = small_round(pool, scheme=Scheme.THREE_AND_LEAD, house_rulings="Half without a reason.")
+    answer = answers_of(made)[0]
+    pair = planned_pair(answer)
+    (third,) = {person.pk: person for person in pool if person not in pair}.values()
+    for who, points in zip(pair, (("0", "0", "0"), ("3", "3", "6")), strict=True):
+        give(answer, who, points)
+    Slot.objects.filter(answer=answer, kind=SlotKind.THIRD).update(planned=third)
+    give(answer, third, ("3", "3", "0"))
+    assert Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION).exists()
+    page = site.open(lead, viewport={"width": width, "height": 844})
+    page.goto(reverse("rounds:response", args=[made.public_id, answer.public_id]))
+    fields = page.locator("[data-own]")
+    for field in fields.all():
+        box = field.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width
+    for field, value in zip(fields.all(), ("3", "9", "6"), strict=True):
+        field.fill(value)
+    page.get_by_text("Slip", exact=False).first.click()
+    page.get_by_role("button", name="Settle").click()
+    refused = page.locator("#decision").get_by_role("alert")
+    expect(refused).to_be_visible()
+    expect(fields.nth(1)).to_have_attribute("aria-invalid", "true")
+    expect(fields.nth(1)).to_be_focused()
+    expect(fields.nth(0)).to_have_attribute("aria-invalid", "false")
+    expect(page.locator("#notices .message")).to_have_count(0)
+    # the refusal itself is in the console
+    site.troubles.clear()
