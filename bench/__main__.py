@@ -2,7 +2,7 @@
 
     python -m bench [--quick]
 
-What teachers wait for is measured on SQLite and, where one answers at DATABASE_URL
+What teachers and leads wait for is measured on SQLite and, where one answers at DATABASE_URL
 or on this machine, on PostgreSQL.
 Each floor is measured in the same run as the figure beside it, on the same
 machine: compare ratios, not seconds.
@@ -21,8 +21,8 @@ import psycopg
 from bench.measured import COLUMNS, Measured, arguments
 
 ROOT = Path(__file__).resolve().parent.parent
-# What a teacher waits for differs between the two databases.
-ON_BOTH = ("bench.bench_desk", "bench.bench_beside_run")
+# What teachers and leads wait for differs between the two databases.
+ON_BOTH = ("bench.bench_desk", "bench.bench_beside_run", "bench.bench_round")
 HERE = "postgresql://postgres@127.0.0.1:5432/postgres"
 
 
