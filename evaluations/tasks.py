@@ -7,7 +7,7 @@ import logging
 from celery import shared_task
 from kombu.exceptions import OperationalError
 
-from evaluations.services import generation
+from evaluations.services import generation, pattern_searches
 
 logger = logging.getLogger(__name__)
 
@@ -35,3 +35,24 @@ def ask_for_work(run_id: int) -> None:
         work_on_run.apply_async((run_id,), retry=False)
     except OperationalError as error:
         logger.warning("the broker does not take run %s: %s", run_id, type(error).__name__)
+
+
+@shared_task(name="evaluations.search_patterns", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def search_patterns(search_id: int) -> None:
+    """Make a search for patterns to its end."""
+    pattern_searches.work_on_search(search_id)
+
+
+@shared_task(name="evaluations.look_for_searches", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def look_for_searches() -> None:
+    """Find the searches that no message points to any more, and point to them."""
+    for search_id in pattern_searches.look_for_searches():
+        ask_for_search(search_id)
+
+
+def ask_for_search(search_id: int) -> None:
+    """Tell the workers of a search, after the commit; without a broker the clock finds it."""
+    try:
+        search_patterns.apply_async((search_id,), retry=False)
+    except OperationalError as error:
+        logger.warning("the broker does not take search %s: %s", search_id, type(error).__name__)

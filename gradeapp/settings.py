@@ -240,6 +240,7 @@ CELERY_BEAT_SCHEDULE = {
     for name, task in (
         ("look-for-work", "evaluations.look_for_work"),
         ("look-for-imports", "questions.look_for_imports"),
+        ("look-for-searches", "evaluations.look_for_searches"),
     )
 }
 

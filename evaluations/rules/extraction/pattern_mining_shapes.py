@@ -16,7 +16,7 @@ from itertools import pairwise
 from evaluations.rules.extraction.mined import LETTERS, compiled, taken_back
 
 # How many pieces a shape may have, and how much text is looked at for them.
-MOST_LEFT, MOST_RIGHT, WINDOW = 8, 2, 40
+MOST_LEFT, MOST_RIGHT, WINDOW = 10, 2, 40
 MOST_WORDS = 6
 
 # Words that stand for a class; the two edges of the text are no characters of any text.
