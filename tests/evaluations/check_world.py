@@ -1,0 +1,106 @@
+"""Answers that patterns read, half read or do not read, and people who check them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.utils import timezone
+
+from evaluations.models import (
+    AnswerCheck,
+    Attempt,
+    Endpoint,
+    Job,
+    LanguageModel,
+    ModelReading,
+    Response,
+    Run,
+)
+from evaluations.models.vocabulary import AttemptStatus, CheckSource, RunPurpose, RunStatus
+from evaluations.rules.extraction.agreed_checks import Said
+from evaluations.rules.extraction.fallback_reply import read_fallback_reply
+from evaluations.selectors.answer_checks import reading_to_check
+from evaluations.selectors.model_reading import asked_of
+from evaluations.services.answer_checks import SavedCheck, save_check
+from evaluations.services.scoring import score_responses
+from gradeapp.accounts.models import User
+from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+
+TAGGED = "【答案】A"
+MEANT = "I would go for the one about the moon, the second one."
+SEVERAL = "【答案】A、B、C、D都是正确的。"
+BRACKETED = "A careful reading shows (C)."
+WORDLESS = "Difficult."
+READ_B = '{"outcome": "read", "answers": [{"answer": "B", "quote": "the second one"}]}'
+
+
+def answers(*texts: str, finish: str = "stop", **question: Any) -> list[Response]:
+    """An imported run with a response of each of *texts*, read by the patterns."""
+    task = make_task(make_dataset())
+    run = make_run(task.dataset)
+    made = [make_response(make_question(task, key=("B",), **question), run, one) for one in texts]
+    Response.objects.filter(run=run).update(finish_reason=finish)
+    score_responses(Response.objects.filter(run=run))
+    return list(Response.objects.filter(pk__in=[one.pk for one in made]).order_by("pk"))
+
+
+def read_by_model(response: Response, reply: str = READ_B, model: str = "reader") -> ModelReading:
+    """What a model read in *response*, without a model behind it."""
+    run = Run.objects.create(
+        purpose=RunPurpose.READ,
+        language_model=LanguageModel.objects.get_or_create(name=model)[0],
+        endpoint=Endpoint.objects.first(),
+        dataset=response.run.dataset,
+        judged_run=response.run,
+        status=RunStatus.FINISHED,
+        run_settings={"prompt_version": "read-1", "currency": "CNY"},
+    )
+    job = Job.objects.create(
+        run=run,
+        question=response.question,
+        revision=response.revision,
+        response=response,
+        status="done",
+    )
+    attempt = Attempt.objects.create(
+        job=job, number=1, fence=1, status=AttemptStatus.ANSWERED, sent_at=timezone.now()
+    )
+    found = read_fallback_reply(reply, response.text, asked_of(response.revision))
+    one = found.extraction
+    return ModelReading.objects.create(
+        response=response,
+        run=run,
+        attempt=attempt,
+        prompt_version="read-1",
+        version="read-1",
+        reply=reply,
+        status=found.status,
+        answers=list(one.answers) if one else [],
+        spans=[span and list(span) for span in one.spans] if one else [],
+        outcome=one.outcome if one else "",
+        confidence=one.confidence if one else 0.0,
+    )
+
+
+def check(
+    response: Response, user: User, *said: str | None, outcome: str = "read", **changes: Any
+) -> AnswerCheck:
+    """*user* looks at what is shown of *response* and says *said*, or why it answers nothing."""
+    return saved(response, user, *said, outcome=outcome, **changes).check
+
+
+def saved(
+    response: Response, user: User, *said: str | None, outcome: str = "read", **changes: Any
+) -> SavedCheck:
+    """The same, with whether it was there already."""
+    seen = reading_to_check(response)
+    assert seen is not None
+    given: dict[str, Any] = {
+        "seen": seen,
+        "said": Said(said or (None,), outcome),
+        "source": CheckSource.SAMPLE,
+        "key": uuid.uuid4(),
+        **changes,
+    }
+    return save_check(response, user, **given)
