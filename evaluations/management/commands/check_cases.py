@@ -1,4 +1,4 @@
-"""Run a file of cases through the reader of answers or of judges' replies."""
+"""Run cases through the readers: those of a file, or what people corrected."""
 
 from __future__ import annotations
 
@@ -6,18 +6,32 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from evaluations.services.answer_cases import case_report, write_corrections
 from evaluations.services.case_check import check_cases
 from gradeapp.cli import GradeappCommand
+from gradeapp.refusals import BadInput
 
 
 class Command(GradeappCommand):
-    help = "Check cases: what a file expects beside what the readers say."
+    help = "Check cases: what a file or the corrections expect beside what the readers say."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="a JSON list of cases")
+        parser.add_argument("file", type=Path, nargs="?", help="a JSON list of cases")
+        parser.add_argument(
+            "--corrections", action="store_true", help="what people corrected in the check queue"
+        )
+        parser.add_argument("--save", type=Path, help="a file to write the corrections to")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        return check_cases(options["file"]).as_dict()
+        if (options["file"] is None) is not options["corrections"]:
+            raise BadInput(_("Name a file of cases, or give --corrections."))
+        if options["file"] is not None:
+            return check_cases(options["file"]).as_dict()
+        if options["save"] is not None:
+            write_corrections(options["save"], acting_user=None)
+        return case_report().as_dict()
 
     def show(self, result: dict[str, Any]) -> None:
         super().show(result)
