@@ -8,14 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.models import ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.rules.scoring.policies import Policy
 from evaluations.selectors.repaired_keys import to_score_again
-from evaluations.services.scoring import BATCH, SCORE_VERSION, score_responses
+from evaluations.services.scoring import (
+    AGIEVAL_SCORE_VERSION,
+    BATCH,
+    SCORE_VERSION,
+    score_responses,
+)
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -62,9 +67,10 @@ def rescore(
         added = sum(score_responses(_in_order(one), policies=[Policy(policy)]).values())
         if added:
             record(Tag.RESCORED, one, actor=acting_user, policy=policy, scores=added)
-    scores = ObjectiveScore.objects.filter(
-        response__run__in=runs, policy=policy, version__startswith=SCORE_VERSION
-    ).order_by("pk")
+    present = Q(version__startswith=SCORE_VERSION) | Q(version__startswith=AGIEVAL_SCORE_VERSION)
+    scores = ObjectiveScore.objects.filter(present, response__run__in=runs, policy=policy).order_by(
+        "pk"
+    )
     # A repaired key gives a second score; the newest of a response counts.
     outcomes = Counter(dict(scores.values_list("response", "outcome")).values())
     return ScoringReport(

@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 
 from django.db import transaction
 
 from evaluations.models import Extraction, ObjectiveScore, Response
-from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION, read_answer
-from evaluations.rules.extraction.outcome import Extraction as Reading
-from evaluations.rules.extraction.published import read_answer_published
+from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
+from evaluations.rules.scoring.multi_choice_credit import default_partial_credit
 from evaluations.rules.scoring.objective import ObjectiveResult, score_objective
-from evaluations.rules.scoring.policies import SCORER_VERSION, Policy
+from evaluations.rules.scoring.policies import (
+    SCORER_VERSION,
+    Policy,
+    PublishedRules,
+    published_rules,
+)
+from evaluations.selectors.reading_patterns import PatternSet, accepted_patterns
 from evaluations.selectors.repaired_keys import repaired_keys
+from evaluations.services.readers import (
+    AGIEVAL_VERSION,
+    AnswerKey,
+    Read,
+    StrictReaders,
+    read_published,
+)
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
 
 BATCH = 500
 
-# A new reader gives new scores too, so a score names both.
+# A new reader gives new scores too, so a score names both; see ``version_of``.
 SCORE_VERSION = f"{EXTRACTOR_VERSION}+{SCORER_VERSION}"
+AGIEVAL_SCORE_VERSION = f"{AGIEVAL_VERSION}+{SCORER_VERSION}"
 
 SEVERAL_ANSWERS = (QuestionType.SEVERAL_QUESTIONS, QuestionType.FIVE_OUT_OF_SEVEN)
 
 Counts = Counter[tuple[Policy, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerKey:
-    """What one revision of an objective item is scored against, and what its scores are called."""
-
-    question_type: str
-    letters: str
-    key: tuple[str, ...]
-    sub_marks: tuple[Decimal, ...]
-    version: str = SCORE_VERSION
+Keys = Mapping[int, AnswerKey]
 
 
 def score_responses(
@@ -49,46 +51,63 @@ def score_responses(
     Append-only and idempotent: a response that has a score of this policy and of
     the present reader and scorer is passed over. The result counts the scores
     that were added, by (policy, outcome). A revision whose keys and marks do not
-    fit together has no score; reports count its responses as not scored.
+    fit together has no score, and under ``published`` none for which no rules are
+    published; reports count these responses as not scored.
 
     Where a curator repaired a key, ``strict`` scores by the repaired one, also the
     answers that were given to the same text before, and ``published`` by the
-    published one.
+    published one. Under ``strict`` a person's check of a reading counts before a
+    model's reading, and that before the cascade and the accepted patterns.
     """
     counts: Counts = Counter()
+    patterns = accepted_patterns() if Policy.STRICT in policies else PatternSet()
     iterator = iter(responses)
     while batch := list(islice(iterator, BATCH)):
         for policy in policies:
-            keys = _answer_keys(batch, policy)
+            keys = answer_keys({response.revision_id for response in batch}, policy)
             objective = [response for response in batch if response.revision_id in keys]
-            counts += _score_batch(objective, keys, policy)
+            counts += _score_batch(objective, keys, policy, patterns)
     return counts
 
 
-def _answer_keys(batch: Sequence[Response], policy: Policy) -> dict[int, AnswerKey]:
-    """The keys of the objective revisions that *batch* answers, by revision."""
-    wanted = {response.revision_id for response in batch}
+def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey]:
+    """The keys of the objective ones among *revisions*, by revision."""
+    wanted = set(revisions)
     repaired = repaired_keys(wanted) if policy is Policy.STRICT else {}
     rows = QuestionRevision.objects.filter(
         pk__in=wanted, question__part=Part.OBJECTIVE, question_type__in=CHOICE_TYPES
-    ).values_list("pk", "question_type", "letters", "answer_key", "published_key", "sub_marks")
+    ).values_list(
+        *("pk", "question_type", "letters", "answer_key", "published_key", "sub_marks"),
+        *("question__task__slug", "question__task__dataset__slug"),
+    )
     keys: dict[int, AnswerKey] = {}
-    for pk, question_type, letters, key, published, marks in rows:
-        version = SCORE_VERSION
-        if policy is Policy.PUBLISHED and published is not None:
-            key = published
+    for pk, question_type, letters, key, published, marks, task, dataset in rows:
+        rules, mark = None, ""
+        if policy is Policy.PUBLISHED:
+            rules = published_rules(dataset, question_type)
+            if rules is None:
+                continue
+            key = key if published is None else published
         elif pk in repaired:
-            key, version = repaired[pk].key, SCORE_VERSION + repaired[pk].mark
+            key, mark = repaired[pk].key, repaired[pk].mark
         fits = len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
         if key and fits:
             sub_marks = tuple(map(Decimal, marks))
-            keys[pk] = AnswerKey(question_type, letters, tuple(key), sub_marks, version)
+            keys[pk] = AnswerKey(
+                question_type, letters, tuple(key), sub_marks, dataset, task, mark, rules
+            )
     return keys
+
+
+def version_of(key: AnswerKey, mark: str) -> str:
+    """The name of a score: its reader, the scorer, and what decided beside them."""
+    is_agieval = key.rules is PublishedRules.AGIEVAL
+    return f"{AGIEVAL_SCORE_VERSION if is_agieval else SCORE_VERSION}{mark}{key.mark}"
 
 
 @transaction.atomic
 def _score_batch(
-    responses: Sequence[Response], keys: dict[int, AnswerKey], policy: Policy
+    responses: Sequence[Response], keys: Keys, policy: Policy, patterns: PatternSet
 ) -> Counts:
     """One batch under one policy; readings that another worker added first are taken over."""
     scored = set(
@@ -97,52 +116,65 @@ def _score_batch(
             policy=policy,
         ).values_list("response_id", "version")
     )
-    open_ = [
-        response
-        for response in responses
-        if (response.pk, keys[response.revision_id].version) not in scored
-    ]
-    readings = {
-        response.pk: _read(response, keys[response.revision_id], policy) for response in open_
+    reads = {
+        response.pk: (read, keys[response.revision_id])
+        for response, read in _unscored(responses, keys, policy, patterns, scored)
     }
-    stored = _store_readings(readings, policy)
-    results = {
-        response.pk: _result(readings[response.pk], keys[response.revision_id], policy)
-        for response in open_
-    }
-    versions = {response.pk: keys[response.revision_id].version for response in open_}
+    if not reads:
+        return Counter()
+    stored = _store_readings({pk: read for pk, (read, _key) in reads.items()}, policy)
+    results = {pk: _result(read, key, policy) for pk, (read, key) in reads.items()}
+    versions = {pk: version_of(key, read.mark) for pk, (read, key) in reads.items()}
     scores = _scores(results, stored, versions, policy)
     ObjectiveScore.objects.bulk_create(scores, ignore_conflicts=True)
     return Counter((policy, str(result.outcome)) for result in results.values())
 
 
-def _read(response: Response, key: AnswerKey, policy: Policy) -> Reading:
-    parts = len(key.key)
-    if policy is Policy.PUBLISHED:
-        return read_answer_published(response.text, key.question_type, parts)
-    truncated = response.finish_reason == "length"
-    return read_answer(response.text, key.question_type, key.letters, parts, truncated=truncated)
+def _unscored(
+    responses: Sequence[Response],
+    keys: Keys,
+    policy: Policy,
+    patterns: PatternSet,
+    scored: set[tuple[int, str]],
+) -> Iterator[tuple[Response, Read]]:
+    """The responses that have no score by the present rules, read."""
+    readers = StrictReaders(responses, patterns) if policy is Policy.STRICT else None
+    for response in responses:
+        key = keys[response.revision_id]
+        mark = readers.mark_of(response, key) if readers else ""
+        if mark is not None and (response.pk, version_of(key, mark)) in scored:
+            continue
+        read = readers.read(response, key) if readers else read_published(response, key)
+        if (response.pk, version_of(key, read.mark)) not in scored:
+            yield response, read
 
 
-def _result(reading: Reading, key: AnswerKey, policy: Policy) -> ObjectiveResult:
+def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
     return score_objective(
-        answers=reading.answers,
+        answers=read.reading.answers,
         key=key.key,
         sub_marks=key.sub_marks,
         question_type=key.question_type,
-        outcome=reading.outcome,
+        outcome=read.reading.outcome,
         policy=policy,
+        partial_credit=default_partial_credit(key.question_type, key.dataset),
     )
 
 
-def _store_readings(readings: dict[int, Reading], policy: Policy) -> dict[int, int]:
-    """Keep *readings* (by response); the id of the stored reading of each response."""
+def _store_readings(reads: Mapping[int, Read], policy: Policy) -> dict[int, int]:
+    """Keep the readings (by response); the id of the one that counts for each response."""
+    versioned = [(response, read.reading, read.version) for response, read in reads.items()]
+    versioned += [
+        (response, read.first, EXTRACTOR_VERSION)
+        for response, read in reads.items()
+        if read.first is not None
+    ]
     Extraction.objects.bulk_create(
         (
             Extraction(
                 response_id=response,
                 policy=policy,
-                version=EXTRACTOR_VERSION,
+                version=version,
                 answers=list(reading.answers),
                 spans=[span and list(span) for span in reading.spans],
                 outcome=reading.outcome,
@@ -150,14 +182,16 @@ def _store_readings(readings: dict[int, Reading], policy: Policy) -> dict[int, i
                 pattern=reading.pattern,
                 confidence=reading.confidence,
             )
-            for response, reading in readings.items()
+            for response, reading, version in versioned
         ),
         ignore_conflicts=True,
     )
+    versions = {read.version for read in reads.values()}
     kept = Extraction.objects.filter(
-        response__in=list(readings), policy=policy, version=EXTRACTOR_VERSION
-    )
-    return dict(kept.values_list("response_id", "pk"))
+        response__in=list(reads), policy=policy, version__in=versions
+    ).values_list("response_id", "version", "pk")
+    by_version = {(response, version): pk for response, version, pk in kept}
+    return {response: by_version[response, read.version] for response, read in reads.items()}
 
 
 def _scores(

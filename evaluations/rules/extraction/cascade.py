@@ -8,13 +8,19 @@ answer. What is not certain is not guessed: the outcome says why.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from evaluations.rules.extraction.mined import ReadingPattern, read_by_patterns
 from evaluations.rules.extraction.multi_choice import read_multi_choice
 from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
 from evaluations.rules.extraction.patterns import refuses
 from evaluations.rules.extraction.several_questions import read_several_questions
-from evaluations.rules.extraction.single_choice import read_single_choice
+from evaluations.rules.extraction.single_choice import (
+    extraction_of,
+    read_single_choice,
+    several_letters,
+)
 from evaluations.rules.extraction.source_text import SourceText, plain_source
 from questions.rules.vocabulary import QuestionType
 
@@ -34,14 +40,48 @@ def read_answer(
     model was cut off at its token limit. Raises ValueError for a type that is
     not scored by rule. Linear in the length of *output*.
     """
-    options = "".join(sorted(set(letters.upper()))) or _DEFAULT_LETTERS.get(
-        QuestionType(question_type), "ABCD"
-    )
+    options = _options(question_type, letters)
     source = plain_source(output)
     extraction = _read(source, question_type, options, parts)
     if extraction.outcome is Outcome.NO_ANSWER and refuses(source.text):
         extraction = replace(extraction, outcome=Outcome.REFUSED)
     return _cut_off(extraction, output, question_type) if truncated else extraction
+
+
+def read_answer_by_patterns(
+    output: str, question_type: str, letters: str, parts: int, patterns: Sequence[ReadingPattern]
+) -> Extraction | None:
+    """Read by *patterns* (mined, and accepted by a person) what the cascade could not read.
+
+    None where no pattern reads *output*. The same strictness as ``read_answer``: letters
+    that are one too many, or given as alternatives, are ambiguous.
+    """
+    options = _options(question_type, letters)
+    reading = read_by_patterns(plain_source(output), options, patterns, parts) if patterns else None
+    if reading is None or not reading.letters:
+        return None
+    several = parts > 1
+    if reading.undecided or (
+        question_type != QuestionType.MULTIPLE_CHOICE and not several and several_letters(reading)
+    ):
+        return unread(Outcome.AMBIGUOUS, parts, method=reading.method, pattern=reading.pattern)
+    if not several:
+        return extraction_of(reading, "".join(sorted(set(reading.letters))))
+    if len(reading.letters) != parts:
+        return None
+    return Extraction(
+        answers=reading.letters,
+        outcome=Outcome.READ,
+        method=reading.method,
+        pattern=reading.pattern,
+        spans=reading.places,
+        confidence=reading.confidence,
+    )
+
+
+def _options(question_type: str, letters: str) -> str:
+    given = "".join(sorted(set(letters.upper())))
+    return given or _DEFAULT_LETTERS.get(QuestionType(question_type), "ABCD")
 
 
 def _read(source: SourceText, question_type: str, letters: str, parts: int) -> Extraction:

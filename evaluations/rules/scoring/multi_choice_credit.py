@@ -20,10 +20,18 @@ class PartialCredit(Named):
     HALF = "half", "Half for an incomplete answer", "选对但不全得一半分"
 
 
-def default_partial_credit(question_type: str) -> PartialCredit:
-    """Multiple choice gives half for an incomplete answer, every other type nothing."""
+# AGIEval (section 4.1) and AGIBench report accuracies: an item is right or it is wrong.
+ALL_OR_NOTHING = frozenset({"agieval", "agibench"})
+
+
+def default_partial_credit(question_type: str, dataset: str = "") -> PartialCredit:
+    """Multiple choice gives half for an incomplete answer, as the paper's *dataset* does.
+
+    Every other type gives nothing for it, and so does a benchmark of accuracies.
+    """
     is_multiple = question_type == QuestionType.MULTIPLE_CHOICE
-    return PartialCredit.HALF if is_multiple else PartialCredit.NONE
+    gives_half = is_multiple and dataset not in ALL_OR_NOTHING
+    return PartialCredit.HALF if gives_half else PartialCredit.NONE
 
 
 def strict_credit(answer: str | None, key: str, marks: Decimal, rule: PartialCredit) -> Decimal:

@@ -1,10 +1,10 @@
-"""The two policies that stand side by side on every response."""
+"""The two policies that stand side by side on every response, and whose rules are published."""
 
 from __future__ import annotations
 
-from questions.rules.vocabulary import Named
+from questions.rules.vocabulary import Named, QuestionType
 
-SCORER_VERSION = "objective-1"
+SCORER_VERSION = "objective-2"
 
 
 class Policy(Named):
@@ -12,3 +12,24 @@ class Policy(Named):
 
     PUBLISHED = "published", "As published", "原基准"
     STRICT = "strict", "Strict", "严格"
+
+
+class PublishedRules(Named):
+    """Whose released program ``published`` follows."""
+
+    GAOKAO_BENCH = "gaokao-bench", "GAOKAO-Bench", "GAOKAO-Bench"
+    AGIEVAL = "agieval", "AGIEval", "AGIEval"
+
+
+def published_rules(dataset: str, question_type: str) -> PublishedRules | None:
+    """The rules that ``published`` has for items of *question_type* in *dataset*; None for none.
+
+    AGIBench released answers' options but no extractor, and its paper no table of
+    patterns, so there is nothing to follow. Our own exams have the shape of
+    GAOKAO-Bench and take its rules; these know no exact answers.
+    """
+    if dataset == "agieval":
+        return PublishedRules.AGIEVAL
+    if dataset == "agibench" or question_type == QuestionType.EXACT_ANSWER:
+        return None
+    return PublishedRules.GAOKAO_BENCH
