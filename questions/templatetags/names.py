@@ -10,6 +10,7 @@ from django.utils.translation import get_language
 
 from questions.rules import vocabulary
 from questions.rules.readable import readable
+from questions.rules.task_names import chinese_task_name
 from questions.rules.vocabulary import Named
 
 register = template.Library()
@@ -29,8 +30,12 @@ def named(value: str, list_name: str) -> str:
 
 @register.filter
 def task_name(slug: str) -> str:
-    """A task's slug with blanks, so that it reads and wraps: 2010-2022 Biology MCQs."""
-    return slug.replace("_", " ")
+    """A task's slug with blanks, so that it reads and wraps: 2010-2022 Biology MCQs.
+
+    On a Chinese page the examination's Chinese name, where the task is a published one.
+    """
+    chinese = chinese_task_name(slug) if (get_language() or "").startswith("zh") else None
+    return chinese or slug.replace("_", " ")
 
 
 @register.filter
