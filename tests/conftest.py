@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -10,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import Client
+from django.utils import translation
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -53,6 +55,13 @@ def django_db_modify_db_settings(
     if connection.vendor == "sqlite":
         file = tmp_path_factory.mktemp("database") / "test.sqlite3"
         connection.settings_dict["TEST"]["NAME"] = str(file)
+
+
+@pytest.fixture(autouse=True)
+def language() -> Iterator[None]:
+    """A request leaves its language behind; the next test begins with that of the settings."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture
