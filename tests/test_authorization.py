@@ -111,6 +111,8 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "runs:endpoint": C.OPERATE,
     "runs:endpoint-new": C.OPERATE,
     "runs:endpoint-check": C.OPERATE,
+    "scoring:policies": C.SEE_RUNS,
+    "scoring:policies-export": C.EXPORT,
     "api-runs": (C.SEE_RUNS, C.START_RUNS),
     "api-suggest": (NOBODY, C.START_RUNS),
     "api-run": (C.SEE_RUNS, NOBODY),

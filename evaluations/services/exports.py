@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluations.models import MarkingRound
+from evaluations.models import MarkingRound, Run
 from evaluations.selectors.report_params import ReportParams
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -30,3 +30,10 @@ def note_marks_export(
 ) -> AuditEntry:
     """Record that *acting_user* took the marks of a round away."""
     return record(Tag.EXPORTED, marking_round, actor=acting_user, report="marks", **manifest)
+
+
+def note_run_export(
+    run: Run, report: str, manifest: Mapping[str, object], *, acting_user: User
+) -> AuditEntry:
+    """Record that *acting_user* took *report* of a run away."""
+    return record(Tag.EXPORTED, run, actor=acting_user, report=report, **manifest)

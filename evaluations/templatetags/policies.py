@@ -1,0 +1,52 @@
+"""How the page from ``published`` to ``strict`` writes rates, changes, readings and reasons."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from django import template
+
+from evaluations.exports.number_text import MINUS, plain_points
+from evaluations.rules.scoring.ablation import Evidence, Reason
+from evaluations.templatetags.figures import label, outcome_name
+
+register = template.Library()
+
+
+@register.filter
+def exact_rate(rate: Fraction | None) -> str:
+    """A rate with three decimals, because the changes between the policies are small."""
+    return "–" if rate is None else f"{float(rate * 100):.3f} %"
+
+
+@register.filter
+def exact_change(change: Fraction | None) -> str:
+    """A change of a rate in percentage points, with its sign; 0 has none."""
+    return (
+        "–" if change is None else _signed(float(change * 100), f"{abs(float(change * 100)):.3f}")
+    )
+
+
+@register.filter
+def signed_points(points: Decimal) -> str:
+    """Points more or fewer; 0 has no sign."""
+    return _signed(float(points), plain_points(abs(float(points))))
+
+
+def _signed(value: float, text: str) -> str:
+    return f"{MINUS}{text}" if value < 0 else f"+{text}" if value > 0 else "0"
+
+
+@register.filter
+def why_moved(reason: Reason) -> str:
+    """The reason in the reader's language."""
+    return label(Reason, reason)
+
+
+@register.filter
+def read_as(evidence: Evidence) -> str:
+    """What was read, else how the reading ended."""
+    if any(evidence.answers):
+        return " ".join(answer or "–" for answer in evidence.answers)
+    return outcome_name(evidence.outcome)
