@@ -1,0 +1,169 @@
+"""The normal form of a mathematical answer as text: one spelling for what looks the same.
+
+Full width becomes half width, Unicode signs become LaTeX commands, layout
+(dollars, ``\\left``, spaces of LaTeX, display sizes) goes, words stand in
+``\\text{}``. Nothing is computed here, and every step is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ", "0123456789+-()n", strict=True))
+_SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙ", "0123456789+-n", strict=True))
+_SIGNS = {
+    "×": r"\times ",
+    "✕": r"\times ",
+    "⋅": r"\cdot ",
+    "·": r"\cdot ",
+    "∙": r"\cdot ",
+    "∗": "*",
+    "÷": "/",
+    "⁄": "/",
+    "∕": "/",
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "‐": "-",
+    "‑": "-",
+    "﹣": "-",
+    "±": r"\pm ",
+    "∓": r"\mp ",
+    "√": r"\sqrt ",
+    "∛": r"\sqrt[3]",
+    "∜": r"\sqrt[4]",
+    "π": r"\pi ",
+    "Π": r"\Pi ",
+    "∞": r"\infty ",
+    "°": r"^\circ ",
+    "º": r"^\circ ",
+    "˚": r"^\circ ",
+    "℃": r"\text{℃}",
+    "≤": r"\le ",
+    "⩽": r"\le ",
+    "≦": r"\le ",
+    "≥": r"\ge ",
+    "⩾": r"\ge ",
+    "≧": r"\ge ",
+    "≠": r"\ne ",
+    "≈": r"\approx ",
+    "≒": r"\approx ",
+    "∪": r"\cup ",
+    "⋃": r"\cup ",
+    "∩": r"\cap ",
+    "∈": r"\in ",
+    "∅": r"\emptyset ",
+    "Ø": r"\emptyset ",
+    "ℝ": r"\mathbb{R}",
+    "ℤ": r"\mathbb{Z}",
+    "ℕ": r"\mathbb{N}",
+    "∶": ":",
+    "∣": "|",
+    "、": ",",
+    "，": ",",
+    "。": ".",
+    "；": ";",
+    "﹛": "{",
+    "﹜": "}",
+}
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron"
+_SIGNS |= {chr(0x3B1 + place): rf"\{name} " for place, name in enumerate(_GREEK.split())}
+_SIGNS |= {"ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\phi ", "χ": r"\chi "}
+_SIGNS |= {"ψ": r"\psi ", "ω": r"\omega ", "ϕ": r"\phi ", "ε": r"\epsilon "}
+_VULGAR = {
+    character: unicodedata.normalize("NFKC", character).replace("⁄", "/")
+    for character in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+}
+_INVISIBLE = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0f\ufeff"
+    "\U000e0000-\U000e007f]"
+)
+_CIRCLED = re.compile(r"\\(?:textcircled|circled)\s*\{?\s*(\d{1,2})\s*\}?")
+_WORDS = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt|normal)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|operatorname|rm|bf|it)"
+    r"(?![A-Za-z])\*?\s*\{([^{}]*)\}"
+)
+_LAYOUT = (
+    # A space between the thousands is part of the number.
+    (re.compile(r"(?<=\d)(?:\\[,!;:]|\{,\}|,\\!|,\s?\\,|~)(?=\d{3}(?!\d))"), ","),
+    (re.compile(r"\\!"), ""),
+    (
+        re.compile(
+            r"(?<!\\)\\(?:[,;: ]|q?quad(?![A-Za-z])|thinspace|displaystyle|textstyle|limits)|~"
+        ),
+        " ",
+    ),
+    (re.compile(r"\\(?:left|right|[bB]ig{1,2}[lrm]?|big)(?![A-Za-z])\s*\.?(?=[^A-Za-z.]|\Z)"), ""),
+    (re.compile(r"\\[dtc]frac(?![A-Za-z])"), r"\\frac"),
+    (re.compile(r"\\(?:rm|bf|it|mathrm|mathbf|boldsymbol|vec|overrightarrow)(?![A-Za-z])"), " "),
+    (re.compile(r"(?<!\\)\\[()\[\]]|(?<!\\)\$+|(?<!\\)`|\*\*(?=\s|\Z)|\A\*\*"), ""),
+    (re.compile(r"\\(?:leq|leqslant|le|lt(?=\s*=))(?![A-Za-z])"), r"\\le "),
+    (re.compile(r"\\(?:geq|geqslant|ge)(?![A-Za-z])"), r"\\ge "),
+    (re.compile(r"<="), r"\\le "),
+    (re.compile(r">="), r"\\ge "),
+    (re.compile(r"!=|\\neq(?![A-Za-z])|\\not\s*="), r"\\ne "),
+    (re.compile(r"\\lt(?![A-Za-z])|&lt;"), "<"),
+    (re.compile(r"\\gt(?![A-Za-z])|&gt;"), ">"),
+    (re.compile(r"\\varnothing(?![A-Za-z])"), r"\\emptyset "),
+    (re.compile(r"\\(?:bigcup)(?![A-Za-z])"), r"\\cup "),
+    (re.compile(r"\\(?:lvert|rvert|vert|mid)(?![A-Za-z])"), "|"),
+    (re.compile(r"\\(?:lbrace)(?![A-Za-z])"), r"\\{"),
+    (re.compile(r"\\(?:rbrace)(?![A-Za-z])"), r"\\}"),
+    (re.compile(r"\\colon(?![A-Za-z])|\\ratio(?![A-Za-z])"), ":"),
+    (re.compile(r"\^\s*\{\s*\\circ\s*\}|\^\s*\\circ(?![A-Za-z])|\\degree(?![A-Za-z])"), r"°"),
+    (re.compile(r"\\%|\\text\{\s*percent\s*\}|(?<![A-Za-z])per ?cent(?![A-Za-z])|％"), "%"),
+    (re.compile(r"\\\$"), "$"),
+    (re.compile(r"\\#"), "#"),
+    (re.compile(r"\\(?:dots|ldots|cdots)(?![A-Za-z])"), "..."),
+    (re.compile(r"\*\*"), "^"),
+    (re.compile(r"\s+"), " "),
+)
+_SINGLE_LETTER = frozenset("eidπ")
+
+
+def normal_text(text: str) -> str:
+    """*text* in its normal form; "" where nothing is left to read."""
+    text = _INVISIBLE.sub("", text)
+    text = _raised(text, _SUPERSCRIPTS, "^")
+    text = _raised(text, _SUBSCRIPTS, "_")
+    text = _CIRCLED.sub(lambda match: _circled(int(match[1])), text)
+    text = "".join(_plain(character) for character in text)
+    text = re.sub(r"(?<=\d)\x1f", " ", text).replace("\x1f", "")
+    text = _WORDS.sub(_words, text)
+    for pattern, replacement in _LAYOUT:
+        text = pattern.sub(replacement, text)
+    return text.strip()
+
+
+def _plain(character: str) -> str:
+    """One character in its plain spelling; a fraction is kept apart from a digit before it."""
+    if character in _VULGAR:
+        return f"\x1f{_VULGAR[character]}"
+    if character in _SIGNS:
+        return _SIGNS[character]
+    if character.isascii() or "①" <= character <= "⑳":
+        return character
+    return unicodedata.normalize("NFKC", character)
+
+
+def _raised(text: str, table: dict[str, str], sign: str) -> str:
+    """Raised (or lowered) digits as a group behind *sign*."""
+    run = re.compile(f"[{''.join(table)}]+")
+    return run.sub(lambda m: f"{sign}{{{''.join(table[c] for c in m[0])}}}", text)
+
+
+def _circled(number: int) -> str:
+    return chr(0x2460 + number - 1) if 1 <= number <= 20 else f"({number})"
+
+
+def _words(match: re.Match[str]) -> str:
+    """A word stays a word; e, i and d in upright letters are what they are in italics."""
+    content = match[1].strip()
+    if content in _SINGLE_LETTER or re.fullmatch(r"[\d.,+\-\s]*", content):
+        return f" {content} "
+    if re.fullmatch(r"[①-⑳]+", content):
+        return content
+    if match[0].startswith((r"\mathrm", r"\mathbf")) and re.fullmatch("[A-Z]", content):
+        return f" {content} "
+    return rf"\text{{{content}}}"
