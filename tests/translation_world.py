@@ -15,6 +15,7 @@ from evaluations.models import (
     Endpoint,
     Judge,
     MarkingRound,
+    PatternSearch,
     Response,
     ReviewItem,
     Run,
@@ -30,6 +31,8 @@ from evaluations.models.vocabulary import (
 from evaluations.rules.marking.scheme import Scheme
 from evaluations.selectors.round_choice import ResponseChoice, SeedWish
 from evaluations.services.endpoints import save_endpoint
+from evaluations.services.pattern_decisions import accept_pattern
+from evaluations.services.pattern_searches import start_search
 from evaluations.services.round_planning import plan_round
 from evaluations.services.round_settings import RoundSettings
 from evaluations.services.runs import start_run
@@ -49,6 +52,7 @@ from tests.evaluations.marking_world import (
     round_over,
     subjective_question,
 )
+from tests.evaluations.pattern_world import run_with, searched
 from tests.evaluations.report_world import ALPHA, BETA, judged, run_of, whole_paper
 from tests.evaluations.review_world import items_of, review_of, say, taken
 from tests.evaluations.suggest_world import LABELS, answered
@@ -76,6 +80,7 @@ class World:
     review: CapabilityReview
     at_hand: ReviewItem
     seed: BlindAnswer
+    searches: list[PatternSearch]
 
 
 def build(teachers: list[User]) -> World:
@@ -95,7 +100,17 @@ def build(teachers: list[User]) -> World:
     _labelled(settled.question)
     suggesting = _suggesting(endpoint)
     rooms = (marking, held, disputed, settled, *_reviewed(chosen.run, teachers[:2]))
-    return World(endpoint, live, paused, suggesting, chosen, written, judge, *rooms, seed)
+    return World(
+        endpoint, live, paused, suggesting, chosen, written, judge, *rooms, seed, _searches(chosen)
+    )
+
+
+def _searches(chosen: Response) -> list[PatternSearch]:
+    """A search whose one pattern was accepted, and one that waits for a worker."""
+    wordings = (("先看条件。【答案】{x}", 8), ("无法判断。", 2))
+    search = searched(run_with(*wordings, task=chosen.question.task))
+    accept_pattern(search.patterns.earliest("pk"), acting_user=make_user(Role.LEAD, "组长"))
+    return [search, start_search(search.run, acting_user=None)]
 
 
 def _planned(question: Question, teachers: list[User]) -> BlindAnswer:
@@ -249,6 +264,14 @@ def suggesting_pages(run: Run) -> list[str]:
     ]
 
 
+def pattern_pages(searches: list[PatternSearch]) -> list[str]:
+    """The searches of a run, one that found something, and one that waits."""
+    return [
+        reverse("runs:patterns", args=[searches[0].run_id]),
+        *(reverse("runs:pattern-search", args=[search.pk]) for search in searches),
+    ]
+
+
 def monitor_pages(marking: MarkingRound) -> list[str]:
     """What a lead sees of how teachers mark."""
     key, one = marking.public_id, marking.pool.earliest("pk").teacher.public_id
@@ -286,6 +309,7 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("runs:list"),
         *(reverse("runs:run", args=[run.pk]) for run in (world.live, world.paused)),
         *suggesting_pages(world.suggesting),
+        *pattern_pages(world.searches),
         reverse("runs:run", args=[world.written.run_id]),
         reverse("runs:responses", args=[world.written.run_id]),
         *(reverse("runs:response", args=[one.public_id]) for one in (world.chosen, world.written)),

@@ -17,7 +17,7 @@ from django.db.models import F
 
 from evaluations.models import Extraction, MinedPattern, PatternSearch, Response
 from evaluations.models.vocabulary import SearchStatus
-from evaluations.rules.extraction.mined import ReadingPattern, read_by_patterns
+from evaluations.rules.extraction.mined import ReadingPattern, option_letters, read_by_patterns
 from evaluations.rules.extraction.outcome import Outcome
 from evaluations.rules.extraction.pattern_mining import (
     Cover,
@@ -109,12 +109,6 @@ def _read(ids: Sequence[int], groups: dict[str, Group]) -> None:
         read = tuple(answer or "" for answer in strict[pk]) if pk in strict else None
         options = option_letters(question_type, letters)
         group.outputs.append(Output(plain_source(text).text, options, max(len(key), 1), read))
-
-
-def option_letters(question_type: str, letters: str) -> str:
-    """The options of an item; A to D, or A to G, where it does not name them."""
-    default = "ABCDEFG" if question_type == QuestionType.FIVE_OUT_OF_SEVEN else "ABCD"
-    return "".join(sorted(set(letters.upper()))) or default
 
 
 def _mine(search: PatternSearch, group: Group, steps: Steps) -> Mined:

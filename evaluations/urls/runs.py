@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluations.views import endpoints, responses, runs, suggesting
+from evaluations.views import endpoints, patterns, responses, runs, suggesting
 
 app_name = "runs"
 urlpatterns = [
@@ -17,6 +17,13 @@ urlpatterns = [
     path("<int:pk>/retry/", runs.retry, name="retry"),
     path("<int:pk>/judge/", runs.judge, name="judge"),
     path("<int:pk>/responses/", responses.response_list_page, name="responses"),
+    path("<int:pk>/patterns/", patterns.search_list, name="patterns"),
+    path("patterns/<int:pk>/", patterns.search_page, name="pattern-search"),
+    path("patterns/<int:pk>/progress/", patterns.search_progress, name="pattern-progress"),
+    path("patterns/<int:pk>/stop/", patterns.stop, name="pattern-stop"),
+    path("patterns/<int:pk>/resume/", patterns.resume, name="pattern-resume"),
+    path("patterns/found/<int:pk>/accept/", patterns.accept, name="pattern-accept"),
+    path("patterns/found/<int:pk>/retire/", patterns.retire, name="pattern-retire"),
     path("responses/<uuid:public_id>/", responses.response_page, name="response"),
     path("endpoints/", endpoints.endpoint_list, name="endpoints"),
     path("endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),

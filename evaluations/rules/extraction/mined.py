@@ -17,6 +17,7 @@ from functools import lru_cache
 from evaluations.rules.extraction import patterns as p
 from evaluations.rules.extraction.reading import Reading
 from evaluations.rules.extraction.source_text import SourceText
+from questions.rules.vocabulary import QuestionType
 
 LETTERS = "<letters>"
 CONFIDENCE = 0.6
@@ -51,6 +52,12 @@ class Match:
     end: int
     letters: str
     undecided: bool
+
+
+def option_letters(question_type: str, letters: str) -> str:
+    """The options of an item; A to D, or A to G, where it does not name its *letters*."""
+    default = "ABCDEFG" if question_type == QuestionType.FIVE_OUT_OF_SEVEN else "ABCD"
+    return "".join(sorted(set(letters.upper()))) or default
 
 
 def lettering(letters: str) -> str:

@@ -1,0 +1,44 @@
+"""Searches for patterns as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models.vocabulary import SearchStatus
+from evaluations.selectors.pattern_precision import Precision
+
+register = template.Library()
+
+STATES: dict[str, tuple[str | Promise, str]] = {
+    SearchStatus.QUEUED: (_("waiting"), "amber"),
+    SearchStatus.WORKING: (_("running"), "green"),
+    SearchStatus.STOPPED: (_("stopped"), "amber"),
+    SearchStatus.INTERRUPTED: (_("interrupted"), "red"),
+    SearchStatus.FAILED: (_("failed"), "red"),
+    SearchStatus.DONE: (_("finished"), "green"),
+}
+
+
+@register.filter
+def search_state(status: str) -> tuple[str | Promise, str]:
+    """Text and colour of the pill of a search."""
+    return STATES[status]
+
+
+@register.filter
+def tenths(part: int, whole: int) -> str:
+    """A share in percent to a tenth, rounded down, so that 100 % means all; a dash of nothing."""
+    if not whole:
+        return "–"
+    thousandths = 1000 * part // whole
+    return f"{thousandths // 10}.{thousandths % 10} %"
+
+
+@register.filter
+def of_pattern(found: Mapping[int, Precision], pattern: int) -> Precision | None:
+    """The precision of the pattern with this key."""
+    return found.get(pattern)
