@@ -1,4 +1,4 @@
-"""Runs a file of cases through the reader of answers or the reader of judges' replies."""
+"""Runs a file of cases through the readers of answers and judges' replies, and the mathematics."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from evaluations.rules.extraction.blanks import read_exact_answer
 from evaluations.rules.extraction.cascade import read_answer
 from evaluations.rules.judging.judge_reply import read_judge_reply
+from evaluations.rules.scoring.math_equivalence import equivalent
+from evaluations.rules.scoring.math_text import normal_text
 from gradeapp.refusals import BadInput
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
@@ -46,9 +49,11 @@ class CaseReport:
 
 
 def check_cases(path: Path) -> CaseReport:
-    """Check each case of *path*: a JSON list of choice extractions or of judge replies.
+    """Check each case of *path*: a JSON list of cases, or lists of mathematics cases by name.
 
-    Raises BadInput where the file is not such a list; a case that is read in
+    A case is a choice extraction, a judge's reply, a comparison of two answers in
+    mathematics or the extraction of one. Raises BadInput where the file is not
+    such a list; a case that is read in
     another way is no error but stands in the report.
     """
     cases = _cases(path)
@@ -82,11 +87,19 @@ def _cases(path: Path) -> list[Any]:
         raise BadInput(
             _("“%(path)s” is not JSON: %(reason)s.") % {"path": path, "reason": reason}
         ) from error
-    if isinstance(cases, dict) and {"equivalence", "extraction"} & cases.keys():
-        raise BadInput(_("Cases of the mathematics comparison cannot be checked yet."))
+    if isinstance(cases, dict) and cases and cases.keys() <= _MATHEMATICS:
+        lists = list(cases.values())
+        cases = [case for one in lists for case in one] if all(map(_is_list, lists)) else None
     if not isinstance(cases, list) or not cases:
         raise BadInput(_("“%(path)s” is not a list of cases.") % {"path": path})
     return cases
+
+
+_MATHEMATICS = frozenset(("equivalence", "extraction"))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 Checker = Callable[[Case], tuple[object, object]]
@@ -94,6 +107,10 @@ Checker = Callable[[Case], tuple[object, object]]
 
 def _checker(case: Case) -> Checker:
     """What reads *case*, by the keys it has; KeyError for none."""
+    if "gold" in case:
+        return _check_equivalence
+    if "output" in case and "kind" not in case:
+        return _check_exact
     if "output" in case:
         return _check_extraction
     if "reply" in case:
@@ -112,6 +129,37 @@ def _check_extraction(case: Case) -> tuple[object, object]:
     )
     got = {"answer": list(reading.answers), "outcome": str(reading.outcome)}
     return _compared(case["expect"], got)
+
+
+def _check_equivalence(case: Case) -> tuple[object, object]:
+    """What was given up is neither equal nor not; the reason is told with it."""
+    compared = equivalent(case["gold"], case["answer"])
+    got = {"equal": compared.equal, "reason": compared.reason}
+    return _compared({key: case[key] for key in ("equal", "reason") if key in case}, got)
+
+
+def _check_exact(case: Case) -> tuple[object, object]:
+    """One answer as text or null, or a list of them for several blanks."""
+    several = "answers" in case
+    expected = case["answers"] if several else [case["answer"]]
+    truncated = case.get("truncated", False)
+    reading = read_exact_answer(case["output"], len(expected), truncated=truncated)
+    same = len(reading.answers) == len(expected) and all(
+        _same_text(want, got) for want, got in zip(expected, reading.answers, strict=True)
+    )
+    shown = list(reading.answers) if several else reading.answers[0]
+    wanted = {"answers" if several else "answer": expected if several else expected[0]}
+    got = {**wanted} if same else {"answers" if several else "answer": shown}
+    if "outcome" in case:
+        wanted["outcome"], got["outcome"] = case["outcome"], str(reading.outcome)
+    return wanted, got
+
+
+def _same_text(expected: str | None, got: str | None) -> bool:
+    """The same text but for its layout, such as spaces and dollars."""
+    if expected is None or got is None:
+        return expected is got
+    return normal_text(expected).replace(" ", "") == normal_text(got).replace(" ", "")
 
 
 def _check_reply(case: Case) -> tuple[object, object]:

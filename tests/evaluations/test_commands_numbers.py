@@ -322,7 +322,10 @@ def test_check_cases_compares_each_case(tmp_path: Path) -> None:
         ("[", "is not JSON"),
         ("[]", "is not a list of cases"),
         ('{"a": 1}', "is not a list of cases"),
-        ('{"equivalence": []}', "mathematics comparison cannot be checked yet"),
+        ('{"equivalence": []}', "is not a list of cases"),
+        ('{"equivalence": 3}', "is not a list of cases"),
+        ('{"equivalence": [{"gold": 3, "answer": "3", "equal": true}]}', "Case 0 does not have"),
+        ('{"extraction": [{"output": "3"}]}', "Case 0 does not have the shape"),
         ("[3]", "Case 0 does not have the shape"),
         ('[{"output": "A"}]', "Case 0 does not have the shape"),
         ('[{"reply": "x", "full": 3}]', "Case 0 does not have the shape"),
@@ -339,7 +342,9 @@ def test_check_cases_refuses_other_files(
 
 
 @pytest.mark.shareddata
-@pytest.mark.parametrize(("name", "total"), [("choice_extraction", 39), ("judge_replies", 12)])
+@pytest.mark.parametrize(
+    ("name", "total"), [("choice_extraction", 39), ("judge_replies", 12), ("math", 21)]
+)
 def test_the_shared_cases_all_pass(shared_data: Path, name: str, total: int) -> None:
     result = as_json("check_cases", shared_data.parent / "cases" / f"{name}.json")
     assert (result["total"], result["failed"]) == (total, [])

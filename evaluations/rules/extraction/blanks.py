@@ -47,7 +47,7 @@ def read_exact_answer(output: str, parts: int, *, truncated: bool = False) -> Ex
     """Read *parts* answers in words or formulas from *output*, as they are written there.
 
     *truncated*: the model was cut off at its token limit; then an answer counts
-    only where its end is marked or text follows it. Linear in the output.
+    only where its end is marked or text follows it. The last 20,000 characters are read.
     """
     source = formula_source(output)
     text = source.text
@@ -180,7 +180,7 @@ def _cut(
     text: str, start: int, end: int, parts: int, pattern: str, *, closed: bool = False
 ) -> Row | None:
     """The passage as *parts* answers, by its numbers or its dividing signs."""
-    slots = _slots(text, start, end, parts)
+    slots = _slots(text, start, end, parts) or _first_slot(text, start, end, parts)
     if slots:
         row = [_slot(text, slot, pattern, closed) if slot else None for slot in slots]
         if any(row):
@@ -217,6 +217,20 @@ def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | 
     for (number, match), stop in zip(run, ends, strict=True):
         if first <= number < first + parts:
             places[number - first] = (match.end(), max(match.end(), stop))
+    return places
+
+
+def _first_slot(text: str, start: int, end: int, parts: int) -> list[Place | None] | None:
+    """A passage that opens with the one number it has: the answer of that blank alone."""
+    markers = list(_MARKER.finditer(text, start, end))
+    if len(markers) != 1 or markers[0].lastgroup == "plain":
+        return None
+    if text[start : markers[0].start()].strip():
+        return None
+    number = _number(markers[0])
+    places: list[Place | None] = [None] * parts
+    if number <= parts:
+        places[number - 1] = (markers[0].end(), end)
     return places
 
 

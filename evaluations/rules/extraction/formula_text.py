@@ -25,9 +25,14 @@ _GONE = re.compile(
 )
 
 
+# The answer stands at the end; of an output without one before that, nothing is read.
+MOST_READ = 20_000
+
+
 def formula_source(output: str) -> SourceText:
-    """*output* ready for reading mathematics. Linear in its length."""
-    source = SourceText(output.translate(_FORMS), range(len(output)))
+    """The last 20,000 characters of *output*, ready for reading mathematics; linear in them."""
+    begin = max(0, len(output) - MOST_READ)
+    source = SourceText(output[begin:].translate(_FORMS), range(begin, len(output)))
     source = source.edited(reasoning_blocks(source.text))
     return source.edited([_edit(match) for match in _GONE.finditer(source.text)])
 

@@ -48,6 +48,7 @@ _SEPARATORS = re.compile(r"(?:[\s;,、]|and|or|和|或者?|与)*")
 _COUNTED = re.compile(
     r"-?\d[\d,]{0,20}(?:\.\d{1,20})?\s?(?:[种个人次条件名本张元秒天岁颗块支辆对组]|平方米|厘米|米|分钟|小时)(?!的|\d)"
 )
+_COUNTED_WORD = re.compile(r"\s{0,4}-?\d[\d,.]{0,20}\s[A-Za-z]{3,20}\s{0,4}")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _CHINESE_PROSE = re.compile(r"[\u4e00-\u9fff]{5,}")
 _SIGNS = re.compile(r"[\d\\=^√π∞①-⑳<>≤≥∅]|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
@@ -167,6 +168,8 @@ def _whole(text: str) -> Answer | None:
     line = text.strip()
     if not line or len(line) > _MOST_BARE or "\n" in line or _UNSURE.search(line):
         return None
+    if "\\boxed" in line:
+        return None
     few_words = len(line) <= 40 and len(line.split()) <= 3 and not re.search(r"[。?!.]", line)
     listed = ";" in line and not re.search(r"[。!?]", line)
     if not (is_mathematical(line) or few_words or listed):
@@ -237,6 +240,10 @@ def _only_formulas(text: str, passage: Passage) -> bool:
 
 def is_mathematical(text: str) -> bool:
     """True for formulas, numbers with units, and lists of them; False for prose."""
+    if "\\boxed" in text:
+        return False  # a box that was never closed
+    if _COUNTED_WORD.fullmatch(text):
+        return True
     bare = _WORDS_IN_FORMULA.sub("1", text)
     words = [match[0] for match in _LETTERS.finditer(bare)]
     prose = [word for word in words if not _ALLOWED.fullmatch(word)]

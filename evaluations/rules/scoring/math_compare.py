@@ -191,9 +191,7 @@ class Comparing:
         return self._all(crossed)
 
     def _bracketed(self, one: Bracketed, other: Bracketed) -> Verdict:
-        if one.brackets != other.brackets and "]" in one.brackets + other.brackets:
-            return False
-        return self._rows(one.items, other.items)
+        return one.brackets == other.brackets and self._rows(one.items, other.items)
 
     def _matrices(self, one: Matrix, other: Matrix) -> Verdict:
         if [len(row) for row in one.rows] != [len(row) for row in other.rows]:

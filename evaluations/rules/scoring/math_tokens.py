@@ -60,6 +60,7 @@ _COMMANDS = {
 }
 _STRUCTURES = frozenset(("frac", "sqrt", "binom", "dbinom", "tbinom"))
 # What runs of letters may be: names of their own, or factors in alphabetical order ("abc").
+_VOWELS = frozenset("aeiou")
 _KNOWN_WORDS = FUNCTIONS.keys() | CONSTANTS.keys() | GREEK | {"sqrt"}
 _WORD_START = re.compile("|".join(sorted(_KNOWN_WORDS, key=len, reverse=True)))
 
@@ -132,7 +133,8 @@ def _word(word: str) -> list[Token]:
     start = _WORD_START.match(word)
     if start and len(word) - start.end() <= 2:
         return [_named(start[0]), *(Token("name", letter) for letter in word[start.end() :])]
-    ascending = "".join(sorted(set(word))) == word and not set(word[1:]) & set("aeou")
-    if len(word) == 2 or (ascending and len(word) <= 4 and word.islower()):
+    ascending = "".join(sorted(set(word))) == word and not set(word[1:]) & _VOWELS
+    spoken = set(word) & _VOWELS and not ascending
+    if len(word) == 2 or (len(word) <= 4 and word.islower() and not spoken):
         return [Token("name", letter) for letter in word]
     raise GaveUp(Undecided.NOT_READ)
