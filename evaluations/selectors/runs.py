@@ -20,6 +20,7 @@ from evaluations.models.vocabulary import (
     RunPurpose,
     RunStatus,
 )
+from evaluations.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.rules.extraction.fallback_reply import ReplyStatus
 from evaluations.rules.extraction.outcome import Outcome
@@ -244,7 +245,9 @@ def _read(run: Run) -> dict[str, tuple[int, int]]:
         good = Q(outcome=Outcome.READ)
     else:
         found = Extraction.objects.filter(
-            response__run=run, policy=Policy.STRICT, version=EXTRACTOR_VERSION
+            response__run=run,
+            policy=Policy.STRICT,
+            version__in=[EXTRACTOR_VERSION, EXACT_VERSION],
         )
         good = Q(outcome=Outcome.READ)
     n = Count("response", distinct=True)

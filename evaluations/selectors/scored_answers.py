@@ -14,7 +14,7 @@ from django.db.models.functions import Cast
 from evaluations.models import FinalMark, Job, Judgement, ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.rules.scoring.outcomes import LedgerOutcome
-from evaluations.rules.scoring.policies import Policy
+from evaluations.rules.scoring.policies import Policy, published_rules
 from evaluations.rules.statistics.gaokao_750 import published_item_mean
 from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.selectors.repaired_keys import repaired_keys, scored_by_another_key
@@ -38,6 +38,7 @@ class Points:
 
 
 KEY_REPAIRED = Points(None, LedgerOutcome.NOT_SCORED.value, "key_repaired")
+NO_RULES = Points(None, LedgerOutcome.NOT_SCORED.value, "no_published_rules")
 FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.value)
 
 
@@ -129,8 +130,10 @@ class _Rows:
         self.questions = {row[0]: row for row in of_dataset.values_list(*columns)}
         revisions = QuestionRevision.objects.filter(question__task__dataset__slug=params.dataset)
         self.worth = {
-            pk: (full, max(len(key), 1))
-            for pk, full, key in revisions.values_list("pk", real("full_marks"), "answer_key")
+            pk: (full, max(len(key), 1), question_type)
+            for pk, full, key, question_type in revisions.values_list(
+                "pk", real("full_marks"), "answer_key", "question_type"
+            )
         }
 
     def row(
@@ -145,9 +148,11 @@ class _Rows:
         """One row with what was *given* for it; an item under doubt takes no part."""
         model, before = self.sittings[run]
         _pk, task, subject, part, year, status = self.questions[question]
-        full, subs = self.worth[revision]
+        full, subs, question_type = self.worth[revision]
         if status in self.left_out:
             given = Points(None, LedgerOutcome.EXCLUDED.value, status)
+        elif given is not FAILED and part == Part.OBJECTIVE and not self._has_rules(question_type):
+            given = NO_RULES
         points = given or self._nothing(part)
         return ScoredAnswer(
             response=response,
@@ -168,6 +173,12 @@ class _Rows:
             reason=points.reason,
             answer=points.answer,
         )
+
+    def _has_rules(self, question_type: str) -> bool:
+        """Whether the policy has rules for items of *question_type* in the dataset."""
+        if self.params.policy != Policy.PUBLISHED:
+            return True
+        return published_rules(self.params.dataset, question_type) is not None
 
     def _nothing(self, part: str) -> Points:
         """No points yet, and why."""

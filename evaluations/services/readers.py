@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.models import Extraction, Response
+from evaluations.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
+from evaluations.rules.extraction.blanks import read_exact_answer
 from evaluations.rules.extraction.cascade import (
     EXTRACTOR_VERSION,
     read_answer,
@@ -25,7 +27,7 @@ from evaluations.rules.extraction.published_agieval import read_agieval
 from evaluations.rules.scoring.policies import Policy, PublishedRules
 from evaluations.selectors.answer_checks import DecidedReading, decided_readings
 from evaluations.selectors.reading_patterns import PatternSet
-from questions.rules.vocabulary import CHOICE_TYPES
+from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
 
 AGIEVAL_VERSION = "agieval-1"
 # Where patterns are tried after the cascade.
@@ -49,6 +51,14 @@ class AnswerKey:
     mark: str = ""
     rules: PublishedRules | None = None
 
+    @property
+    def reader(self) -> str:
+        """The version of the reader that reads for this key where nobody says more."""
+        if self.rules is PublishedRules.AGIEVAL:
+            return AGIEVAL_VERSION
+        is_exact = self.question_type == QuestionType.EXACT_ANSWER
+        return EXACT_VERSION if is_exact else EXTRACTOR_VERSION
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -66,7 +76,7 @@ class Read:
 def read_published(response: Response, key: AnswerKey) -> Read:
     """As the benchmark's released program reads."""
     if key.rules is PublishedRules.AGIEVAL:
-        return Read(read_agieval(response.text, key.task), AGIEVAL_VERSION)
+        return Read(read_agieval(response.text, key.task), key.reader)
     parts = len(key.key)
     return Read(read_answer_published(response.text, key.question_type, parts), EXTRACTOR_VERSION)
 
@@ -100,14 +110,14 @@ class StrictReaders:
         """The reading that counts."""
         decided = self.decided.get(response.pk)
         if decided is not None and len(decided.answers) == len(key.key):
-            return Read(_as_reading(decided), EXTRACTOR_VERSION + decided.mark, decided.mark)
+            return Read(_as_reading(decided), key.reader + decided.mark, decided.mark)
         own = read_strictly(response, key)
         if decided is not None:
             # A decision about another number of sub-questions cannot be lined up.
-            return Read(own, EXTRACTOR_VERSION, decided.mark)
+            return Read(own, key.reader, decided.mark)
         mark = self._pattern_mark(own.outcome) if key.question_type in CHOICE_TYPES else ""
         if not mark:
-            return Read(own, EXTRACTOR_VERSION)
+            return Read(own, key.reader)
         found = read_answer_by_patterns(
             response.text,
             key.question_type,
@@ -124,6 +134,8 @@ class StrictReaders:
 def read_strictly(response: Response, key: AnswerKey) -> Reading:
     """As the cascade reads *response*."""
     truncated = response.finish_reason == "length"
+    if key.question_type == QuestionType.EXACT_ANSWER:
+        return read_exact_answer(response.text, len(key.key), truncated=truncated)
     return read_answer(
         response.text, key.question_type, key.letters, len(key.key), truncated=truncated
     )

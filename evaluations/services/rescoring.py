@@ -16,9 +16,8 @@ from evaluations.models.vocabulary import RunPurpose
 from evaluations.rules.scoring.policies import Policy
 from evaluations.selectors.repaired_keys import to_score_again
 from evaluations.services.scoring import (
-    AGIEVAL_SCORE_VERSION,
     BATCH,
-    SCORE_VERSION,
+    PRESENT_VERSIONS,
     score_responses,
 )
 from gradeapp.accounts.models import User
@@ -67,7 +66,9 @@ def rescore(
         added = sum(score_responses(_in_order(one), policies=[Policy(policy)]).values())
         if added:
             record(Tag.RESCORED, one, actor=acting_user, policy=policy, scores=added)
-    present = Q(version__startswith=SCORE_VERSION) | Q(version__startswith=AGIEVAL_SCORE_VERSION)
+    present = Q()
+    for version in PRESENT_VERSIONS:
+        present |= Q(version__startswith=version)
     scores = ObjectiveScore.objects.filter(present, response__run__in=runs, policy=policy).order_by(
         "pk"
     )

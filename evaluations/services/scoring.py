@@ -10,13 +10,13 @@ from itertools import islice
 from django.db import transaction
 
 from evaluations.models import Extraction, ObjectiveScore, Response
+from evaluations.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.rules.scoring.multi_choice_credit import default_partial_credit
 from evaluations.rules.scoring.objective import ObjectiveResult, score_objective
 from evaluations.rules.scoring.policies import (
     SCORER_VERSION,
     Policy,
-    PublishedRules,
     published_rules,
 )
 from evaluations.selectors.reading_patterns import PatternSet, accepted_patterns
@@ -29,15 +29,22 @@ from evaluations.services.readers import (
     read_published,
 )
 from questions.models import QuestionRevision
-from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
+from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
 
 BATCH = 500
 
-# A new reader gives new scores too, so a score names both; see ``version_of``.
+# What a score is called begins with its reader and the scorer; see ``version_of``.
 SCORE_VERSION = f"{EXTRACTOR_VERSION}+{SCORER_VERSION}"
-AGIEVAL_SCORE_VERSION = f"{AGIEVAL_VERSION}+{SCORER_VERSION}"
+PRESENT_VERSIONS = (
+    SCORE_VERSION,
+    *(f"{reader}+{SCORER_VERSION}" for reader in (EXACT_VERSION, AGIEVAL_VERSION)),
+)
 
-SEVERAL_ANSWERS = (QuestionType.SEVERAL_QUESTIONS, QuestionType.FIVE_OUT_OF_SEVEN)
+SEVERAL_ANSWERS = (
+    QuestionType.SEVERAL_QUESTIONS,
+    QuestionType.FIVE_OUT_OF_SEVEN,
+    QuestionType.EXACT_ANSWER,
+)
 
 Counts = Counter[tuple[Policy, str]]
 Keys = Mapping[int, AnswerKey]
@@ -75,7 +82,7 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
     wanted = set(revisions)
     repaired = repaired_keys(wanted) if policy is Policy.STRICT else {}
     rows = QuestionRevision.objects.filter(
-        pk__in=wanted, question__part=Part.OBJECTIVE, question_type__in=CHOICE_TYPES
+        pk__in=wanted, question__part=Part.OBJECTIVE, question_type__in=OBJECTIVE_TYPES
     ).values_list(
         *("pk", "question_type", "letters", "answer_key", "published_key", "sub_marks"),
         *("question__task__slug", "question__task__dataset__slug"),
@@ -101,8 +108,8 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
 
 def version_of(key: AnswerKey, mark: str) -> str:
     """The name of a score: its reader, the scorer, and what decided beside them."""
-    is_agieval = key.rules is PublishedRules.AGIEVAL
-    return f"{AGIEVAL_SCORE_VERSION if is_agieval else SCORE_VERSION}{mark}{key.mark}"
+    own = SCORE_VERSION if key.reader == EXTRACTOR_VERSION else f"{key.reader}+{SCORER_VERSION}"
+    return f"{own}{mark}{key.mark}"
 
 
 @transaction.atomic

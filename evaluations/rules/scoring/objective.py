@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evaluations.rules.scoring.exact_match import exact_match
+from evaluations.rules.scoring.math_equivalence import equivalent
 from evaluations.rules.scoring.multi_choice_credit import (
     PartialCredit,
     default_partial_credit,
@@ -14,6 +16,7 @@ from evaluations.rules.scoring.multi_choice_credit import (
 )
 from evaluations.rules.scoring.outcomes import UNREAD, LedgerOutcome
 from evaluations.rules.scoring.policies import Policy
+from questions.rules.vocabulary import QuestionType
 
 # What the released program writes over an item whose answers cannot be lined up.
 _NO_LETTER = "Z"
@@ -51,6 +54,8 @@ def score_objective(
     """
     _check(answers, key, sub_marks, outcome, policy)
     rule = partial_credit or default_partial_credit(question_type)
+    if question_type == QuestionType.EXACT_ANSWER:
+        return _exact(answers, key, sub_marks, outcome, policy)
     if policy is Policy.PUBLISHED:
         sub_points = _published(answers, key, sub_marks, rule)
     else:
@@ -58,6 +63,46 @@ def score_objective(
             strict_credit(answer, right, marks, rule)
             for answer, right, marks in zip(answers, key, sub_marks, strict=True)
         )
+    return _result(sub_points, sub_marks, answers, outcome)
+
+
+def _exact(
+    answers: Sequence[str | None],
+    key: Sequence[str],
+    sub_marks: Sequence[Decimal],
+    outcome: str,
+    policy: Policy,
+) -> ObjectiveResult:
+    """Texts and formulas: as released by AGIEval (section 4.1), or by what they mean.
+
+    Where nothing is right and a comparison was given up, the item is ambiguous:
+    it earns nothing, and nobody calls it wrong.
+    """
+    verdicts = [
+        False if answer is None else _same(answer, right, policy)
+        for answer, right in zip(answers, key, strict=True)
+    ]
+    points = tuple(
+        marks if verdict else Decimal(0) for verdict, marks in zip(verdicts, sub_marks, strict=True)
+    )
+    given_up = None in verdicts and not any(verdicts)
+    if given_up:
+        return _result(points, sub_marks, (None,) * len(key), LedgerOutcome.AMBIGUOUS)
+    return _result(points, sub_marks, answers, outcome)
+
+
+def _same(answer: str, key: str, policy: Policy) -> bool | None:
+    if policy is Policy.PUBLISHED:
+        return exact_match(key, answer)
+    return equivalent(key, answer).equal
+
+
+def _result(
+    sub_points: tuple[Decimal, ...],
+    sub_marks: Sequence[Decimal],
+    answers: Sequence[str | None],
+    outcome: str,
+) -> ObjectiveResult:
     points, full = sum(sub_points, Decimal(0)), sum(sub_marks, Decimal(0))
     return ObjectiveResult(points, full, sub_points, _ledger(points, full, answers, outcome))
 

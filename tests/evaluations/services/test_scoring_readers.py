@@ -1,0 +1,103 @@
+"""Exact answers, published rules by benchmark, accepted patterns, and what people decide."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from evaluations.models import Extraction, ObjectiveScore, Response
+from evaluations.rules.scoring.policies import Policy
+from evaluations.services.pattern_decisions import accept_pattern, retire_pattern
+from evaluations.services.scoring import score_responses
+from gradeapp.accounts.models import User
+from questions.rules.vocabulary import QuestionType
+from tests.evaluations.check_world import read_by_model
+from tests.evaluations.pattern_world import IN_WORDS, newest_patterns, run_with, searched
+from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+
+pytestmark = pytest.mark.django_db
+ONE = ("1",)
+
+
+def answered(
+    dataset: str, kind: QuestionType, key: str, text: str, *, task: str = "", **fields: object
+) -> Response:
+    made = make_task(make_dataset(dataset), question_type=kind, slug=task)
+    question = make_question(made, key=(key,), marks=ONE, **fields)
+    return make_response(question, make_run(made.dataset), text)
+
+
+def newest(response: Response, policy: Policy = Policy.STRICT) -> ObjectiveScore:
+    score = ObjectiveScore.objects.filter(response=response, policy=policy).order_by("pk").last()
+    assert score is not None
+    return score
+
+
+@pytest.mark.parametrize(
+    ("text", "strict", "published"),
+    [
+        ("So the answer is $\\frac{1}{2}$.", "correct", "correct"),
+        # The same value in another form: the released comparison of strings does not see it.
+        ("So the answer is $\\frac{2}{4}$.", "correct", "wrong"),
+        ("So the answer is $\\frac{1}{3}$.", "wrong", "wrong"),
+        ("I cannot solve this.", "refused", "no_answer"),
+    ],
+)
+def test_exact_answers_of_agieval(text: str, strict: str, published: str) -> None:
+    kind = QuestionType.EXACT_ANSWER
+    response = answered("agieval", kind, "\\frac{1}{2}", text, task="math", letters="")
+    score_responses([response])
+    assert newest(response).outcome == strict
+    assert newest(response, Policy.PUBLISHED).outcome == published
+    assert newest(response).version.startswith("exact-")
+    assert newest(response, Policy.PUBLISHED).version.startswith("agieval-")
+
+
+def test_an_exact_answer_of_our_own_exam_has_no_published_rules() -> None:
+    response = answered("exam", QuestionType.EXACT_ANSWER, "5", "答案是 5", letters="")
+    counts = score_responses([response])
+    assert counts == {(Policy.STRICT, "correct"): 1}
+
+
+def test_agieval_reads_the_first_capital_and_gives_no_half_points() -> None:
+    single = answered("agieval", QuestionType.SINGLE_CHOICE, "C", "Because of C", task="lsat-ar")
+    several = answered("agieval", QuestionType.MULTIPLE_CHOICE, "AC", "选A", task="jec-qa-kd")
+    score_responses([single, several])
+    assert newest(single, Policy.PUBLISHED).extraction.answers == ["B"]
+    assert [newest(several, policy).points for policy in Policy] == [Decimal(0), Decimal(0)]
+
+
+def test_agibench_released_no_reader_to_follow() -> None:
+    response = answered("agibench", QuestionType.SINGLE_CHOICE, "A", "The answer is A")
+    assert score_responses([response]) == {(Policy.STRICT, "correct"): 1}
+
+
+def test_an_accepted_pattern_reads_what_the_cascade_could_not(lead: User) -> None:
+    run = run_with((IN_WORDS, 8))
+    score_responses(Response.objects.filter(run=run))
+    before = {one.outcome for one in ObjectiveScore.objects.filter(policy=Policy.STRICT)}
+    assert before == {"no_answer"}
+    (pattern,) = newest_patterns(searched(run))
+    accept_pattern(pattern, acting_user=lead)
+    added = score_responses(Response.objects.filter(run=run), policies=[Policy.STRICT])
+    assert added.total() == 8
+    score = newest(Response.objects.filter(run=run)[0])
+    assert (score.extraction.method, score.extraction.pattern) == ("mined", pattern.name)
+    assert not score_responses(Response.objects.filter(run=run))
+    retire_pattern(pattern, acting_user=lead)
+    score_responses(Response.objects.filter(run=run))
+    assert newest(Response.objects.filter(run=run)[0]).outcome == "no_answer"
+    assert Extraction.objects.filter(policy=Policy.STRICT).count() == 3 * 8
+
+
+def test_what_a_model_read_counts_and_is_named(lead: User) -> None:
+    response = answered("exam", QuestionType.SINGLE_CHOICE, "B", "It has to be the second one.")
+    score_responses([response])
+    assert newest(response).outcome == "no_answer"
+    read_by_model(response)
+    score_responses([response])
+    score = newest(response)
+    assert score.extraction.method == "model"
+    assert score.outcome == "correct"
+    assert not score_responses([response])
