@@ -118,6 +118,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "runs:endpoint": C.OPERATE,
     "runs:endpoint-new": C.OPERATE,
     "runs:endpoint-check": C.OPERATE,
+    "scoring:golds": (NOBODY, C.EDIT_QUESTIONS),
     "scoring:policies": C.SEE_RUNS,
     "scoring:policies-export": C.EXPORT,
     "api-runs": (C.SEE_RUNS, C.START_RUNS),

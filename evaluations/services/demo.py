@@ -10,9 +10,11 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, MarkingRound, Run
 from evaluations.rules.marking.scheme import Scheme
+from evaluations.selectors.gold_checks import gold_check
 from evaluations.selectors.round_choice import ResponseChoice
 from evaluations.services.answer_imports import import_answers
 from evaluations.services.endpoints import save_endpoint
+from evaluations.services.gold_check import check_golds
 from evaluations.services.judging import ensure_judge
 from evaluations.services.rounds import open_round
 from gradeapp.accounts.demo import DEMO_PEOPLE
@@ -69,6 +71,8 @@ def load_sample() -> dict[str, object]:
     ensure_taxonomy()
     questions = import_questions("jsonl", SAMPLE / "gradeapp-sample")
     import_answers("jsonl", SAMPLE / "answers.jsonl")
+    if gold_check(DATASET) is None:
+        check_golds(DATASET)
     opened = open_sample_round(people)
     return {"people": len(people), "questions": questions.read, "round_opened": opened}
 

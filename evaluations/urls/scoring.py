@@ -6,6 +6,7 @@ from evaluations.views import policies
 
 app_name = "scoring"
 urlpatterns = [
+    path("golds/", policies.golds, name="golds"),
     path("runs/<int:pk>/", policies.policies_page, name="policies"),
     path("runs/<int:pk>.csv", policies.policies_export, name="policies-export"),
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.exports.ablation import ablation_table
 from evaluations.exports.csv_file import manifest, sha256
@@ -14,6 +18,7 @@ from evaluations.exports.csv_file import render as render_csv
 from evaluations.rules.scoring.ablation import Reason
 from evaluations.selectors.ablation import ablation, quotations
 from evaluations.services.exports import note_run_export
+from evaluations.services.gold_check import check_golds
 from evaluations.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -56,6 +61,21 @@ def policies_export(request: MemberRequest, pk: int) -> HttpResponse:
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-policies.csv"'
     return response
+
+
+@require_POST
+@requires(Capability.EDIT_QUESTIONS)
+def golds(request: MemberRequest) -> HttpResponse:
+    """Check the strict scorer on the keys of a dataset; what fails goes to the gate."""
+    dataset = request.POST.get("dataset", "")
+    made = check_golds(dataset, acting_user=request.user).datasets[0]
+    failed = ngettext(
+        "%(items)s items were checked; %(n)d does not score with its own key.",
+        "%(items)s items were checked; %(n)d do not score with their own key.",
+        made.failed_items,
+    ) % {"items": f"{made.items:,}", "n": made.failed_items}
+    messages.success(request, failed)
+    return redirect(reverse("reports:overview") + "?" + urlencode({"dataset": dataset}))
 
 
 def wanted_reason(asked: str) -> Reason | None:

@@ -26,6 +26,7 @@ from evaluations.rules.statistics.figure import Figure
 from evaluations.rules.statistics.ledger import OUTCOMES
 from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.rules.statistics.tally import ALL, tally
+from evaluations.selectors.gold_checks import gold_check
 from evaluations.selectors.mark_pairs import TEACHER_PAIR
 from evaluations.selectors.repaired_keys import to_score_again
 from evaluations.selectors.report_choices import choices
@@ -80,6 +81,7 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "may_export": request.user.may(Capability.EXPORT),
         "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
+        "unchecked": params.policy == Policy.STRICT and gold_check(params.dataset) is None,
         "part": wanted_part(request.GET.get("part", ""), made),
         **tables(made, list(colours)),
     }

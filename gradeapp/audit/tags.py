@@ -46,6 +46,7 @@ class Tag(StrEnum):
     SHEET_RETURNED = "sheet.returned"
     EXPORTED = "report.exported"
     RESCORED = "objective.rescored"
+    GOLDS_CHECKED = "objective.golds_checked"
     ANSWER_CHECKED = "answer.checked"
     ANSWER_CHECKED_AGAIN = "answer.checked_again"
     CHECKS_SAMPLED = "answer.sampled"

@@ -151,6 +151,7 @@ class ProblemCode(Named):
     NEAR_DUPLICATE = "near_duplicate", "Near duplicate", "题目高度相似"
     CONFLICTING_KEY = "conflicting_key", "The same question with different keys", "同题答案冲突"
     RUBRIC_SUM = "rubric_sum", "Rubric and full marks differ", "评分点与满分不符"
+    GOLD_UNREAD = "gold_unread", "Its own key does not score", "标准答案自身未判为正确"
 
 
 class Decision(Named):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from django.db import transaction
@@ -11,14 +11,17 @@ from django.db.models import F
 
 from questions import models
 from questions.models import ItemProblem, QuestionRevision, Rubric, RubricGroup
-from questions.rules.gate import Finding, Item, find_problems
+from questions.rules.gate import Detail, Finding, Item, find_problems
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable_by_sub
+from questions.rules.vocabulary import ProblemCode
 from questions.services.duplicates import check_duplicates
 from questions.services.item_status import settle_status
 
-__all__ = ["check_duplicates", "check_items"]
+__all__ = ["check_duplicates", "check_items", "keep_findings"]
 
 Found = dict[tuple[int, str], ItemProblem]
+# These findings are kept by ``keep_findings`` for whoever can look for them.
+FOUND_ELSEWHERE = (ProblemCode.GOLD_UNREAD,)
 
 
 @transaction.atomic
@@ -44,6 +47,38 @@ def check_items(
             found[revision.pk, finding.code] = _problem(revision, finding)
     _store(found, question_ids)
     return settle_status(question_ids)
+
+
+@transaction.atomic
+def keep_findings(
+    code: ProblemCode, found: Mapping[int, Detail], checked: Mapping[int, int]
+) -> int:
+    """Keep what a check outside the bank found; how many of the checked are quarantined now.
+
+    *checked* are the questions that were looked at with the revision each had then,
+    *found* those of them with a problem of *code* and its detail. The same check again
+    changes nothing; a finding that no longer holds is taken back unless somebody has
+    decided about it, and what a person decided stays.
+    """
+    rows = ItemProblem.objects.filter(code=code, revision__in=checked.values(), other=None)
+    known = dict(rows.values_list("question", "pk"))
+    ItemProblem.objects.bulk_create(
+        (
+            ItemProblem(
+                question_id=question,
+                revision_id=checked[question],
+                code=code,
+                detail=detail,
+                quarantines=True,
+            )
+            for question, detail in found.items()
+            if question not in known
+        ),
+        ignore_conflicts=True,
+    )
+    gone = [pk for question, pk in known.items() if question not in found]
+    ItemProblem.objects.filter(pk__in=gone, decisions=None).delete()
+    return settle_status([*checked])
 
 
 def _item(revision: QuestionRevision, sums: dict[int, Decimal]) -> Item:
@@ -76,7 +111,7 @@ def _store(found: Found, question_ids: Sequence[int]) -> None:
     """Add what is new of *found*; take back open rows that are not in it."""
     known = ItemProblem.objects.filter(
         question__in=question_ids, revision=F("question__current"), other=None
-    )
+    ).exclude(code__in=FOUND_ELSEWHERE)
     rows = {
         (revision, code): pk for pk, revision, code in known.values_list("pk", "revision", "code")
     }

@@ -106,6 +106,10 @@ def _rubric(detail: Mapping[str, Any]) -> str:
     )
 
 
+def _unread(detail: Mapping[str, Any]) -> str:
+    return _("written as: %(forms)s") % {"forms": _joined(detail["forms"])}
+
+
 SENTENCES = {
     ProblemCode.KEY_OUTSIDE: _outside,
     ProblemCode.SEVERAL_LETTERS: _several,
@@ -118,6 +122,7 @@ SENTENCES = {
     ProblemCode.EXACT_DUPLICATE: _alike,
     ProblemCode.NEAR_DUPLICATE: _alike,
     ProblemCode.RUBRIC_SUM: _rubric,
+    ProblemCode.GOLD_UNREAD: _unread,
 }
 
 
