@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus, SlotKind
@@ -19,6 +19,7 @@ from gradeapp.accounts.models import User
 from gradeapp.prepared import prepared
 
 MOST_TRIES = 50
+LAST_VERSIONS = 60
 # So many blocks of a round are looked into one by one before all that is open is read.
 FIRST_BLOCKS = 16
 Key = tuple[int, int]
@@ -44,17 +45,26 @@ def candidates(
     rounds = rounds_of(teacher, marking_round)
     yield from own_candidates(teacher, rounds, now)
     yield from _first_blocks(teacher, rounds, now)
-    for rows in (_left_by_others, _skipped_by_others, _repeated_too_soon):
+    for rows in (_left_by_others, _skipped_by_others):
         yield from _in_blocks(teacher, rounds, now, rows)
+    lately = lately_marked(teacher)
+    found = [
+        (one, row) for one in rounds for row in _repeated_too_soon(teacher.pk, one.pk, now, *lately)
+    ]
+    yield from _placed(teacher, found)
 
 
 def own_candidates(
     teacher: User, rounds: Sequence[MarkingRound], now: datetime
 ) -> Iterator[Candidate]:
     """What is at hand or planned for the teacher, best first."""
-    for rows in (_at_hand, _planned, _planned_and_skipped):
+    for marking_round in rounds:
+        for slot, answer in _at_hand(teacher.pk, marking_round.pk, now):
+            yield Candidate(slot, answer, marking_round.lease_minutes)
+    lately = lately_marked(teacher)
+    for rows in (_planned, _planned_and_skipped):
         for marking_round in rounds:
-            for slot, answer in rows(teacher.pk, marking_round.pk, now):
+            for slot, answer in rows(teacher.pk, marking_round.pk, now, *lately):
                 yield Candidate(slot, answer, marking_round.lease_minutes)
 
 
@@ -129,10 +139,25 @@ def _free(teacher: int, marking_round: int, now: datetime) -> QuerySet[Slot, Slo
     return slots_open_to(teacher, marking_round).filter(free_for(teacher, now))
 
 
-def _too_soon(teacher: int) -> Q:
-    """A self-repeat whose first is among the last marks of *teacher*."""
-    own = Mark.objects.filter(teacher=teacher, version=F("slot__void_version") + 1, stale=False)
-    lately = own.order_by("-id").values("slot__answer")[: LEAST_GAP - 1]
+def lately_marked(teacher: User) -> tuple[int, ...]:
+    """The last responses that *teacher* marked, newest first: always so many, the rest are 0.
+
+    Revisions do not count; of a teacher who revised more than fifty times in a row,
+    fewer responses are known.
+    """
+    rows = _last_versions(teacher.pk)
+    first = [answer for answer, version, void in rows if version == void + 1]
+    return (*first, *(0,) * LEAST_GAP)[: LEAST_GAP - 1]
+
+
+@prepared
+def _last_versions(teacher: int) -> QuerySet[Mark, tuple[int, int, int]]:
+    own = Mark.objects.filter(teacher=teacher, stale=False).order_by("-id")
+    return own.values_list("slot__answer", "version", "slot__void_version")[:LAST_VERSIONS]
+
+
+def _too_soon(lately: Sequence[int]) -> Q:
+    """A self-repeat whose first was marked *lately*."""
     return Q(kind=SlotKind.REPEAT, answer__repeat_of__in=lately)
 
 
@@ -142,20 +167,24 @@ def _at_hand(teacher: int, marking_round: int, now: datetime) -> QuerySet[Slot, 
     return held.order_by("order").values_list("pk", "answer")[:MOST_TRIES]
 
 
-def _own(teacher: int, marking_round: int, now: datetime) -> QuerySet[Slot, Slot]:
-    own = _free(teacher, marking_round, now).filter(~_too_soon(teacher), planned=teacher)
+def _own(
+    teacher: int, marking_round: int, now: datetime, lately: Sequence[int]
+) -> QuerySet[Slot, Slot]:
+    own = _free(teacher, marking_round, now).filter(~_too_soon(lately), planned=teacher)
     return own.exclude(holder=teacher)
 
 
 @prepared
-def _planned(teacher: int, marking_round: int, now: datetime) -> QuerySet[Slot, Key]:
-    own = _own(teacher, marking_round, now).filter(skipped_at=None)
+def _planned(teacher: int, marking_round: int, now: datetime, *lately: int) -> QuerySet[Slot, Key]:
+    own = _own(teacher, marking_round, now, lately).filter(skipped_at=None)
     return own.order_by("order").values_list("pk", "answer")[:MOST_TRIES]
 
 
 @prepared
-def _planned_and_skipped(teacher: int, marking_round: int, now: datetime) -> QuerySet[Slot, Key]:
-    own = _own(teacher, marking_round, now).filter(skipped_at__isnull=False)
+def _planned_and_skipped(
+    teacher: int, marking_round: int, now: datetime, *lately: int
+) -> QuerySet[Slot, Key]:
+    own = _own(teacher, marking_round, now, lately).filter(skipped_at__isnull=False)
     return own.order_by("skipped_at", "order").values_list("pk", "answer")[:MOST_TRIES]
 
 
@@ -196,6 +225,6 @@ def _skipped_by_others(
 
 @prepared
 def _repeated_too_soon(
-    teacher: int, marking_round: int, now: datetime
+    teacher: int, marking_round: int, now: datetime, *lately: int
 ) -> QuerySet[Slot, tuple[int, int, int]]:
-    return _others(teacher, marking_round, now, _too_soon(teacher))
+    return _others(teacher, marking_round, now, _too_soon(lately))
