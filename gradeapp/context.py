@@ -25,6 +25,12 @@ ENTRIES = [
         _("Let a model sit an exam, and watch it do so."),
     ),
     (
+        _("Checks"),
+        "/checks/",
+        Capability.CHECK_ANSWERS,
+        _("Confirm or correct what was read in answers, one key each."),
+    ),
+    (
         _("Marking"),
         "/marking/",
         Capability.MARK,

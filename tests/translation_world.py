@@ -15,6 +15,7 @@ from evaluations.models import (
     Endpoint,
     Judge,
     MarkingRound,
+    ModelReading,
     PatternSearch,
     Response,
     ReviewItem,
@@ -26,6 +27,7 @@ from evaluations.models.vocabulary import (
     Flag,
     JobStatus,
     PauseReason,
+    RunPurpose,
     RunStatus,
 )
 from evaluations.rules.marking.scheme import Scheme
@@ -43,6 +45,7 @@ from questions.rules.vocabulary import ItemStatus
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
 from questions.services.opinions import give_opinion
 from questions.services.taxonomy import ensure_taxonomy
+from tests.evaluations.check_world import half_checked
 from tests.evaluations.marking_world import (
     answers_of,
     claimed,
@@ -100,6 +103,7 @@ def build(teachers: list[User]) -> World:
     _labelled(settled.question)
     suggesting = _suggesting(endpoint)
     rooms = (marking, held, disputed, settled, *_reviewed(chosen.run, teachers[:2]))
+    half_checked(chosen, teachers)
     return World(
         endpoint, live, paused, suggesting, chosen, written, judge, *rooms, seed, _searches(chosen)
     )
@@ -272,6 +276,29 @@ def pattern_pages(searches: list[PatternSearch]) -> list[str]:
     ]
 
 
+def check_pages(world: World) -> list[str]:
+    """What people check: what waits, a response that a model read, and one on which they differ."""
+    overview, chosen = reverse("checks:overview"), world.chosen
+    read = ModelReading.objects.latest("pk").response.public_id
+    return [
+        overview,
+        f"{overview}?run={chosen.run_id}",
+        reverse("checks:differences"),
+        reverse("checks:item", args=[chosen.public_id]),
+        reverse("checks:item", args=[read]) + "?source=model",
+    ]
+
+
+def reading_pages(world: World) -> list[str]:
+    """The form of a model that reads, and the runs in which one did."""
+    runs = Run.objects.filter(purpose=RunPurpose.READ).values_list("pk", flat=True)
+    return [
+        reverse("checks:read", args=[world.chosen.run_id]),
+        *(reverse("runs:run", args=[run]) for run in runs),
+        *(reverse("runs:responses", args=[run]) for run in runs),
+    ]
+
+
 def monitor_pages(marking: MarkingRound) -> list[str]:
     """What a lead sees of how teachers mark."""
     key, one = marking.public_id, marking.pool.earliest("pk").teacher.public_id
@@ -352,8 +379,8 @@ def pages(world: World) -> dict[str, list[str]]:
     ]
     own = [reverse("password_change"), reverse("password_change_done")]
     return {
-        "admin": [reverse("home"), *runs, *endpoints, *judging, *reports],
-        "curator": [*own, *bank_pages(world.settled.question)],
+        "admin": [reverse("home"), *runs, *reading_pages(world), *endpoints, *judging, *reports],
+        "curator": [*own, *bank_pages(world.settled.question), *check_pages(world)],
         "lead": [*own, *round_pages(world), *reviews, *reports[:1]],
         "teacher": [*own, *desk, *reviewing],
         "other_teacher": [*desk[:2], *reviewing[:2]],

@@ -1,6 +1,7 @@
 """The API of the evaluations, one module a feature."""
 
 from evaluations.api import (
+    answer_checks,
     capability_review,
     judging,
     marking,
@@ -14,6 +15,7 @@ from evaluations.api import (
 urlpatterns = [
     *capability_review.urlpatterns,
     *runs.urlpatterns,
+    *answer_checks.urlpatterns,
     *suggesting.urlpatterns,
     *marking.urlpatterns,
     *marking_sheets.urlpatterns,

@@ -72,7 +72,7 @@ def newest_checks(responses: Iterable[int] | None = None) -> dict[int, list[Answ
     if responses is not None:
         rows = rows.filter(response__in=list(responses))
     found: dict[int, list[AnswerCheck]] = defaultdict(list)
-    for row in rows.select_related("extraction", "model_reading").order_by("pk"):
+    for row in rows.select_related("checker", "extraction", "model_reading").order_by("pk"):
         found[row.response_id].append(row)
     return dict(found)
 

@@ -32,6 +32,11 @@ class ReadByModel:
     refused: int
     not_taken: tuple[ModelReading, ...]
 
+    @property
+    def found_none(self) -> int:
+        """Replies that were taken and say that there is no one answer."""
+        return self.taken - self.answers
+
 
 def unread_responses(run: Run) -> QuerySet[Response]:
     """The responses of *run* that no pattern reads and no model was asked about yet.

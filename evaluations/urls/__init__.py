@@ -4,6 +4,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("runs/", include("evaluations.urls.runs")),
+    path("checks/", include("evaluations.urls.answer_checks")),
     path("scoring/", include("evaluations.urls.scoring")),
     path("marking/", include("evaluations.urls.marking")),
     path("rounds/", include("evaluations.urls.rounds")),

@@ -20,6 +20,7 @@ from evaluations.forms.runs import BudgetForm, JudgeForm, NewRunForm
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunPurpose
 from evaluations.selectors import runs as reading
+from evaluations.selectors.model_reading import unread_responses
 from evaluations.selectors.run_notices import run_notice
 from evaluations.services import runs as services
 from evaluations.services.judging import ensure_judge
@@ -59,6 +60,7 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
         **judges_context(run),
         "judge_form": JudgeForm(),
+        **reading_context(run, request),
     }
     return render(request, "evaluations/runs/run.html", context)
 
@@ -91,6 +93,18 @@ def judges_context(run: Run) -> dict[str, Any]:
     judge_runs = list(reading.runs().filter(judged_run=run, purpose=RunPurpose.JUDGE))
     judging = any(reading.is_live(one) for one in judge_runs)
     return {"run": run, "judge_runs": judge_runs, "judging": judging}
+
+
+def reading_context(run: Run, request: MemberRequest) -> dict[str, Any]:
+    """What the page shows of who read the answers of a run that sat an exam."""
+    if run.purpose != RunPurpose.ANSWER:
+        return {}
+    may_start = request.user.may(Capability.START_RUNS)
+    return {
+        "reading_runs": reading.runs().filter(judged_run=run, purpose=RunPurpose.READ),
+        "unread": unread_responses(run).count() if may_start else 0,
+        "may_check": request.user.may(Capability.CHECK_ANSWERS),
+    }
 
 
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:

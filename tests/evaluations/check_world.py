@@ -22,7 +22,7 @@ from evaluations.rules.extraction.agreed_checks import Said
 from evaluations.rules.extraction.fallback_reply import read_fallback_reply
 from evaluations.selectors.answer_checks import reading_to_check
 from evaluations.selectors.model_reading import asked_of
-from evaluations.services.answer_checks import SavedCheck, save_check
+from evaluations.services.answer_checks import SavedCheck, draw_sample, save_check
 from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
@@ -81,6 +81,23 @@ def read_by_model(response: Response, reply: str = READ_B, model: str = "reader"
         outcome=one.outcome if one else "",
         confidence=one.confidence if one else 0.0,
     )
+
+
+def half_checked(chosen: Response, people: list[User]) -> ModelReading:
+    """In the run of *chosen*: a sample, two who differ, a reply that is no use, and one that is."""
+    *_others, half, silent, meant = Response.objects.filter(
+        run=chosen.run, question__part="objective"
+    ).order_by("pk")
+    for response in (half, silent, meant):
+        Response.objects.filter(pk=response.pk).update(text="我选第二个。")
+        response.extractions.update(outcome="no_answer", answers=[None], spans=[None])
+        response.refresh_from_db()
+    draw_sample(chosen.run, 1, acting_user=people[0])
+    check(half, people[0], outcome="no_answer")
+    check(half, people[1], "B")
+    read_by_model(silent, "不知道", model="canary-m4")
+    quoted = '{"outcome": "read", "answers": [{"answer": "B", "quote": "第二个"}]}'
+    return read_by_model(meant, quoted, model="canary-m4")
 
 
 def check(

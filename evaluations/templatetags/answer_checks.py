@@ -1,0 +1,85 @@
+"""Checks of answers in words: ``{{ check|said_words }}``, ``{{ source|source_name }}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
+
+from evaluations.models import Run
+from evaluations.models.vocabulary import CheckSource
+from evaluations.rules.extraction.fallback_reply import ReplyStatus
+from evaluations.rules.extraction.outcome import Outcome
+from evaluations.selectors.model_reading import ReadByModel, read_by_model
+from evaluations.selectors.reading_labour import Labour, labour
+
+register = template.Library()
+R = ReplyStatus
+STATUSES: Mapping[str, Promise] = {
+    R.REFUSED: gettext_lazy("The endpoint withheld the reply."),
+    R.TRUNCATED: gettext_lazy("The reply was cut off; the endpoint may need more tokens."),
+    R.EMPTY: gettext_lazy("The reply is empty."),
+    R.OTHER_FORM: gettext_lazy("The reply is not in the form that was asked for."),
+    R.OTHER_NUMBER: gettext_lazy("The reply has another number of answers than the question."),
+    R.OTHER_LETTERS: gettext_lazy("The reply names letters that the question does not have."),
+    R.NO_EVIDENCE: gettext_lazy("What the reply quotes does not stand in the response."),
+}
+OUTCOMES: Mapping[str, Promise] = {
+    Outcome.READ: gettext_lazy("Answered"),
+    Outcome.NO_ANSWER: gettext_lazy("No answer"),
+    Outcome.REFUSED: gettext_lazy("Refused to answer"),
+    Outcome.AMBIGUOUS: gettext_lazy("Ambiguous"),
+    Outcome.TRUNCATED: gettext_lazy("Cut off"),
+}
+
+
+@register.filter
+def source_name(source: str) -> str:
+    """Why a reading comes to a person."""
+    return CheckSource(source).label(get_language() or "en")
+
+
+@register.filter
+def said_outcome(outcome: str) -> str | Promise:
+    """How reading a response ended, as a person says it."""
+    return OUTCOMES[outcome]
+
+
+@register.filter
+def said_words(row: Any) -> str:
+    """What a check or a reading says that was answered: letters by number, or why none."""
+    said = row if isinstance(row, Mapping) else {"outcome": row.outcome, "answers": row.answers}
+    if said["outcome"] != Outcome.READ:
+        return str(OUTCOMES[said["outcome"]])
+    answers = [answer or "–" for answer in said["answers"]]
+    if len(answers) == 1:
+        return answers[0]
+    return "  ".join(f"{number} {answer}" for number, answer in enumerate(answers, start=1))
+
+
+@register.filter
+def reply_words(status: str) -> str | Promise:
+    """Why nothing was taken from the reply of a model that reads."""
+    return STATUSES[status]
+
+
+@register.filter
+def share_of(row: Labour, reader: str) -> str:
+    """The share of a reader with its count: 12 (24.0 %)."""
+    found = row.share(reader)
+    return "–" if found is None else f"{row.by[reader]:,} ({found * 100:.1f} %)"
+
+
+@register.simple_tag
+def readings_by_model(run: Run) -> ReadByModel | None:
+    """What became of the replies of *run*; None for a run that does not read."""
+    return read_by_model(run)
+
+
+@register.simple_tag
+def labour_of(run: Run) -> Labour:
+    """Who read the answers of *run*."""
+    return labour([run])[0]
