@@ -18,6 +18,7 @@ MOST_CHARACTERS = 2000
 # The end of an output decides; one with more passages than this is noise.
 MOST_PASSAGES = 200
 MOST_BOXES = 40
+MOST_PHRASES = 30
 
 _BOX = re.compile(r"\\(?:f?boxed|framebox)(?![A-Za-z])\s{0,2}(\{)?")
 _FIELD = re.compile(
@@ -75,9 +76,14 @@ class Passage:
 
 
 def boxes(text: str) -> list[Passage]:
-    """The contents of the closed boxes, with their braces matched, in order."""
+    """The contents of the closed boxes without a box inside, braces matched, in order."""
     found = [_box(text, match) for match in list(_BOX.finditer(text))[-MOST_BOXES:]]
-    return [box for box in found if box.closed and text[box.start : box.end].strip()]
+    after = [*(box.start for box in found[1:]), len(text)]
+    return [
+        box
+        for box, following in zip(found, after[: len(found)], strict=True)
+        if box.closed and following > box.end and text[box.start : box.end].strip()
+    ]
 
 
 def _box(text: str, match: re.Match[str]) -> Passage:
@@ -120,7 +126,7 @@ def fields(text: str) -> list[Passage]:
 def phrases(text: str) -> list[Passage]:
     """What stands behind "the answer is" and its like, to the end of the sentence."""
     found = []
-    for match in list(_PHRASE.finditer(text))[-MOST_PASSAGES:]:
+    for match in list(_PHRASE.finditer(text))[-MOST_PHRASES:]:
         if not _NOT.search(text, max(0, match.start() - 6), match.start()):
             start = _on_next_line(text, match.end())
             found.append(Passage(start, sentence_end(text, start), False, "answer_is"))

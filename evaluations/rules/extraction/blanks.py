@@ -34,6 +34,7 @@ _MARKER = re.compile(
     r"\s{0,2}(?:答案)?(?:(?:应?为|是|填|:|=|\.|、|is(?![a-z])|->|→)\s{0,2}){0,2}",
     re.IGNORECASE,
 )
+_GLUED = re.compile(r"(?:\((?P<bracket>\d{1,2})\)|(?P<circled>[①-⑩]))\s{0,2}[:=]?")
 _AND = re.compile(r"(?<=[\s$\d)}])(?:and|和|与|及)(?=[\s$\d(\\-])")
 _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 _PROSE = re.compile(r"[。\n].|(?<![\\A-Za-z])[A-Za-z]{3,}")
@@ -207,6 +208,8 @@ def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | 
     markers = list(_MARKER.finditer(text, start, end))[-_MOST_MARKERS:]
     run = _last_run([(_number(match), match) for match in markers], parts)
     if not run:
+        run = _glued_run(text, start, end, parts)
+    if not run:
         return None
     numbers = [number for number, _ in run]
     first = 1 if numbers[0] <= parts and numbers[-1] <= parts else numbers[0]
@@ -218,6 +221,16 @@ def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | 
         if first <= number < first + parts:
             places[number - first] = (match.end(), max(match.end(), stop))
     return places
+
+
+def _glued_run(text: str, start: int, end: int, parts: int) -> list[tuple[int, re.Match[str]]]:
+    """ "(1)5(2)7": numbers without a space before them, where they open the passage and fit."""
+    markers = list(_GLUED.finditer(text, start, end))
+    numbers = [_number(match) for match in markers[: parts + 1]]
+    if not numbers or text[start : markers[0].start()].strip():
+        return []
+    fits = numbers == list(range(numbers[0], numbers[0] + parts))
+    return list(zip(numbers, markers, strict=True)) if fits else []
 
 
 def _first_slot(text: str, start: int, end: int, parts: int) -> list[Place | None] | None:

@@ -61,7 +61,7 @@ def equivalent(gold: str, answer: str) -> Comparison:
 
 
 def _content(text: str) -> bool:
-    return any(character.isalnum() or character in "①②③④⑤⑥⑦⑧⑨\\" for character in text)
+    return any(character.isalnum() for character in text)
 
 
 def _compared(left: str, right: str) -> Comparison:
