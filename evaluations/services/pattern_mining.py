@@ -74,8 +74,8 @@ class Mined:
 def search_run(search: PatternSearch, steps: Steps) -> list[Mined]:
     """Search the objective responses of the run, one question type after another."""
     ids = list(searched(search.run_id).values_list("pk", flat=True))
-    types = searched(search.run_id).values_list("revision__question_type", flat=True)
-    total = -(-len(ids) // BATCH) + len(types.distinct()) * (search.iterations + 1)
+    types = searched(search.run_id).order_by().values("revision__question_type").distinct()
+    total = -(-len(ids) // BATCH) + types.count() * (search.iterations + 1)
     PatternSearch.objects.filter(pk=search.pk).update(steps_total=total, steps_done=0)
     groups: dict[str, Group] = {}
     for at in range(0, len(ids), BATCH):

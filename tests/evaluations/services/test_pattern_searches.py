@@ -11,6 +11,7 @@ from evaluations.models import Extraction, MinedPattern, PatternSearch
 from evaluations.models.vocabulary import SearchStatus
 from evaluations.selectors.pattern_searches import as_dict, figures_of, left_of, progress
 from evaluations.services import pattern_searches as services
+from evaluations.services.pattern_mining import search_run
 from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -169,6 +170,16 @@ def test_a_running_search_stops_at_its_next_step_and_keeps_nothing(lead: User) -
     assert not MinedPattern.objects.exists()
 
 
+def test_each_step_is_said_when_it_is_done() -> None:
+    search = services.start_search(run_with((TAGGED, 4)), acting_user=None)
+    claimed = services.claim(search.pk, timezone.now())
+    assert claimed is not None
+    steps: list[int] = []
+    search_run(claimed, steps.append)
+    claimed.refresh_from_db()
+    assert sum(steps) == claimed.steps_total
+
+
 def test_a_silent_worker_is_found_and_a_late_one_changes_nothing(lead: User) -> None:
     search = services.start_search(run_with((TAGGED, 4)), acting_user=lead)
     late = services.claim(search.pk, timezone.now())
@@ -198,7 +209,8 @@ def test_the_bar_is_full_at_the_end_and_says_what_is_left_before() -> None:
     halfway = progress(claimed, claimed.started_at + timedelta(seconds=6))
     assert (halfway.done, halfway.total, halfway.seconds_left) == (3, 12, 18.0)
     done = searched(run_with((TAGGED, 4)))
-    assert done.steps_done == done.steps_total > 0
+    # One batch of responses; ten iterations of one type, and its cover.
+    assert done.steps_done == done.steps_total == 1 + 10 + 1
     assert progress(done, timezone.now()).seconds_left is None
 
 
