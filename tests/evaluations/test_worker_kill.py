@@ -13,14 +13,25 @@ from pathlib import Path
 import pytest
 
 from evaluations.llm.scripted import ScriptedServer
-from evaluations.models import Attempt, Endpoint, Extraction, Job, ObjectiveScore, Response, Run
+from evaluations.models import (
+    Attempt,
+    Endpoint,
+    Extraction,
+    Job,
+    ModelReading,
+    ObjectiveScore,
+    Response,
+    Run,
+)
 from evaluations.rules.suggesting.asks import Asks
 from evaluations.services.endpoints import save_endpoint
 from evaluations.services.generation import look_for_work, work_on_run
+from evaluations.services.model_reading import WantedReading, start_reading
 from evaluations.services.runs import start_run
 from evaluations.services.suggesting import Wanted, start_suggesting
 from gradeapp.accounts.models import User
 from questions.models import LabelOpinion, Question
+from tests.evaluations.check_world import answers
 from tests.factories import make_dataset, make_question, make_task
 from tests.worker_processes import (
     StartWorker,
@@ -152,6 +163,34 @@ def test_a_killed_worker_suggests_nothing_twice(
     assert Extraction.objects.filter(response__run=run, outcome="read").count() == 30
     suggestions = LabelOpinion.objects.filter(model_name="scripted-demo")
     assert suggestions.count() == suggestions.values("question").distinct().count() == 30
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("step", ["between claim and call", "between answers and scores"])
+def test_a_killed_worker_reads_nothing_twice(
+    server: ScriptedServer, environment: dict[str, str], admin: User, step: str
+) -> None:
+    answered = answers(*["I would go for what shines at night, that is B or C."] * 30)[0].run
+    endpoint = save_endpoint(
+        name="scripted",
+        base_url=server.base_url,
+        model="scripted-demo",
+        acting_user=None,
+        max_in_flight=IN_FLIGHT,
+    )
+    run = start_reading(WantedReading(answered, endpoint), acting_user=admin)
+    assert run.jobs.count() == 30
+    killed_and_worked_on(run, environment, step)
+    run.refresh_from_db()
+    assert run.status == "finished"
+    read = ModelReading.objects.filter(run=run, status="taken")
+    assert read.count() == read.values("response").distinct().count() == 30
+    scores = ObjectiveScore.objects.filter(response__run=answered, policy="strict")
+    assert scores.filter(version__contains="+m").count() == 30, "each is scored by what was read"
+    states = Counter(Attempt.objects.filter(job__run=run).values_list("status", flat=True))
+    assert states["answered"] == 30
+    assert 30 <= server.ledger.billed <= 30 + states["unknown"]
+    assert states["unknown"] <= IN_FLIGHT
 
 
 def killed_and_worked_on(run: Run, environment: dict[str, str], step: str) -> None:

@@ -183,6 +183,25 @@ def test_several_sub_questions_keep_their_gaps(curator: User) -> None:
     assert decided_readings([response.pk])[response.pk].answers == ("A", None, "C")
 
 
+def test_the_score_follows_what_people_say(curator: User, lead: User) -> None:
+    (response,) = answers(MEANT)
+
+    def newest() -> tuple[str, str]:
+        score = response.scores.filter(policy="strict").order_by("pk").last()
+        assert score is not None
+        return score.outcome, str(score.points)
+
+    assert newest() == ("no_answer", "0.00")
+    read_by_model(response)
+    check(response, curator, "A")
+    assert newest() == ("wrong", "0.00")
+    check(response, curator, "B", based_on=1)
+    assert newest() == ("correct", "6.00")
+    check(response, lead, outcome="no_answer")
+    assert newest() == ("ambiguous", "0.00"), "people differ"
+    assert response.scores.filter(policy="strict").count() == 4, "earlier scores stay"
+
+
 # ---- saving ----
 
 
