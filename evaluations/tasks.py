@@ -7,7 +7,7 @@ import logging
 from celery import shared_task
 from kombu.exceptions import OperationalError
 
-from evaluations.services import generation, pattern_searches
+from evaluations.services import generation, pattern_searches, rescoring_jobs
 
 logger = logging.getLogger(__name__)
 
@@ -56,3 +56,26 @@ def ask_for_search(search_id: int) -> None:
         search_patterns.apply_async((search_id,), retry=False)
     except OperationalError as error:
         logger.warning("the broker does not take search %s: %s", search_id, type(error).__name__)
+
+
+@shared_task(name="evaluations.rescore", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def rescore(rescoring_id: int) -> None:
+    """Score responses again to the end of what was asked for."""
+    rescoring_jobs.work_on_rescoring(rescoring_id)
+
+
+@shared_task(name="evaluations.look_for_rescorings", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def look_for_rescorings() -> None:
+    """Find the rescorings that no message points to any more, and point to them."""
+    for rescoring_id in rescoring_jobs.look_for_rescorings():
+        ask_for_rescoring(rescoring_id)
+
+
+def ask_for_rescoring(rescoring_id: int) -> None:
+    """Tell the workers of a rescoring, after the commit; without a broker the clock finds it."""
+    try:
+        rescore.apply_async((rescoring_id,), retry=False)
+    except OperationalError as error:
+        logger.warning(
+            "the broker does not take rescoring %s: %s", rescoring_id, type(error).__name__
+        )

@@ -241,6 +241,7 @@ CELERY_BEAT_SCHEDULE = {
         ("look-for-work", "evaluations.look_for_work"),
         ("look-for-imports", "questions.look_for_imports"),
         ("look-for-searches", "evaluations.look_for_searches"),
+        ("look-for-rescorings", "evaluations.look_for_rescorings"),
     )
 }
 

@@ -17,6 +17,7 @@ from evaluations.models import (
     MarkingRound,
     ModelReading,
     PatternSearch,
+    Rescoring,
     Response,
     ReviewItem,
     Run,
@@ -35,6 +36,7 @@ from evaluations.selectors.round_choice import ResponseChoice, SeedWish
 from evaluations.services.endpoints import save_endpoint
 from evaluations.services.pattern_decisions import accept_pattern
 from evaluations.services.pattern_searches import start_search
+from evaluations.services.rescoring_jobs import start_rescoring
 from evaluations.services.round_planning import plan_round
 from evaluations.services.round_settings import RoundSettings
 from evaluations.services.runs import start_run
@@ -104,6 +106,7 @@ def build(teachers: list[User]) -> World:
     suggesting = _suggesting(endpoint)
     rooms = (marking, held, disputed, settled, *_reviewed(chosen.run, teachers[:2]))
     half_checked(chosen, teachers)
+    start_rescoring(chosen.run, None, acting_user=None)
     return World(
         endpoint, live, paused, suggesting, chosen, written, judge, *rooms, seed, _searches(chosen)
     )
@@ -339,6 +342,9 @@ def pages(world: World) -> dict[str, list[str]]:
         *pattern_pages(world.searches),
         reverse("runs:run", args=[world.written.run_id]),
         reverse("runs:responses", args=[world.written.run_id]),
+        reverse("scoring:policies", args=[world.chosen.run_id]),
+        reverse("scoring:rescorings"),
+        reverse("scoring:rescoring", args=[Rescoring.objects.latest("pk").pk]),
         *(reverse("runs:response", args=[one.public_id]) for one in (world.chosen, world.written)),
     ]
     reports = [

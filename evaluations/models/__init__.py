@@ -19,6 +19,7 @@ from evaluations.models.marking import (
     Slot,
 )
 from evaluations.models.patterns import MinedPattern, PatternDecision, PatternSearch
+from evaluations.models.rescoring import Rescoring
 from evaluations.models.responses import Extraction, ObjectiveScore, Response
 from evaluations.models.rounds import (
     DeskSettings,
@@ -56,6 +57,7 @@ __all__ = [
     "PatternDecision",
     "PatternSearch",
     "PointMark",
+    "Rescoring",
     "Response",
     "ReviewItem",
     "ReviewSlot",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from questions.rules.vocabulary import Named, QuestionType
 
 SCORER_VERSION = "objective-2"
@@ -14,11 +16,11 @@ class Policy(Named):
     STRICT = "strict", "Strict", "严格"
 
 
-class PublishedRules(Named):
+class PublishedRules(StrEnum):
     """Whose released program ``published`` follows."""
 
-    GAOKAO_BENCH = "gaokao-bench", "GAOKAO-Bench", "GAOKAO-Bench"
-    AGIEVAL = "agieval", "AGIEval", "AGIEval"
+    GAOKAO_BENCH = "gaokao-bench"
+    AGIEVAL = "agieval"
 
 
 def published_rules(dataset: str, question_type: str) -> PublishedRules | None:
