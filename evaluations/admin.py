@@ -21,7 +21,10 @@ from evaluations.models import (
     Mark,
     MarkChange,
     MarkingRound,
+    MinedPattern,
     ObjectiveScore,
+    PatternDecision,
+    PatternSearch,
     PointMark,
     Response,
     RoundTeacher,
@@ -131,6 +134,24 @@ class MarkChangeAdmin(ReadOnly):
 @admin.register(FinalMark)
 class FinalMarkAdmin(ReadOnly):
     list_display = ("pk", "answer", "number", "value", "full", "rule", "created_at")
+
+
+@admin.register(PatternSearch)
+class PatternSearchAdmin(ReadOnly):
+    list_display = ("pk", "run", "status", "responses", "covered", "random_seed", "created_at")
+    list_filter = ("status",)
+
+
+@admin.register(MinedPattern)
+class MinedPatternAdmin(ReadOnly):
+    list_display = ("name", "search", "question_type", "expression", "matched")
+    list_filter = ("question_type",)
+
+
+@admin.register(PatternDecision)
+class PatternDecisionAdmin(ReadOnly):
+    list_display = ("pk", "pattern", "verdict", "author", "created_at")
+    list_filter = ("verdict",)
 
 
 OTHERS = (LanguageModel, Judge, MarkingRound, RoundTeacher, BlindAnswer, Slot, PointMark, Draft)
