@@ -32,18 +32,16 @@ _FILL = (
     r"(?:\s{1,3}(?:therefore|thus|hence|then|simply|just|clearly|indeed|exactly|given by"
     r"|equal to|also|now|approximately|found to be|to this (?:question|problem)))"
 )
+# Every alternative begins with a character of its own, which makes looking for them fast.
 _PHRASE = re.compile(
-    r"(?:(?:the|my|our|your|a|its)\s)?(?:(?:final|correct|right|required|desired|overall|numerical"
-    r"|simplified|exact)\s)?(?<![A-Za-z])(?:answers?|result|solutions?)"
-    r"(?:\s(?:to|of|for)\s[^.。\n=:]{1,60}?)?"
-    rf"(?:{_FILL}{{0,2}}\s{{0,2}}(?:(?<![A-Za-z])(?:is|are|=|equals)(?![A-Za-z])|:){_FILL}{{0,3}}"
+    r"(?P<english>[Aa]nswers?|ANSWERS?|[Rr]esults?|[Ss]olutions?)(?![A-Za-z])"
+    r"(?i:(?:\s(?:to|of|for)\s[^.。\n=:]{1,60}?)?"
+    rf"{_FILL}{{0,2}}\s{{0,2}}(?:(?<![A-Za-z])(?:is|are|=|equals)(?![A-Za-z])|:){_FILL}{{0,3}}"
     r"(?!\s{0,2}not(?![A-Za-z]))\s{0,2}:?)"
-    r"|(?:最终|正确|最后)?的?(?:答案|结果)(?:应该?|就|分别|依次|即|也)?(?:是|为|:|=|填)"
-    r"(?:分别|依次)?[为是]?\s{0,2}:?"
-    r"|故填|应填|(?<!未)填(?:入|写)?:?(?=\s{0,2}[\$\\\d])",
-    re.IGNORECASE,
+    r"|(?:答案|结果)(?:应该?|就|分别|依次|即|也)?(?:是|为|:|=|填)(?:分别|依次)?[为是]?\s{0,2}:?"
+    r"|故填|应填|填(?<!未填)(?:入|写)?:?(?=\s{0,2}[\$\\\d])"
 )
-_NOT = re.compile(r"(?:不|并非|并不|没有)\Z|\bnot\Z")
+_NOT = re.compile(r"(?:不|并非|并不|没有)\Z|\bnot\s?\Z")
 _CONCLUSION = re.compile(
     r"\b(?:therefore|thus|hence|so|consequently|finally|in total|altogether|we (?:get|have|find"
     r"|obtain|conclude(?: that)?))\b[,:]?"
@@ -127,10 +125,17 @@ def phrases(text: str) -> list[Passage]:
     """What stands behind "the answer is" and its like, to the end of the sentence."""
     found = []
     for match in list(_PHRASE.finditer(text))[-MOST_PHRASES:]:
-        if not _NOT.search(text, max(0, match.start() - 6), match.start()):
+        if _is_meant(text, match):
             start = _on_next_line(text, match.end())
             found.append(Passage(start, sentence_end(text, start), False, "answer_is"))
     return found
+
+
+def _is_meant(text: str, match: re.Match[str]) -> bool:
+    """False behind "not", and for the end of a longer word."""
+    before = text[max(0, match.start() - 6) : match.start()]
+    inside = bool(match["english"]) and before[-1:].isascii() and before[-1:].isalpha()
+    return not inside and not _NOT.search(before)
 
 
 def _on_next_line(text: str, position: int) -> int:

@@ -61,7 +61,7 @@ def read_exact_answer(output: str, parts: int, *, truncated: bool = False) -> Ex
         return unread(Outcome.REFUSED if refused else missing, parts)
     if truncated and _at_the_cut(text, row):
         return unread(Outcome.TRUNCATED, parts)
-    if refuses(text) and all(answer is None or answer.confidence < 0.8 for answer in row):
+    if all(answer is None or answer.confidence < 0.8 for answer in row) and refuses(text):
         return unread(Outcome.REFUSED, parts)
     return _extraction(source, row)
 

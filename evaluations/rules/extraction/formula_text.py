@@ -16,15 +16,18 @@ from evaluations.rules.extraction.source_text import (
     reasoning_blocks,
 )
 
-_FORMS = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
-_FORMS |= {ord("　"): " ", ord("〖"): "【", ord("〗"): "】", ord("\u2028"): "\n", 0: " "}
-_GONE = re.compile(
-    "(?P<end><eo[ae]>)|(?P<line><br ?/?>)"
+_FORMS = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+_FORMS |= {"　": " ", "〖": "【", "〗": "】", "\u2028": "\n", "\0": " "}
+_FORM = re.compile(f"[{''.join(map(re.escape, _FORMS))}]")
+# Every alternative begins with a character of its own, which makes looking for them fast.
+_MARKUP = re.compile(
+    "<(?:(?P<end>eo[ae])|(?P<line>br ?/?))>"
     "|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0f\ufeff\U000e0000-\U000e007f]"
-    r"|(?<!\*)\*\*(?!\*)(?=\S)(?!\d)|(?<=[^\s\d*])\*\*(?!\*)|(?m:^[ ]{0,3}(?:#{1,6}|>) )"
+    r"|(?P<bold>\*\*)(?!\*)|(?P<heading>#{1,6} |> )"
 )
-
-
+_LINE_START = re.compile(r"(?:\A|\n) {0,3}\Z")
+_OPERAND_BEFORE = re.compile(r"[\w)}\]]\Z")
+_OPERAND_AFTER = re.compile(r"[\w({\\-]")
 # The answer stands at the end; of an output without one before that, nothing is read.
 MOST_READ = 20_000
 
@@ -32,11 +35,24 @@ MOST_READ = 20_000
 def formula_source(output: str) -> SourceText:
     """The last 20,000 characters of *output*, ready for reading mathematics; linear in them."""
     begin = max(0, len(output) - MOST_READ)
-    source = SourceText(output[begin:].translate(_FORMS), range(begin, len(output)))
+    plain = _FORM.sub(lambda match: _FORMS[match[0]], output[begin:])
+    source = SourceText(plain, range(begin, len(output)))
     source = source.edited(reasoning_blocks(source.text))
-    return source.edited([_edit(match) for match in _GONE.finditer(source.text)])
+    return source.edited(_edits(source.text))
 
 
-def _edit(match: re.Match[str]) -> Edit:
-    replacement = {"end": FIELD_END, "line": "\n"}.get(match.lastgroup or "", "")
-    return (*match.span(), replacement)
+def _edits(text: str) -> list[Edit]:
+    found = [match for match in _MARKUP.finditer(text) if _is_markup(text, match)]
+    return [(*match.span(), _REPLACEMENTS.get(match.lastgroup or "", "")) for match in found]
+
+
+def _is_markup(text: str, match: re.Match[str]) -> bool:
+    """False for two stars between operands (a power) and a sign that opens no line."""
+    start, end = match.span()
+    if match["bold"]:
+        before = _OPERAND_BEFORE.search(text, max(0, start - 1), start)
+        return not (before and _OPERAND_AFTER.match(text, end))
+    return not match["heading"] or bool(_LINE_START.search(text, max(0, start - 4), start))
+
+
+_REPLACEMENTS = {"end": FIELD_END, "line": "\n"}

@@ -84,6 +84,7 @@ class Comparing:
         for left, right in ((one, other), (other, one)):
             if isinstance(left, Range):
                 return self._regions(left, right)
+        for left, right in ((one, other), (other, one)):
             if isinstance(left, Items) and left.kind == "set" and not isinstance(right, Words):
                 return self._sets(left.items, (right,))
             if isinstance(left, Matrix) and isinstance(right, Bracketed):

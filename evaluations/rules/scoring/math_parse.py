@@ -59,6 +59,8 @@ class _Parser:
 
     def take(self) -> Token:
         token = self.here
+        if token is _END:
+            raise GaveUp(Undecided.NOT_READ)
         self.position += 1
         return token
 

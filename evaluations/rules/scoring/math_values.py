@@ -7,6 +7,7 @@ can take long.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import comb, factorial, log10
@@ -110,11 +111,26 @@ _EXACT: dict[str, Callable[[list[Fraction]], Fraction | None]] = {
 }
 
 
+class _Contexts(threading.local):
+    """Arithmetics by their digits, for one thread: mpmath's shared one is not for several."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, MPContext] = {}
+
+
+_CONTEXTS = _Contexts()
+# Making one takes longer than most comparisons, so digits come in steps.
+_STEP = 50
+
+
 def context(digits: int) -> MPContext:
-    """Arithmetic of so many digits; one's own, because mpmath's shared one is not for threads."""
-    own = MPContext()
-    own.dps = digits
-    return own
+    """Arithmetic of at least so many digits, kept for the thread; its precision never changes."""
+    steps = -(-digits // _STEP) * _STEP
+    if steps not in _CONTEXTS.made:
+        own = MPContext()
+        own.dps = steps
+        _CONTEXTS.made[steps] = own
+    return _CONTEXTS.made[steps]
 
 
 def digits_of(node: Node, values: Values, at: MPContext) -> Any:
