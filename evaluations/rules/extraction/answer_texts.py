@@ -23,8 +23,7 @@ MOST_PHRASES = 30
 _BOX = re.compile(r"\\(?:f?boxed|framebox)(?![A-Za-z])\s{0,2}(\{)?")
 _FIELD = re.compile(
     r"[【\[<]\s{0,2}(?:最终|正确|参考|标准|本题|我的)?(?:答案|答)\s{0,2}[】\]>]\s{0,2}[:=]?"
-    r"|[<\[【]\s{0,2}(?:final[ _]?|my )?answer\s{0,2}[>\]】]\s{0,2}[:=]?",
-    re.IGNORECASE,
+    r"|[<\[【]\s{0,2}(?i:final[ _]?|my )?(?i:answer)\s{0,2}[>\]】]\s{0,2}[:=]?"
 )
 _FIELD_STOP = re.compile(rf"{FIELD_END}|【|</|<answer|\[answer", re.IGNORECASE)
 _EXAMPLE = re.compile(r"(?:例如?|比如|形如|格式为?|e\.g\.|for example)[\s:,\"'(]{0,4}\Z", re.I)

@@ -19,10 +19,12 @@ from evaluations.rules.extraction.source_text import (
 _FORMS = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 _FORMS |= {"　": " ", "〖": "【", "〗": "】", "\u2028": "\n", "\0": " "}
 _FORM = re.compile(f"[{''.join(map(re.escape, _FORMS))}]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0f\ufeff\U000e0000-\U000e007f]"
+)
 # Every alternative begins with a character of its own, which makes looking for them fast.
 _MARKUP = re.compile(
-    "<(?:(?P<end>eo[ae])|(?P<line>br ?/?))>"
-    "|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0f\ufeff\U000e0000-\U000e007f]"
+    rf"<(?:(?P<end>eo[ae])|(?P<line>br ?/?))>|{_INVISIBLE.pattern}"
     r"|(?P<bold>\*\*)(?!\*)|(?P<heading>#{1,6} |> )"
 )
 _LINE_START = re.compile(r"(?:\A|\n) {0,3}\Z")
@@ -42,6 +44,8 @@ def formula_source(output: str) -> SourceText:
 
 
 def _edits(text: str) -> list[Edit]:
+    if not any(sign in text for sign in "<*#>") and not _INVISIBLE.search(text):
+        return []
     found = [match for match in _MARKUP.finditer(text) if _is_markup(text, match)]
     return [(*match.span(), _REPLACEMENTS.get(match.lastgroup or "", "")) for match in found]
 

@@ -14,7 +14,9 @@ AGIEval's own comparison is in ``exact_match``.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 from evaluations.rules.scoring.math_compare import Comparing
@@ -27,6 +29,7 @@ from evaluations.rules.scoring.math_value_text import with_letter_unit
 
 MOST_CHARACTERS = 2000
 MOST_RAW_CHARACTERS = 20_000
+_PLAIN = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ def equivalent(gold: str, answer: str) -> Comparison:
         return Comparison(False, "text")
     if left.replace(" ", "") == right.replace(" ", ""):
         return Comparison(True, "text")
+    if _PLAIN.fullmatch(left) and _PLAIN.fullmatch(right):  # most answers, told at once
+        return Comparison(Fraction(left) == Fraction(right), "exact")
     if max(len(left), len(right)) > MOST_CHARACTERS:
         return Comparison(None, "", Undecided.TOO_LONG)
     return _compared(left, right)
