@@ -27,6 +27,7 @@ _CHINESE = re.compile(r"[㐀-鿿]")
 _CLAUSE_END = frozenset("。;,!?")
 # What stands after one of these goes on with a list of letters.
 _JOINING = frozenset("、和与及或") | {"and", "or"}
+_LABELS = frozenset("选项([") | {"option", "options", "choice", "choices"}
 # A line's end after one of these does not end the phrase: "答案:\nC".
 _OPEN = (":", "】", "是", "为", "is")
 _RENDERED = {
@@ -132,7 +133,9 @@ def _left(text: str, end: int) -> tuple[Piece, ...]:
             continue
         if word in (BREAK, START) and pieces:
             break
-        if _ends_phrase(word, before) or (not pieces and word in _JOINING):
+        if word in _JOINING and _LABELS.issuperset(pieces):
+            return ()
+        if _ends_phrase(word, before):
             break
         pieces.append(word)
         if word == BREAK and not before.endswith(_OPEN):

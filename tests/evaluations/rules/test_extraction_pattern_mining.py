@@ -63,6 +63,10 @@ def test_what_is_ruled_out_is_no_answer() -> None:
     assert not found(outputs("第{n}题我不能选{x}。", 30))
 
 
+def test_the_rest_of_a_list_is_no_answer() -> None:
+    assert not found(outputs("第{n}题的甲和选项{x}相近。", 30))
+
+
 def test_what_a_pattern_reads_is_set_aside_and_the_rest_searched_again() -> None:
     given = outputs("【答案】{x}", 40) + outputs("So I would tick box {x} here", 3)
     search = find_patterns(given, Settings(), Random(1))
