@@ -296,6 +296,7 @@ def reading_pages(world: World) -> list[str]:
     """The form of a model that reads, and the runs in which one did."""
     runs = Run.objects.filter(purpose=RunPurpose.READ).values_list("pk", flat=True)
     return [
+        reverse("checks:overview"),
         reverse("checks:read", args=[world.chosen.run_id]),
         *(reverse("runs:run", args=[run]) for run in runs),
         *(reverse("runs:responses", args=[run]) for run in runs),

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from evaluations.models import AnswerCheck, CheckSample, Extraction, Response, Run
+from evaluations.models import AnswerCheck, CheckSample, Response, Run
 from evaluations.models.vocabulary import CheckSource, RunPurpose
 from evaluations.rules.extraction.agreed_checks import agreed
 from evaluations.rules.extraction.outcome import Outcome
 from evaluations.selectors.answer_checks import (
     newest_checks,
-    newest_patterns,
+    newest_pattern,
     said_in,
     taken_readings,
 )
@@ -24,6 +24,7 @@ from questions.rules.spread import beginning
 
 # Below it the wordings are weak: a letter in brackets, or one that a text begins with.
 LOW_CONFIDENCE = 0.65
+MOST_COUNTED = 1000
 # What nobody has checked yet; the other two sources are about checks.
 FIRST = (
     CheckSource.MODEL,
@@ -53,16 +54,16 @@ def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
     if choice.source is CheckSource.DIFFER:
         return found.filter(pk__in=_to_settle(user)).order_by("pk")
     sources = FIRST if choice.source is None else (choice.source,)
-    patterns = newest_patterns(response__run=choice.run) if choice.run else newest_patterns()
     wanted = Q()
     for source in sources:
-        wanted |= _because(source, patterns)
+        wanted |= _because(source)
     checked = AnswerCheck.objects.filter(response=OuterRef("pk"))
     return found.filter(wanted, ~Exists(checked)).order_by("pk")
 
 
-def _because(source: CheckSource, patterns: QuerySet[Extraction]) -> Q:
+def _because(source: CheckSource) -> Q:
     """Which responses nobody has checked yet belong to *source*."""
+    patterns = newest_pattern(OuterRef("pk"))
     by_model = Q(Exists(taken_readings().filter(response=OuterRef("pk"))))
     match source:
         case CheckSource.MODEL:
@@ -76,7 +77,7 @@ def _because(source: CheckSource, patterns: QuerySet[Extraction]) -> Q:
             return Q(Exists(drawn))
         case _:
             rows = patterns.filter(outcome__in=NOTHING_READ).exclude(response__text="")
-    return Q(pk__in=rows.order_by().values("response")) & ~by_model
+    return Q(Exists(rows)) & ~by_model
 
 
 def _checked_once(user: User) -> QuerySet[Any, Any]:
@@ -107,9 +108,8 @@ def source_of(response: Response, choice: QueueChoice) -> CheckSource:
     """Why *response* comes to a person under *choice*."""
     if choice.source is not None:
         return choice.source
-    patterns = newest_patterns(response=response)
     for source in FIRST:
-        if Response.objects.filter(_because(source, patterns), pk=response.pk).exists():
+        if Response.objects.filter(_because(source), pk=response.pk).exists():
             return source
     return CheckSource.SECOND
 
@@ -130,8 +130,17 @@ def begins_after(queue: QuerySet[Response], user: User) -> int:
     """The key after which *user* begins, 0 for the start: checkers begin in different places."""
     roles = [role for role, may in ROLE_CAPABILITIES.items() if Capability.CHECK_ANSWERS in may]
     people = User.objects.filter(is_active=True, groups__name__in=roles).distinct()
-    before = int(queue.count() * beginning(people.filter(pk__lt=user.pk).count()))
-    return queue.values_list("pk", flat=True)[before - 1] if before else 0
+    share = beginning(people.filter(pk__lt=user.pk).count())
+    keys = queue.values_list("pk", flat=True)
+    first, last = keys.first(), keys.last()
+    # By keys, not by places: to count a long queue takes as long as to read it.
+    return first + int((last - first) * share) if share and first and last else 0
+
+
+def left(queue: QuerySet[Response]) -> tuple[int, bool]:
+    """How many wait in *queue*, counted up to ``MOST_COUNTED``, and whether there are more."""
+    n = queue[: MOST_COUNTED + 1].count()
+    return min(n, MOST_COUNTED), n > MOST_COUNTED
 
 
 def own_last(user: User, before: Response | None = None) -> AnswerCheck | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
 from evaluations.rules.extraction.agreed_checks import Said, agreed, undecided
@@ -94,6 +94,13 @@ def newest_patterns(**chosen: Any) -> QuerySet[Extraction]:
     rows = Extraction.objects.filter(policy=Policy.STRICT, **chosen).exclude(method__in=DECIDED)
     newest = rows.order_by().values("response").annotate(last=Max("pk")).values("last")
     return Extraction.objects.filter(pk__in=newest)
+
+
+def newest_pattern(response: OuterRef) -> QuerySet[Extraction]:
+    """The same of one *response* of the statement around it, which may then end early."""
+    rows = Extraction.objects.filter(policy=Policy.STRICT).exclude(method__in=DECIDED)
+    newer = rows.filter(response=OuterRef("response"), pk__gt=OuterRef("pk"))
+    return rows.filter(~Exists(newer), response=response)
 
 
 def reading_to_check(response: Response) -> Extraction | ModelReading | None:

@@ -24,6 +24,7 @@ from evaluations.models import AnswerCheck, Response
 from evaluations.models.vocabulary import CheckSource
 from evaluations.selectors.answer_check_queue import (
     begins_after,
+    left,
     next_waiting,
     own_check,
     own_last,
@@ -144,6 +145,7 @@ def _context(
     own = own_check(response, request.user)
     reading = shown_reading(own, reading_to_check(response))
     revision, question = response.revision, response.question
+    n, more = left(waiting(request.user, address.choice))
     return {
         "response_id": response.public_id,
         "after": response.pk,
@@ -163,7 +165,8 @@ def _context(
         "own": own,
         "source": source_of(response, address.choice).value if own is None else own.source,
         "query": address.query,
-        "left": waiting(request.user, address.choice).count(),
+        "left": n,
+        "more": more,
     }
 
 

@@ -242,6 +242,15 @@ def test_the_overview_counts_what_waits_and_who_read(curator: User, lead: User) 
     assert "Check 1 response " in narrow
 
 
+def test_who_may_start_runs_can_let_a_model_read_what_is_left(admin: User, lead: User) -> None:
+    run = answers(TAGGED, SEVERAL, WORDLESS)[0].run
+    address = reverse("checks:read", args=[run.pk])
+    for page in (reverse("checks:overview"), reverse("runs:run", args=[run.pk])):
+        assert address in logged_in(admin).get(page).text
+        assert "Let a model read 2 unread answers" in logged_in(admin).get(page).text
+        assert address not in logged_in(lead).get(page).text
+
+
 def test_a_sample_is_drawn_on_the_page_with_its_seed(lead: User) -> None:
     run = answers(*[TAGGED] * 5)[0].run
     client = logged_in(lead)
