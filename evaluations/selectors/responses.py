@@ -94,13 +94,19 @@ def job_of(response: Response) -> Job | None:
 
 
 def readings_of(response: Response) -> list[Reading]:
-    """The newest reading of *response* under each policy that has one."""
+    """The reading of *response* that counts under each policy that has one.
+
+    It is the one that the newest score was made by; before there is a score, the newest.
+    """
     newest = {one.policy: one for one in response.extractions.order_by("id")}
-    scores = {one.extraction_id: one for one in response.scores.order_by("id")}
+    scores = {
+        one.policy: one for one in response.scores.select_related("extraction").order_by("id")
+    }
+    counting = newest | {policy: score.extraction for policy, score in scores.items()}
     return [
-        _reading(response, policy, newest[policy], scores.get(newest[policy].pk))
+        _reading(response, policy, counting[policy], scores.get(policy))
         for policy in Policy
-        if policy in newest
+        if policy in counting
     ]
 
 

@@ -170,12 +170,13 @@ def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
 
 def _store_readings(reads: Mapping[int, Read], policy: Policy) -> dict[int, int]:
     """Keep the readings (by response); the id of the one that counts for each response."""
-    versioned = [(response, read.reading, read.version) for response, read in reads.items()]
-    versioned += [
+    # What came first is stored first: the newest reading of a response is the one that counts.
+    versioned = [
         (response, read.first, EXTRACTOR_VERSION)
         for response, read in reads.items()
         if read.first is not None
     ]
+    versioned += [(response, read.reading, read.version) for response, read in reads.items()]
     Extraction.objects.bulk_create(
         (
             Extraction(

@@ -8,6 +8,7 @@ import pytest
 
 from evaluations.models import Extraction, ObjectiveScore, Response
 from evaluations.rules.scoring.policies import Policy
+from evaluations.selectors.responses import readings_of
 from evaluations.services.pattern_decisions import accept_pattern, retire_pattern
 from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
@@ -84,6 +85,9 @@ def test_an_accepted_pattern_reads_what_the_cascade_could_not(lead: User) -> Non
     assert added.total() == 8
     score = newest(Response.objects.filter(run=run)[0])
     assert (score.extraction.method, score.extraction.pattern) == ("mined", pattern.name)
+    shown = {one.policy: one for one in readings_of(score.response)}[Policy.STRICT]
+    assert (shown.extraction, shown.score) == (score.extraction, score)
+    assert [piece.number for piece in shown.pieces if piece.number] == ["1"]
     assert not score_responses(Response.objects.filter(run=run))
     retire_pattern(pattern, acting_user=lead)
     score_responses(Response.objects.filter(run=run))
