@@ -20,7 +20,7 @@ MOST_PASSAGES = 200
 MOST_BOXES = 40
 MOST_PHRASES = 30
 
-_BOX = re.compile(r"\\(?:f?boxed|framebox)(?![A-Za-z])\s{0,2}(\{)?")
+_BOX = re.compile(r"\\(?:f?boxed|fbox|framebox)(?![A-Za-z])\s{0,2}(\{)?")
 _FIELD = re.compile(
     r"[【\[<]\s{0,2}(?:最终|正确|参考|标准|本题|我的)?(?:答案|答)\s{0,2}[】\]>]\s{0,2}[:=]?"
     r"|[<\[【]\s{0,2}(?i:final[ _]?|my )?(?i:answer)\s{0,2}[>\]】]\s{0,2}[:=]?"
@@ -35,17 +35,20 @@ _FILL = (
 _PHRASE = re.compile(
     r"(?P<english>[Aa]nswers?|ANSWERS?|[Rr]esults?|[Ss]olutions?)(?![A-Za-z])"
     r"(?i:(?:\s(?:to|of|for)\s[^.。\n=:]{1,60}?)?"
-    rf"{_FILL}{{0,2}}\s{{0,2}}(?:(?<![A-Za-z])(?:is|are|=|equals)(?![A-Za-z])|:){_FILL}{{0,3}}"
+    rf"{_FILL}{{0,2}}\s{{0,2}}(?:(?<![A-Za-z])(?:is|are|equals)(?![A-Za-z])|=|:){_FILL}{{0,3}}"
     r"(?!\s{0,2}not(?![A-Za-z]))\s{0,2}:?)"
     r"|(?:答案|结果)(?:应该?|就|分别|依次|即|也)?(?:是|为|:|=|填)(?:分别|依次)?[为是]?\s{0,2}:?"
-    r"|故填|应填|填(?<!未填)(?:入|写)?:?(?=\s{0,2}[\$\\\d])"
+    r"|答(?<![问回解作]答):|故填|应填|填(?<!未填)(?:入|写)?:?(?=\s{0,2}[\$\\\d])"
 )
 _NOT = re.compile(r"(?:不|并非|并不|没有)\Z|\bnot\s?\Z")
 _CONCLUSION = re.compile(
-    r"\b(?:therefore|thus|hence|so|consequently|finally|in total|altogether|we (?:get|have|find"
-    r"|obtain|conclude(?: that)?))\b[,:]?"
+    r"\b(?:therefore|thus|hence|so|consequently|finally|in total|altogether|we (?:get|got|have|find"
+    r"|obtain|conclude(?: that)?)|i (?:get|got|find)|it follows that|gives|yields)\b[,:]?"
     r"|因此|所以|故(?![事意])|从而|于是|综上(?:所述)?|可得|解得|即得|求得|得到|得[:,]?(?=\s{0,2}[\$\\])",
     re.IGNORECASE,
+)
+_TURNED = re.compile(
+    r"\s(?:is|are) (?:the|our|my) (?:(?:final|correct|only) )?(?:answer|solution|result)s?\b", re.I
 )
 _EQUALS = re.compile(
     r"(?<![A-Za-z])(?:is|are|equals|equal to|was|be|comes to|makes)(?![A-Za-z])(?!\s{0,2}not\b)"
@@ -54,7 +57,7 @@ _EQUALS = re.compile(
 _SENTENCE_END = re.compile(
     r"[。\n\x1e]|(?<=[\u4e00-\u9fff])!|(?<=[a-z])!(?=\s)|\.(?=\s+[A-Z\u4e00-\u9fff\"(]|\s*\Z|\s*[\n\x1e])"
     r"|(?<=[\d)}$\w])\s{0,2}[,;]?\s(?:because|since|where|which|as desired|so that)(?![A-Za-z])"
-    r"|[,;]\s{0,2}(?:因为|由于|其中|理由)"
+    r"|[,;]\s{0,2}(?:因为|由于|其中|理由|而不是|而非|不是|(?:but )?not(?![A-Za-z])|rather than)"
 )
 _FORMULA_MARK = re.compile(r"\\[()\[\]]|\\.|\$\$?|\n", re.DOTALL)
 _CLOSERS = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
@@ -178,6 +181,9 @@ def formula_spans(text: str, start: int, limit: int) -> list[tuple[int, int]]:
 def conclusions(text: str) -> Iterator[Passage]:
     """What the last sentence concludes: behind its last "so", and then its last "is"."""
     start, end = last_sentence(text)
+    turned = _TURNED.search(text, start, end)
+    if turned:
+        yield Passage(start, turned.start(), False, "conclusion")
     for pattern, name in ((_EQUALS, "equals"), (_CONCLUSION, "conclusion")):
         cues = [cue for cue in pattern.finditer(text, start, end) if not _in_formula(text, cue)]
         for cue in cues[:-4:-1]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from evaluations.rules.extraction import answer_texts as found_in
 from evaluations.rules.extraction.formula_text import formula_source
@@ -64,6 +65,15 @@ def read_exact_answer(output: str, parts: int, *, truncated: bool = False) -> Ex
     if all(answer is None or answer.confidence < 0.8 for answer in row) and refuses(text):
         return unread(Outcome.REFUSED, parts)
     return _extraction(source, row)
+
+
+def gold_blanks(gold: str) -> list[str]:
+    """The blanks of a published key that divides them by semicolons ("$5$;$10$")."""
+    text = gold.replace("；", ";")
+    cuts = [place for place, _ in _at(text, ";")]
+    pieces = [text[a:b].strip() for a, b in pairwise([0, *(c + 1 for c in cuts), len(text) + 1])]
+    pieces = [piece.rstrip(";").strip() for piece in pieces]
+    return [piece for piece in pieces if piece] or [gold.strip()]
 
 
 def split_blanks(text: str, parts: int) -> list[str] | None:

@@ -27,10 +27,12 @@ _CONFIDENCE = {
 _WORDING = 3
 _MOST_BARE = 300
 _LEAD = re.compile(
-    r"[\s:=,;。、\x1e*]*(?:(?:that|it is|it's|about|approximately|约为?|大约|分别为?|应?为|是|等于"
-    r"|因此|所以|故|从而|综上|[可解求即]?得到?|so|we get|we have|we find)"
+    r"[\s:=,;。、\x1e*}]*(?:(?:that|it is|it's|about|approximately|约为?|大约|分别为?|应?为|是|等于"
+    r"|因此|所以|故|从而|综上|[可解求即]?得到?|即|选|so|thus|hence|therefore"
+    r"|(?:we|i) (?:get|got|have|find)|it follows that)"
     r"(?![A-Za-z])[\s:,]*|(?:equal to|simply|just|therefore|thus|hence|exactly)\s+){0,3}"
-    r"|[\s:=,;。、\x1e*]*"
+    r"|[\s:=,;。、\x1e*}]*",
+    re.IGNORECASE,
 )
 _TRAIL = re.compile(r"(?:[\s,;:。、!！?？\x1e*]|(?<![.])\.)+\Z")
 _THOUSANDS = re.compile(r"([+-]?)(\d{1,3}(?:,\d{3})+)(\.\d+)?")
@@ -49,6 +51,10 @@ _COUNTED = re.compile(
     r"-?\d[\d,]{0,20}(?:\.\d{1,20})?\s?(?:[种个人次条件名本张元秒天岁颗块支辆对组]|平方米|厘米|米|分钟|小时)(?!的|\d)"
 )
 _COUNTED_WORD = re.compile(r"\s{0,4}-?\d[\d,.]{0,20}\s[A-Za-z]{3,20}\s{0,4}")
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_NAME = re.compile(r"[A-Za-z\u4e00-\u9fff]")
+# "这个数是 12": a sentence of its own as the answer.
+_SAID = re.compile(r"[\s*,:]{0,4}[\u4e00-\u9fff]{1,12}(?:等于|[是为])[\s:]{0,3}(?=[\d$\\(\[√-])")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _CHINESE_PROSE = re.compile(r"[\u4e00-\u9fff]{5,}")
 _SIGNS = re.compile(r"[\d\\=^√π∞①-⑳<>≤≥∅]|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
@@ -210,6 +216,9 @@ def _narrowed(text: str, passage: Passage, *, prose: bool) -> Answer | None:
     answer = _passage(text, passage)
     if answer is None or _UNSURE.search(answer.text):
         return None
+    said = _SAID.match(text, passage.start, passage.end)
+    if said and is_mathematical(text[said.end() : passage.end]):
+        return _passage(text, Passage(said.end(), passage.end, False, passage.pattern))
     if is_mathematical(answer.text):
         return answer
     inside = found_in.formulas(text, passage.start, passage.end)
@@ -277,5 +286,17 @@ def _bare(text: str) -> str:
         text = _TRAIL.sub("", text)
     box = re.fullmatch(r"\\f?boxed\{(.*)\}", text, re.S)
     text = box[1] if box else text
+    text = _last_side(text)
     number = _THOUSANDS.fullmatch(text)
     return number[0].replace(",", "") if number else text
+
+
+def _last_side(text: str) -> str:
+    r"""What a chain ends with: 5 of "S = 2+3 = 5" and 10 of "\binom52 = 10"; an equation stays."""
+    first, *others = text.split("=")
+    names = _NAME.search(_COMMAND.sub("", first))
+    if not others or (names and len(others) < 2) or re.search(r"[<>,;{[]", others[-1][:1]):
+        return text
+    last = others[-1].strip()
+    single = last and not re.search(r"[,;或]|(?<![A-Za-z])(?:or|and)(?![A-Za-z])", text)
+    return last if single and first.strip() else text

@@ -58,6 +58,7 @@ _AND = re.compile(
     r"\\text\{\s*(?:and|且|和)\s*\}|(?<![A-Za-z\\])and(?![A-Za-z])|\\(?:land|wedge)(?![a-z])"
     r"|并?且|(?<=[\d)}\]\s])[和与及](?=[\s\d(\\a-z-])"
 )
+_NUMBER = re.compile(r"(?:\(\s*(\d)\s*\)|([①-⑨]))\s*(?=\S)")
 _ORDER = re.compile(r"\\(?:le|ge|ne)(?![a-z])")
 _MATRIX = re.compile(
     r"\\begin\{([pbvVB]?matrix|array|smallmatrix)\}(?:\{[lcr|]*\})?(.*?)\\end\{\1\}", re.DOTALL
@@ -79,7 +80,7 @@ def read(text: str, depth: int = 0) -> Shape:
     text = _trimmed(text)
     statements = [part for part in split(text, ";") if part]
     if len(statements) > 1:
-        return Items("row", _each(statements, depth))
+        return Items("row", _each(_without_numbers(statements), depth))
     if _MATRIX.fullmatch(text):
         return _matrix(text, depth)
     return _alternatives(text, depth)
@@ -88,6 +89,15 @@ def read(text: str, depth: int = 0) -> Shape:
 def _trimmed(text: str) -> str:
     """Without punctuation at the edges, "x in" before it and "k in Z" behind it."""
     return _MEMBER.sub("", _CONDITION.sub("", _EDGE.sub("", text))).strip()
+
+
+def _without_numbers(statements: list[str]) -> list[str]:
+    """ "(1) 5; (2) 10" without the numbers, where they count the statements."""
+    numbers = [_NUMBER.match(statement) for statement in statements]
+    counted = [match and (match[1] or ord(match[2]) - 0x245F) for match in numbers]
+    if [int(number or 0) for number in counted] != list(range(1, len(statements) + 1)):
+        return statements
+    return [text[match.end() :] for text, match in zip(statements, numbers, strict=True) if match]
 
 
 def _each(parts: list[str], depth: int) -> tuple[Shape, ...]:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.rules.extraction.blanks import read_exact_answer, split_blanks
+from evaluations.rules.extraction.blanks import gold_blanks, read_exact_answer, split_blanks
 from evaluations.rules.extraction.outcome import Outcome
 from evaluations.rules.scoring.math_equivalence import equivalent
 
@@ -109,6 +109,9 @@ def test_a_gold_answer_divides_into_its_blanks() -> None:
     assert split_blanks("$5$;$10$", 2) == ["$5$", "$10$"]
     assert split_blanks("(0,1);[2,3]", 2) == ["(0,1)", "[2,3]"]
     assert split_blanks("5", 2) is None
+    assert gold_blanks("$5$；$10$") == ["$5$", "$10$"]
+    assert gold_blanks("$(1;2)$") == ["$(1;2)$"]
+    assert gold_blanks("5;") == ["5"]
 
 
 HOSTILE = {
