@@ -23,7 +23,7 @@ class ReadForm(forms.Form):
         max_value=MOST_ANSWERS,
         required=False,
         label=_("At most so many answers"),
-        help_text=_("Empty: all that no pattern reads."),
+        help_text=_("Empty: all that no rule reads."),
     )
     budget = forms.DecimalField(
         min_value=0,

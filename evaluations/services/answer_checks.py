@@ -142,7 +142,7 @@ def draw_sample(
     Run.objects.select_for_update().get(pk=run.pk)
     among = _drawable(run)
     if not among:
-        raise BadInput(_("No pattern has read an answer of this run that nobody has checked yet."))
+        raise BadInput(_("No rule has read an answer of this run that nobody has checked yet."))
     seed = secrets.randbits(31) if random_seed is None else random_seed
     drawn = Random(seed).sample(among, min(size, len(among)))
     sample = CheckSample.objects.create(

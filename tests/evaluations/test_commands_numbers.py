@@ -15,8 +15,10 @@ from django.core.management import call_command
 
 from evaluations.models import Job, ObjectiveScore, Run
 from evaluations.services.answer_imports import import_answers
+from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from questions.services.imports import import_questions
+from tests.evaluations import check_world
 
 pytestmark = pytest.mark.django_db
 
@@ -339,6 +341,23 @@ def test_check_cases_refuses_other_files(
     file.write_text(content)
     assert sentence in refused(capsys, "check_cases", file)
     assert "no file" in refused(capsys, "check_cases", tmp_path / "gone.json")
+
+
+def test_check_cases_runs_what_people_corrected(
+    tmp_path: Path, curator: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Nobody has corrected" in refused(capsys, "check_cases", "--corrections")
+    wrong, confirmed = check_world.answers("【答案】A", "【答案】A")
+    check_world.check(wrong, curator, "B")
+    check_world.check(confirmed, curator, "A")
+    file = tmp_path / "corrections.json"
+    result = as_json("check_cases", "--corrections", "--save", file)
+    got = {"answer": ["A"], "outcome": "read"}
+    failed = [{"index": 0, "expected": {"answer": ["B"]}, "got": got}]
+    assert result == {"total": 1, "passed": 0, "failed": failed}
+    assert as_json("check_cases", file) == result
+    for wrongly in ((), (file, "--corrections"), (file, "--save", file)):
+        assert "Name a file of cases" in refused(capsys, "check_cases", *wrongly)
 
 
 @pytest.mark.shareddata

@@ -28,6 +28,8 @@ class Command(GradeappCommand):
         if (options["file"] is None) is not options["corrections"]:
             raise BadInput(_("Name a file of cases, or give --corrections."))
         if options["file"] is not None:
+            if options["save"] is not None:
+                raise BadInput(_("Name a file of cases, or give --corrections."))
             return check_cases(options["file"]).as_dict()
         if options["save"] is not None:
             write_corrections(options["save"], acting_user=None)

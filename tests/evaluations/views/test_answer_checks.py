@@ -232,7 +232,7 @@ def test_the_overview_counts_what_waits_and_who_read(curator: User, lead: User) 
     check(plain, lead, "B")
     page = logged_in(curator).get(reverse("checks:overview")).text
     assert "Check 4 responses" in page
-    assert "1 correction is kept as a case; the patterns of today read 0 of it" in page
+    assert "1 correction is kept as a case; the rules of today read 0 of it" in page
     cells = re.findall(r'<td class="number">([^<]+)</td>', page)
     assert cells[:8] == [
         *("5", "1 (20.0 %)", "0 (0.0 %)", "1 (20.0 %)", "1 (20.0 %)", "2 (40.0 %)", "1", "1")
