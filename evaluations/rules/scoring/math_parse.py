@@ -142,6 +142,8 @@ class _Parser:
             case "mixed":
                 whole, above, below = (int(part) for part in re.findall(r"\d+", token.text))
                 return number(whole + _fraction(above, below))
+            case "repeating":
+                return number(_repeating(token.text))
             case "constant":
                 return Node("const", name=token.text)
             case "name":
@@ -273,6 +275,14 @@ def _fraction(above: int, below: int) -> Fraction:
     if not below:
         raise GaveUp(Undecided.UNDEFINED)
     return Fraction(above, below)
+
+
+def _repeating(text: str) -> Fraction:
+    r"""0.1\overline{6} is 1/10 + 6/90."""
+    start, _, period = re.sub(r"[\s}]", "", text).partition("\\")
+    digits = period.partition("{")[2]
+    places = len(start.partition(".")[2])
+    return decimal(start) + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places)
 
 
 def _times(factors: list[Node]) -> Node:

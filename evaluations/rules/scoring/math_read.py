@@ -64,7 +64,9 @@ _MATRIX = re.compile(
     r"\\begin\{([pbvVB]?matrix|array|smallmatrix)\}(?:\{[lcr|]*\})?(.*?)\\end\{\1\}", re.DOTALL
 )
 _BUILDER = re.compile(r"\A[A-Za-z]\s*(?:\\in\s*\\mathbb\{R\}\s*)?(?:\||:)\s*(?=[^|]*\Z)")
-_REALS = re.compile(r"\A(?:\\mathbb\s*\{?\s*R\s*\}?|\\text\{R\})\Z")
+_REALS = re.compile(
+    r"\A(?:all real numbers|全体实数|实数集|任意实数|\\mathbb\s*\{?\s*R\s*\}?|\\text\{R\})\Z"
+)
 _IN_BASE = re.compile(r"\A\(?\s*([0-9A-Z]+(?:\.[0-9A-Z]+)?)\s*\)?\s*_\s*\{?\s*(\d{1,2})\s*\}?\Z")
 _POINT = re.compile(r"\A(?:\\text\{\s*)?[A-Z]'?\}?\s*(?=\()")
 _NAME = re.compile(
@@ -181,7 +183,7 @@ def _piece(text: str, depth: int) -> Shape:
         return Labels(frozenset(text.replace(" ", "")))
     if _REALS.match(text):
         return Range((Interval(MINUS_INFINITY, False, INFINITY, False),))
-    if text == r"\emptyset":
+    if text in (r"\emptyset", "空集", "empty set", "the empty set"):
         return Items("set", ())
     if any(text[place] in "=<>" for place in top_level(text)) or re.search(
         r"\\(?:le|ge|ne) ?(?![a-z])", text

@@ -112,6 +112,7 @@ _LAYOUT = (
     (re.compile(r"\\(?:rbrace)(?![A-Za-z])"), r"\\}"),
     (re.compile(r"\\colon(?![A-Za-z])|\\ratio(?![A-Za-z])"), ":"),
     (re.compile(r"\^\s*\{\s*\\circ\s*\}|\^\s*\\circ(?![A-Za-z])|\\degree(?![A-Za-z])"), r"°"),
+    (re.compile(r"°\s*(?:C|\\text\{\s*C\s*\})(?![A-Za-z])"), r"\\text{℃}"),
     (re.compile(r"\\%|\\text\{\s*percent\s*\}|(?<![A-Za-z])per ?cent(?![A-Za-z])|％"), "%"),
     (re.compile(r"\\\$"), "$"),
     (re.compile(r"\\#"), "#"),

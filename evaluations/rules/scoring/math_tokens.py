@@ -12,6 +12,7 @@ MOST_TOKENS = 600
 _TOKEN = re.compile(
     r"(?P<space>\s+)"
     r"|(?P<mixed>\d{1,9}\s+\d{1,9}\s?/\s?\d{1,9}(?![\d.]))"
+    r"|(?P<repeating>\d{0,20}\.\d{0,20}\s?\\(?:overline|dot)\s?\{\d{1,20}\})"
     r"|(?P<number>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d*)?|\.\d+)"
     r"(?P<power>[eE](?:\d{1,6}|[+-]\d{2,6})(?![\d.A-Za-z]))?"
     r"|(?P<command>\\[A-Za-z]+)"
@@ -66,7 +67,7 @@ _WORD_START = re.compile("|".join(sorted(_KNOWN_WORDS, key=len, reverse=True)))
 
 
 class Token(NamedTuple):
-    """``kind``: number, mixed, name, function, constant, structure or sign."""
+    """``kind``: number, mixed, repeating, name, function, constant, structure or sign."""
 
     kind: str
     text: str
@@ -95,6 +96,8 @@ def tokens(text: str) -> list[Token]:
 def _of(match: re.Match[str]) -> list[Token]:
     if match["mixed"]:
         return [Token("mixed", match[0])]
+    if match["repeating"]:
+        return [Token("repeating", match[0])]
     if match["number"]:
         return [Token("number", match[0].replace(",", ""))]
     if match["command"]:

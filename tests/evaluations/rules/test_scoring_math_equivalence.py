@@ -140,6 +140,7 @@ def test_nested_roots_are_proved_by_the_separation_bound() -> None:
         ("|3-5|!", Fraction(2)),
         ("50%", Fraction(1, 2)),
         (r"C_5^2", Fraction(10)),
+        (r"0.1\overline{6}", Fraction(1, 6)),
     ],
 )
 def test_a_formula_has_the_value_that_it_is_read_with(text: str, value: Fraction) -> None:
