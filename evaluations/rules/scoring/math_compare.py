@@ -109,8 +109,8 @@ class Comparing:
         return False
 
     def _values(self, one: Value, other: Value) -> Verdict:
-        angles = one.node.op == "degree", other.node.op == "degree"
-        if (angles[0] and other.unit) or (angles[1] and one.unit):
+        signed = [value.node.op in ("degree", "percent") for value in (one, other)]
+        if (signed[0] and other.unit) or (signed[1] and one.unit):
             return False
         if one.unit == other.unit or one.unit is None or other.unit is None:
             return self._nodes(one.node, other.node)
