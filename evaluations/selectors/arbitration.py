@@ -14,7 +14,7 @@ from django.db.models import Exists, Max, OuterRef, QuerySet
 from evaluations.models import BlindAnswer, HouseRuling, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.rules.marking.blinding import BlindItem, self_mention
-from evaluations.rules.marking.closest_pair import ClosestPair, TeacherMark, closest_pair
+from evaluations.rules.marking.closest_pair import ClosestPair, TeacherMark, closest_pairs
 from evaluations.rules.marking.plain_number import plain
 from evaluations.rules.marking.tolerance import within
 from evaluations.selectors.desk import blind_item
@@ -98,7 +98,7 @@ class DisputedCase:
     is_open: bool
     is_check: bool
     held_until: datetime | None
-    pair: ClosestPair | None
+    pairs: tuple[ClosestPair, ...]
     finals: tuple[PastFinal, ...]
     ruled_at: datetime | None
     mentions: tuple[str, ...]
@@ -126,17 +126,24 @@ class DisputedCase:
         return self.final is not None and self.is_open and not self.own and not self.is_check
 
     @property
-    def pair_passes(self) -> bool:
-        """Whether two marks are within the tolerance of each other."""
-        if self.pair is None:
-            return False
-        one, other = (self.marks[place].total for place in self.pair.places)
-        return within(one, other, self.item.tolerance)
+    def pair(self) -> ClosestPair | None:
+        """The one pair that lies closest; None where two are equally close."""
+        return self.pairs[0] if len(self.pairs) == 1 else None
 
     @property
-    def pair_kinds(self) -> tuple[str, ...]:
-        """The kinds of the two marks that lie closest."""
-        return tuple(self.marks[place].kind for place in self.pair.places) if self.pair else ()
+    def pair_passes(self) -> bool:
+        """Whether two marks are within the tolerance of each other."""
+        return bool(self.pairs) and within(
+            *(self.marks[place].total for place in self.pairs[0].places), self.item.tolerance
+        )
+
+    @property
+    def named_pairs(self) -> tuple[tuple[str, str, ClosestPair], ...]:
+        """Each pair that lies closest after the kinds of its two marks."""
+        return tuple(
+            (self.marks[pair.places[0]].kind, self.marks[pair.places[1]].kind, pair)
+            for pair in self.pairs
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,16 +205,16 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         is_open=answer.round.status in (RoundStatus.OPEN, RoundStatus.PAUSED),
         is_check=answer.role != AnswerRole.ANSWER,
         held_until=next((_held_until(slot, lead, now) for slot in waiting), None),
-        pair=pair_of(teachers, RubricLines(item.scoring_points, item.point_groups)),
+        pairs=pairs_of(teachers, RubricLines(item.scoring_points, item.point_groups)),
         finals=_finals(answer),
         ruled_at=_ruled_at(answer.round) if item.house_rulings else None,
         mentions=tuple(dict.fromkeys(self_mention(item.response_text))),
     )
 
 
-def pair_of(marks: Sequence[GivenMark], rubric: RubricLines) -> ClosestPair | None:
-    """The two of the teachers' *marks* that lie closest."""
-    return closest_pair([TeacherMark(mark.total, mark.points) for mark in marks], rubric)
+def pairs_of(marks: Sequence[GivenMark], rubric: RubricLines) -> tuple[ClosestPair, ...]:
+    """The two of the teachers' *marks* that lie closest, or each two that are equally close."""
+    return closest_pairs([TeacherMark(mark.total, mark.points) for mark in marks], rubric)
 
 
 def _held_until(slot: Slot, lead: User, now: datetime) -> datetime | None:

@@ -34,23 +34,30 @@ class ClosestPair:
     points: tuple[Decimal, ...] | None
 
 
-def closest_pair(marks: Sequence[TeacherMark], rubric: RubricLines) -> ClosestPair | None:
-    """The two of *marks* whose totals differ least, of equally close ones the first; in points.
+def closest_pairs(marks: Sequence[TeacherMark], rubric: RubricLines) -> tuple[ClosestPair, ...]:
+    """The pairs of *marks* whose totals differ least, in the order of the marks; in points.
 
-    None for fewer than two marks. A mean of two marks may lie between two steps.
+    Several where they are equally close: none of them is to be preferred. Empty
+    for fewer than two marks. A mean of two marks may lie between two steps.
     """
-    if len(marks) < 2:
-        return None
-    pairs = combinations(range(len(marks)), 2)
-    one, other = min(pairs, key=lambda pair: abs(marks[pair[0]].total - marks[pair[1]].total))
-    first, second = marks[one], marks[other]
+    pairs = [_pair(marks, places, rubric) for places in combinations(range(len(marks)), 2)]
+    least = min((pair.difference for pair in pairs), default=None)
+    return tuple(pair for pair in pairs if pair.difference == least)
+
+
+def closest_pair(marks: Sequence[TeacherMark], rubric: RubricLines) -> ClosestPair | None:
+    """The one pair of *marks* that lies closest; None where several are equally close."""
+    pairs = closest_pairs(marks, rubric)
+    return pairs[0] if len(pairs) == 1 else None
+
+
+def _pair(
+    marks: Sequence[TeacherMark], places: tuple[int, int], rubric: RubricLines
+) -> ClosestPair:
+    first, second = (marks[place] for place in places)
     value = (first.total + second.total) / 2
-    return ClosestPair(
-        places=(one, other),
-        difference=abs(first.total - second.total),
-        value=value,
-        points=_mean_points(first, second, value, rubric),
-    )
+    points = _mean_points(first, second, value, rubric)
+    return ClosestPair(places, abs(first.total - second.total), value, points)
 
 
 def _mean_points(

@@ -6,7 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.rules.marking.closest_pair import ClosestPair, TeacherMark, closest_pair
+from evaluations.rules.marking.closest_pair import (
+    ClosestPair,
+    TeacherMark,
+    closest_pair,
+    closest_pairs,
+)
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 
 D = Decimal
@@ -35,7 +40,6 @@ def test_the_example_of_the_leads_page() -> None:
         (["12", "3"], (0, 1), "9", "7.5"),
         (["12", "3", "4"], (1, 2), "1", "3.5"),
         (["12", "3", "11"], (0, 2), "1", "11.5"),
-        (["2", "8", "5"], (0, 2), "3", "3.5"),  # equally close: the first
         (["0.5", "0"], (0, 1), "0.5", "0.25"),
     ],
 )
@@ -44,6 +48,25 @@ def test_without_a_rubric_totals_are_compared(
 ) -> None:
     found = closest_pair([total(value) for value in totals], RubricLines())
     assert found == ClosestPair(places, D(difference), D(value), ())
+
+
+@pytest.mark.parametrize(
+    ("totals", "pairs"),
+    [
+        # Third midway: 12.5 apart from each, 18.75 with the first and 6.25 with the second.
+        (["25", "0", "12.5"], [((0, 2), "18.75"), ((1, 2), "6.25")]),
+        (["2", "8", "5"], [((0, 2), "3.5"), ((1, 2), "6.5")]),
+        (["5", "8", "2"], [((0, 1), "6.5"), ((0, 2), "3.5")]),
+        (["4", "4", "4"], [((0, 1), "4"), ((0, 2), "4"), ((1, 2), "4")]),
+    ],
+)
+def test_of_equally_close_pairs_none_is_preferred(
+    totals: list[str], pairs: list[tuple[tuple[int, int], str]]
+) -> None:
+    marks = [total(value) for value in totals]
+    found = closest_pairs(marks, RubricLines())
+    assert [(pair.places, pair.value) for pair in found] == [(at, D(mean)) for at, mean in pairs]
+    assert closest_pair(marks, RubricLines()) is None
 
 
 def test_one_mark_has_no_pair() -> None:

@@ -288,23 +288,44 @@ def test_the_mean_of_the_pair_is_one_of_the_choices(made: MarkingRound, lead: Us
     assert "Δ 3.5" in client.get(address(answer)).text
 
 
-def test_of_three_marks_the_closest_pair_is_named(
-    teacher: User, other_teacher: User, third_teacher: User, lead: User
-) -> None:
-    """12, 0 and 6: no two are within 1; first and third are the first of two equal pairs."""
-    people = [teacher, other_teacher, third_teacher]
+def three_marks(people: list[User], last: list[str]) -> BlindAnswer:
+    """A response marked with 12 and 0, and with *last* by the third teacher."""
     (answer,) = answers_of(small_round(people, scheme=Scheme.THREE_AND_LEAD))
     first, second = planned_pair(answer)
     give(answer, first, ["3", "3", "6"])
     give(answer, second, ["0", "0", "0"])
     (third,) = set(people) - {first, second}
     answer.slots.filter(kind=SlotKind.THIRD).update(planned=third)
-    give(answer, third, ["3", "3", "0"])
+    give(answer, third, last)
+    return answer
+
+
+def test_of_three_marks_the_closest_pair_is_named(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """12, 0 and 7: first and third are 5 apart and would give 9.5; second and third 7."""
+    answer = three_marks([teacher, other_teacher, third_teacher], ["3", "3", "1"])
     page = logged_in(lead).get(address(answer)).text
-    assert "Closest pair First and Third (difference 6) would give 9." in page
+    assert "Closest pair First and Third (difference 5) would give 9.5." in page
     assert "No two marks are within the tolerance, so the lead decides." in page
-    for button in ("Accept First 12", "Second 0", "Third 6", "Closest pair 9"):
+    for button in ("Accept First 12", "Second 0", "Third 7", "Closest pair 9.5"):
         assert button in page
+
+
+def test_of_equally_close_pairs_none_is_proposed(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """12, 0 and 6: the third is 6 from each, 9 with the first and 3 with the second."""
+    answer = three_marks([teacher, other_teacher, third_teacher], ["3", "3", "0"])
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    assert "First and Third (difference 6) would give 9." in page
+    assert "Second and Third (difference 6) would give 3." in page
+    assert "They are equally close, so no pair is proposed." in page
+    assert "Closest pair" not in page
+    assert 'value="pair"' not in page
+    assert client.post(address(answer), decided(page, "pair")).status_code == 400
+    assert not answer.finals.exists()
 
 
 # ---- corrections ----
