@@ -27,7 +27,7 @@ from gradeapp.refusals import BadInput
 from questions.rules.vocabulary import QuestionType
 
 USUAL_SAMPLE = 50
-LONGEST_ANSWER = 500
+LONGEST_ANSWER = 2000
 # The key of each way to answer nothing; letters of the item come first.
 OUTCOME_KEYS = {
     Outcome.READ: "",
@@ -165,9 +165,13 @@ def sent_answers(sent: Any, asked: Asked) -> list[str | None]:
         if asked.letters:
             said = "".join(sorted(set("".join(sent.getlist(f"answer-{place}")).upper())))
         else:
-            said = " ".join(sent.get(f"answer-{place}", "")[:LONGEST_ANSWER].split())
+            said = _on_one_line(sent.get(f"answer-{place}", "")) or ""
         found.append(said or None)
     return found
+
+
+def _on_one_line(answer: str | None) -> str | None:
+    return answer and " ".join(answer[:LONGEST_ANSWER].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +188,16 @@ def sent_check(response: Response, sent: Any) -> SentCheck:
     """What was sent; refuses what can be no check."""
     outcome = sent.get("outcome", "")
     answers = sent_answers(sent, asked_of(response.revision))
+    seen = reading_named(response, sent.get("seen", ""))
     # Letters that were chosen before "no answer" was, are no answer.
     if outcome != Outcome.READ:
         answers = [None] * len(answers)
+    elif list(map(_on_one_line, seen.answers)) == answers:
+        answers = list(seen.answers)  # a field of text has one line, and the answer may have more
     try:
         key = uuid.UUID(sent.get("key", ""))
     except ValueError:
         raise BadInput(_("Send a new key with a new check."), code="no_key") from None
-    seen = reading_named(response, sent.get("seen", ""))
     return SentCheck(Said(tuple(answers), outcome), seen, key, number(sent, "based_on"))
 
 

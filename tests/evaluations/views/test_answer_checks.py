@@ -130,6 +130,23 @@ def test_sets_and_several_sub_questions_by_form(curator: User) -> None:
     assert made == {chosen.pk: ["AC"], several.pk: ["D", None]}
 
 
+def test_an_exact_answer_is_text(curator: User) -> None:
+    one, other = answers(SEVERAL, SEVERAL)
+    for response in (one, other):
+        response.revision.question_type, response.revision.letters = QuestionType.EXACT_ANSWER, ""
+        response.revision.save()
+        read = {"answers": ["x =\n 3 \\cm"], "spans": [[0, 4]], "outcome": "read"}
+        response.extractions.filter(policy="strict").update(confidence=0.5, **read)
+    client = logged_in(curator)
+    page = client.get(item(one)).text
+    assert 'type="text" name="answer-1" value="x =\n 3 \\cm"' in page
+    save(client, one, **{"outcome": "read", "answer-1": "x = 3 \\cm"})
+    save(client, other, **{"outcome": "read", "answer-1": " x =  4 <b> "})
+    made = list(AnswerCheck.objects.order_by("pk").values_list("answers", "confirmed"))
+    assert made == [(["x =\n 3 \\cm"], True), (["x = 4 <b>"], False)]
+    assert save(client, other, **{"outcome": "read", "answer-1": " "}).status_code == 400
+
+
 def test_what_cannot_be_saved_stays_in_the_form(curator: User) -> None:
     (one,) = answers(SEVERAL)
     client = logged_in(curator)
