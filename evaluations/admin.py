@@ -8,8 +8,10 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from evaluations.models import (
+    AnswerCheck,
     Attempt,
     BlindAnswer,
+    CheckSample,
     Draft,
     Endpoint,
     Extraction,
@@ -22,6 +24,7 @@ from evaluations.models import (
     MarkChange,
     MarkingRound,
     MinedPattern,
+    ModelReading,
     ObjectiveScore,
     PatternDecision,
     PatternSearch,
@@ -152,6 +155,23 @@ class MinedPatternAdmin(ReadOnly):
 class PatternDecisionAdmin(ReadOnly):
     list_display = ("pk", "pattern", "verdict", "author", "created_at")
     list_filter = ("verdict",)
+
+
+@admin.register(ModelReading)
+class ModelReadingAdmin(ReadOnly):
+    list_display = ("pk", "response", "run", "status", "outcome", "answers", "created_at")
+    list_filter = ("status", "outcome")
+
+
+@admin.register(CheckSample)
+class CheckSampleAdmin(ReadOnly):
+    list_display = ("pk", "run", "random_seed", "size", "among", "created_by", "created_at")
+
+
+@admin.register(AnswerCheck)
+class AnswerCheckAdmin(ReadOnly):
+    list_display = ("pk", "response", "checker", "number", "answers", "outcome", "confirmed")
+    list_filter = ("source", "confirmed")
 
 
 OTHERS = (LanguageModel, Judge, MarkingRound, RoundTeacher, BlindAnswer, Slot, PointMark, Draft)
