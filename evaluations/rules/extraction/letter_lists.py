@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from evaluations.rules.extraction.patterns import CUES, LEFT_WINDOW, REJECTED_RIGHT
 from evaluations.rules.extraction.source_text import FIELD_END
@@ -26,6 +27,8 @@ _JOINER = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_JOINER = 24
+# The end of an output decides; one with more letters than this is noise.
+MOST_LETTERINGS = 1000
 _LIST_END = re.compile(
     rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
     r"|都|均|全|皆|正确|符合|are\b|both\b|as\b)",
@@ -61,7 +64,7 @@ def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
     From the end, because the end of an output decides and most readers need no more.
     """
     current: list[Lettering] = []
-    for lettering in _letterings(text, letters):
+    for lettering in islice(_letterings(text, letters), MOST_LETTERINGS):
         joined = _joined(text, lettering, current[-1]) if current else None
         if joined is not None:
             current[-1] = joined

@@ -19,7 +19,7 @@ from evaluations.rules.extraction.letter_lists import Lettering, letter_lists
 from evaluations.rules.extraction.source_text import FIELD_END
 
 # The end of an output decides; one with more mentions than this is noise.
-MOST_MENTIONS = 2000
+MOST_MENTIONS = 400
 
 # "C: correct", "C (wrong)"; after "C." only a bare verdict, for an option's text may follow it.
 _CLAUSE_OPENING = re.compile(

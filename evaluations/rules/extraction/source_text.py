@@ -55,10 +55,16 @@ class SourceText:
         return SourceText("".join(pieces), starts)
 
 
+# The end of an output decides: of one that is longer beside its reasoning, this much is read.
+LONGEST = 16_000
+
+
 def plain_source(output: str) -> SourceText:
-    """*output* ready for reading. Linear in its length."""
+    """*output* ready for reading, or its last ``LONGEST`` characters. Linear in its length."""
     source = SourceText(_plain_forms(output), range(len(output)))
     source = source.edited(reasoning_blocks(source.text))
+    if len(source.text) > LONGEST:
+        source = source.part(len(source.text) - LONGEST, len(source.text))
     return source.edited(_markup(source.text))
 
 

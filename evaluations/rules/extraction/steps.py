@@ -23,6 +23,7 @@ Step = Callable[[SourceText, str], Reading | None]
 
 # Boxes without a letter are passed over; one with more of them than this is noise.
 _MOST_TAGS = 50
+_MOST_PLACES = 200
 _MARGIN = r"[\s.,:;!、。()\[\]{}\"'\x1e<>【】&=-]"
 # Words that may stand beside a bare letter: "选项B", "Both A and C", "应该是B吧".
 _BESIDE = re.compile(
@@ -109,7 +110,9 @@ def whole(source: SourceText, letters: str) -> Reading | None:
         found = list(re.finditer(f"[{group}]", text))
         names = tuple(match[0].upper() for match in found)
         span = source.span(found[0].start(), found[-1].end())
-        places = tuple(source.span(*match.span()) for match in found)
+        # No item has so many sub-questions that more places would be asked for.
+        placed = found if len(found) <= _MOST_PLACES else ()
+        places = tuple(source.span(*match.span()) for match in placed)
         return Reading(names, span, "whole_output", "whole", 0.95, undecided, places)
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,6 +29,8 @@ _PLACEHOLDER = re.compile(r"[\s.…_—-]*[.…_][\s.…_—-]*")
 _CONTENT_END = re.compile(rf"{FIELD_END}|【|</")
 _INSIDE_END = re.compile(r"[】\]>]")
 _BOXED_LIMIT = 200
+# The end of an output decides; one with more fields than this is noise.
+MOST_TAGS = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,8 @@ class Tag:
 
 
 def find_tags(text: str) -> list[Tag]:
-    """The answer fields of *text* in order, without examples and placeholders."""
-    matches = list(_tags(text))
+    """The last ``MOST_TAGS`` answer fields of *text* in order, no examples and placeholders."""
+    matches = list(deque(_tags(text), maxlen=MOST_TAGS))
     limits = [match.start() for match in matches[1:]] + [len(text)]
     tags = (_tag(text, match, limit) for match, limit in zip(matches, limits, strict=False))
     return [tag for tag in tags if _is_meant(text, tag)]

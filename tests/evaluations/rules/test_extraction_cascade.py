@@ -90,6 +90,14 @@ def test_method_and_pattern_say_how_it_was_read() -> None:
     assert field.confidence > reading.confidence
 
 
+@pytest.mark.parametrize("kind", OBJECTIVE_TYPES[:2])
+def test_of_a_very_long_output_the_end_is_read_and_its_place_is_right(kind: str) -> None:
+    output = "<think>" + "选B。" * 20_000 + "</think>" + "甲乙丙丁。" * 10_000 + "故选C。"
+    reading = read_answer(output, kind, "ABCD", 1)
+    assert reading.answers == ("C",)
+    assert [output[slice(*span)] for span in reading.spans if span] == ["选C"]
+
+
 LENGTH = 100_000
 UNITS = (
     *(
