@@ -77,8 +77,13 @@ def not_sent_back(teacher: User | int) -> Q:
 def slots_open_to(
     teacher: User | int, marking_round: MarkingRound | int | None = None
 ) -> QuerySet[Slot]:
-    """Unmarked slots in open rounds of *teacher* on responses where they have no other role."""
-    own_role = Slot.objects.filter(answer=OuterRef("answer"), holder=teacher)
+    """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
+
+    Whoever marked a response keeps that role when the mark is sent back.
+    """
+    marked_before = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
+    role = Q(holder=teacher) | (Q(void_version__gt=0) & marked_before)
+    own_role = Slot.objects.filter(role, answer=OuterRef("answer"))
     slots = Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
         for_whom(teacher),

@@ -151,7 +151,12 @@ def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
     state = Case(
         When(final__isnull=False, then=Value("final")),
         When(Exists(unmarked.filter(kind=SlotKind.ARBITRATION)), then=Value("arbitration")),
-        When(Exists(unmarked.filter(kind=SlotKind.THIRD)), then=Value("third")),
+        # A third mark that was sent back with the two before it waits for them, not for a teacher.
+        When(
+            Exists(unmarked.filter(kind=SlotKind.THIRD))
+            & ~Exists(unmarked.filter(kind__in=(SlotKind.FIRST, SlotKind.SECOND))),
+            then=Value("third"),
+        ),
         When(Exists(slots.filter(marked=True)), then=Value("marked")),
         default=Value("open"),
         output_field=Text(),

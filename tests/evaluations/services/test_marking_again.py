@@ -6,16 +6,19 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
+from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.rules.marking.scheme import Scheme
 from evaluations.selectors.monitoring import watched_round
+from evaluations.selectors.rounds import state_counts
 from evaluations.selectors.seed_answers import waiting_seeds
 from evaluations.selectors.sending_back import Reach
+from evaluations.services.marking import save_mark
 from evaluations.services.marking_again import Moved, mark_again
 from evaluations.services.seed_answers import premark
 from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.refusals import Conflict
 from questions.models import Question
@@ -24,10 +27,12 @@ from tests.evaluations.marking_world import (
     answers_of,
     give,
     later,
+    planned_pair,
+    slot_of,
     small_round,
     subjective_question,
 )
-from tests.factories import make_rubric
+from tests.factories import make_rubric, make_user
 
 pytestmark = pytest.mark.django_db
 WHOLE = ("3", "3", "3")
@@ -127,3 +132,65 @@ def test_a_self_repeat_under_another_rubric_is_not_compared(
     give(again, teacher, ["9"])
     (own,) = watched_round(made).teachers
     assert own.figures["self_consistency"].n == 0
+
+
+@pytest.fixture
+def three(teacher: User, other_teacher: User) -> list[User]:
+    return [teacher, other_teacher, make_user(Role.TEACHER, "zhou")]
+
+
+def third_marked(three: list[User], question: Question) -> tuple[MarkingRound, list[User]]:
+    """A round of one response with three distant marks; its markers in the order of their roles."""
+    made = small_round(three, 1, question=question, scheme=Scheme.THREE_AND_LEAD)
+    (answer,) = answers_of(made)
+    first, second = planned_pair(answer)
+    third = next(one for one in three if one not in (first, second))
+    give(answer, first, ("0", "0", "0"))
+    give(answer, second, ("3", "3", "6"))
+    assert claim_next(third, round=made, now=later(2))
+    give(answer, third, ("3", "3", "5"))
+    return made, [first, second, third]
+
+
+def test_under_a_new_rubric_everybody_marks_in_the_role_they_had(
+    question: Question, three: list[User], lead: User
+) -> None:
+    made, (first, second, third) = third_marked(three, question)
+    (answer,) = answers_of(made)
+    make_rubric(question, (("all of it", "12"),))
+    mark_again(made, question, reach=Reach.ALL, acting_user=lead, now=later(5))
+    assert state_counts(made)["open"] == 1
+    assert claim_next(third, round=made, now=later(6)) is None, "the third waits for both"
+    for person, points in ((second, "12"), (first, "0")):
+        slot = claim_next(person, round=made, now=later(6))
+        assert slot is not None
+        assert slot.kind == (SlotKind.FIRST if person == first else SlotKind.SECOND)
+        give(answer, person, [points], now=later(7))
+    assert state_counts(made)["third"] == 1
+    slot = claim_next(third, round=made, now=later(8))
+    assert slot is not None
+    assert slot.kind == SlotKind.THIRD
+
+
+def test_who_once_had_another_role_can_still_save(
+    question: Question, three: list[User], lead: User
+) -> None:
+    """The page makes its key of teacher, response and own versions: it may have been used."""
+    made, (first, _second, third) = third_marked(three, question)
+    (answer,) = answers_of(made)
+    used = Mark.objects.get(teacher=third)
+    make_rubric(question, (("all of it", "12"),))
+    mark_again(made, question, reach=Reach.ALL, acting_user=lead, now=later(5))
+    slot = slot_of(answer, SlotKind.FIRST)
+    Slot.objects.filter(pk=slot.pk).update(holder=third, planned=None, lease_until=later(40))
+    slot.refresh_from_db()
+    stored = [
+        save_mark(
+            slot, third, key=used.key, based_on_version=0, points=[Decimal(4)], now=later(minute)
+        )
+        for minute in (7, 8)
+    ]
+    assert [one.repeated for one in stored] == [False, True]
+    assert stored[0].mark == stored[1].mark
+    assert stored[0].mark.slot == slot
+    assert first not in {one.mark.teacher for one in stored}
