@@ -53,6 +53,7 @@ _COUNTED = re.compile(
 _COUNTED_WORD = re.compile(r"\s{0,4}-?\d[\d,.]{0,20}\s[A-Za-z]{3,20}\s{0,4}")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _NAME = re.compile(r"[A-Za-z\u4e00-\u9fff]")
+_STATES = re.compile(r"[\u4e00-\u9fff\s][为是]|等于|得到|[解可]得")
 # "这个数是 12": a sentence of its own as the answer.
 _SAID = re.compile(r"[\s*,:]{0,4}[\u4e00-\u9fff]{1,12}(?:等于|[是为])[\s:]{0,3}(?=[\d$\\(\[√-])")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -128,6 +129,9 @@ def _of_field(text: str, field: Passage) -> Answer | None:
     if worded:
         return Answer(worded.text, worded.start + field.start, worded.end + field.start, "tag")
     end = field.end if field.closed else field.start + _first_paragraph(content)
+    stated = _stated(text, field.start, end)
+    if stated:
+        return Answer(stated.text, stated.start, stated.end, "tag", field.closed)
     answer = answer_of(text[field.start : end], field.start, end, "tag", closed=field.closed)
     if answer and (len(answer.text) <= _MOST_BARE and not _is_reasoning(answer.text)):
         return answer
@@ -135,6 +139,15 @@ def _of_field(text: str, field: Passage) -> Answer | None:
     return inner and Answer(
         inner.text, inner.start + field.start, inner.end + field.start, "tag", field.closed
     )
+
+
+def _stated(text: str, start: int, end: int) -> Answer | None:
+    """What a Chinese sentence in a field states: "the largest value is 5"."""
+    content = text[start:end]
+    if not _STATES.search(content):
+        return None
+    answer = _concluded(content)
+    return answer and _moved(answer, start)
 
 
 def _first_paragraph(content: str) -> int:
@@ -269,7 +282,7 @@ def answer_of(
         skipped += 0 if content[skipped + 1 : skipped + 2].isdigit() else 1
     tail = _TRAIL.search(content, skipped)
     kept = content[skipped : tail.start() if tail else len(content)]
-    if not re.search(r"\w|[①-⑳∅√π∞\\]", kept):
+    if not re.search(r"\w|[①-⑳∅√π∞]", kept):
         return None
     last = skipped + len(kept)
     whole = end - start == len(content)

@@ -29,6 +29,8 @@ from evaluations.rules.scoring.math_value_text import with_letter_unit
 
 MOST_CHARACTERS = 2000
 MOST_RAW_CHARACTERS = 20_000
+MOST_ALTERNATIVES = 4
+_ALTERNATIVE = re.compile(r"#\s*#")
 _PLAIN = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
 
 
@@ -88,7 +90,13 @@ def _compared(left: str, right: str) -> Comparison:
 
 
 def _readings(text: str) -> list[Shape]:
-    """How *text* may be read: "1,234" as a number or two, "5 m" as a product or a length."""
+    """How *text* may be read: "1,234" as a number or two, "5 m" as a product or a length.
+
+    Some published keys name alternatives, divided by ##: each is a reading.
+    """
+    alternatives = [part for part in _ALTERNATIVE.split(text) if part.strip()]
+    if len(alternatives) > 1:
+        return [reading for part in alternatives[:MOST_ALTERNATIVES] for reading in _readings(part)]
     readings = [read(text)]
     pieces = split(text, ",")
     if len(pieces) > 1:

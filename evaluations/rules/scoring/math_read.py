@@ -49,6 +49,8 @@ _CONDITION = re.compile(
     r"\s*[,(（]?\s*(?:其中|where\s|for\s)?\s*[a-z](?:\s*,\s*[a-z])*\s*\\in\s*"
     r"(?:\\mathbb\{[ZN]\}|\\text\{[ZN]\}|[ZN])\s*(?:[_^]\s*\{?[*+]\}?)?\s*[)）]?\Z"
 )
+# "2 (any value up to 3 will do)" in Chinese: a remark for the marker.
+_REMARK = re.compile(r"(?<=\S)\s*\((?=[^()]*[\u4e00-\u9fff])[^()]*\)\Z")
 _MEMBER = re.compile(r"\A[A-Za-z](?:_\{?\w\}?)?\s*\\in(?![A-Za-z])\s*")
 _EDGE = re.compile(r"\A(?:[\s,;:。]|\\approx|=(?!=))+|(?:[\s,;:。]|(?<!\.)\.(?!\.)|\?)+\Z")
 _OR = re.compile(
@@ -70,9 +72,11 @@ _REALS = re.compile(
 _IN_BASE = re.compile(r"\A\(?\s*([0-9A-Z]+(?:\.[0-9A-Z]+)?)\s*\)?\s*_\s*\{?\s*(\d{1,2})\s*\}?\Z")
 _POINT = re.compile(r"\A(?:\\text\{\s*)?[A-Z]'?\}?\s*(?=\()")
 _NAME = re.compile(
-    r"(?:\\[A-Za-z]+|[A-Za-z]|[A-Z]{2,3})(?:\s*_\s*\{?\w+\}?)?'?|\|\s*[A-Za-z]{1,2}\s*\|"
+    r"(?:\\[A-Za-z]+|[A-Za-z]|[A-Z]{2,3}|[DE]\s?[A-Z])(?:\s*_\s*\{?\w+\}?)?'?|\|\s*[A-Za-z]{1,2}\s*\|"
 )
-_FUNCTION = re.compile(r"\A([A-Za-z](?:\^\{-1\})?(?:_\{?\w+\}?)?)\s*\(\s*[A-Za-z]\s*\)\Z")
+_FUNCTION = re.compile(
+    r"\A([A-Za-z](?:\^\{-1\})?(?:_\{?\w+\}?)?\s*(?=\(\s*[A-Za-z]\s*\))|[fghFGPED](?=\())\s*\([^()=]*\)\Z"
+)
 
 
 def read(text: str, depth: int = 0) -> Shape:
@@ -90,7 +94,10 @@ def read(text: str, depth: int = 0) -> Shape:
 
 def _trimmed(text: str) -> str:
     """Without punctuation at the edges, "x in" before it and "k in Z" behind it."""
-    return _MEMBER.sub("", _CONDITION.sub("", _EDGE.sub("", text))).strip()
+    text = _EDGE.sub("", text)
+    if text.endswith("}") and text.count("}") > text.count("{"):  # as some keys are published
+        text = text[:-1].strip()
+    return _MEMBER.sub("", _CONDITION.sub("", _REMARK.sub("", text))).strip()
 
 
 def _without_numbers(statements: list[str]) -> list[str]:
@@ -181,6 +188,8 @@ def _piece(text: str, depth: int) -> Shape:
         return _flat((read(upper, depth + 1), read(lower, depth + 1)))
     if re.fullmatch(r"[①-⑳\s]+", text):
         return Labels(frozenset(text.replace(" ", "")))
+    if re.fullmatch(r"(?:\(\s*\d\s*\)\s*){2,9}", text):  # (1)(3) are two labels
+        return Labels(frozenset(chr(0x245F + int(digit)) for digit in re.findall(r"[1-9]", text)))
     if _REALS.match(text):
         return Range((Interval(MINUS_INFINITY, False, INFINITY, False),))
     if text in (r"\emptyset", "空集", "empty set", "the empty set"):
@@ -255,9 +264,7 @@ def _relation(text: str, depth: int) -> Shape:
     named = _FUNCTION.match(name)
     if named:
         return Named(named[1], read(last, depth + 1), function=True)
-    if re.fullmatch(
-        r"(?:\\[A-Za-z]+|[A-Za-z]|[A-Z]{2,3})(?:\s*_\s*\{?\w+\}?)?'?|\|\s*[A-Za-z]{1,2}\s*\|", name
-    ):
+    if _NAME.fullmatch(name):
         return _assigned(name, last, sides, depth)
     return _equation(sides, text)
 

@@ -87,6 +87,8 @@ _WORDS = re.compile(
 _LAYOUT = (
     # A space between the thousands is part of the number.
     (re.compile(r"(?<=\d)(?:\\[,!;:]|\{,\}|,\\!|,\s?\\,|~)(?=\d{3}(?!\d))"), ","),
+    (re.compile(r"\A(-?\d+)\.\s+(\d+)(?=\.?\s*\Z)"), r"\1.\2"),
+    (re.compile(r"根号下?"), r"\\sqrt "),
     (re.compile(r"\\!"), ""),
     (
         re.compile(
@@ -160,11 +162,11 @@ def _circled(number: int) -> str:
 
 def _words(match: re.Match[str]) -> str:
     """A word stays a word; e, i and d in upright letters are what they are in italics."""
-    content = match[1].strip()
+    content = match[1].strip(" ~")
     if content in _SINGLE_LETTER or re.fullmatch(r"[\d.,+\-\s]*", content):
         return f" {content} "
     if re.fullmatch(r"[①-⑳]+", content):
         return content
-    if match[0].startswith((r"\mathrm", r"\mathbf")) and re.fullmatch("[A-Z]", content):
+    if match[0].startswith((r"\mathrm", r"\mathbf")) and re.fullmatch("[A-Za-z]", content):
         return f" {content} "
     return rf"\text{{{content}}}"
