@@ -13,14 +13,16 @@ from django.db.models.functions import Cast
 
 from evaluations.models import FinalMark, Job, Judgement, ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
+from evaluations.rules.scoring.exact_match import exact_match
 from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy, published_rules
+from evaluations.rules.scoring.token_f1 import f1 as token_f1
 from evaluations.rules.statistics.gaokao_750 import published_item_mean
 from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.selectors.report_params import TEACHERS, ReportParams
 from questions.models import Question, QuestionRevision
-from questions.rules.vocabulary import ItemStatus, Part
+from questions.rules.vocabulary import ItemStatus, Part, QuestionType
 
 KEY = "key"
 UNMARKED = "unmarked"
@@ -129,12 +131,15 @@ class _Rows:
         columns = ("pk", "task__slug", "subject", "part", "year", "status")
         self.questions = {row[0]: row for row in of_dataset.values_list(*columns)}
         revisions = QuestionRevision.objects.filter(question__task__dataset__slug=params.dataset)
-        self.worth = {
-            pk: (full, max(len(key), 1), question_type)
-            for pk, full, key, question_type in revisions.values_list(
-                "pk", real("full_marks"), "answer_key", "question_type"
-            )
-        }
+        kept = ("answer_key", "question_type", "language")
+        self.worth: dict[int, tuple[float, int, str]] = {}
+        self.golds: dict[int, tuple[str, str]] = {}
+        for pk, full, key, question_type, language in revisions.values_list(
+            "pk", real("full_marks"), *kept
+        ):
+            self.worth[pk] = (full, max(len(key), 1), question_type)
+            if question_type == QuestionType.EXACT_ANSWER:
+                self.golds[pk] = (";".join(key), language)
 
     def row(
         self,
@@ -154,6 +159,7 @@ class _Rows:
         elif given is not FAILED and part == Part.OBJECTIVE and not self._has_rules(question_type):
             given = NO_RULES
         points = given or self._nothing(part)
+        exact, f1 = self._metrics(revision, points)
         return ScoredAnswer(
             response=response,
             question=question,
@@ -172,7 +178,17 @@ class _Rows:
             outcome=points.outcome,
             reason=points.reason,
             answer=points.answer,
+            exact_match=exact,
+            f1=f1,
         )
+
+    def _metrics(self, revision: int, points: Points) -> tuple[float | None, float | None]:
+        """Exact match and F1 of a scored exact answer; None for every other row."""
+        if revision not in self.golds or points.points is None:
+            return None, None
+        gold, language = self.golds[revision]
+        answer = points.answer or ""
+        return float(exact_match(gold, answer)), token_f1(gold, answer, language)
 
     def _has_rules(self, question_type: str) -> bool:
         """Whether the policy has rules for items of *question_type* in the dataset."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import product
@@ -34,7 +35,8 @@ def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Repo
     (0 to 1; above 1 only where a released impossible total is kept) with a 95 %
     interval, and ``unscored``. n counts sub-answers of objective and items of
     subjective rows; repeats are pooled and n counts them all. Rows without
-    points are left out of the rate and counted in ``unscored``; a group in which
+    points are left out of the rate and counted in ``unscored``; exact answers add
+    ``exact_match`` and ``f1`` (see ``exact_figures``); a group in which
     nothing is scored has the reason ``no_data``. Raises ValueError when a
     response comes twice in a group (two markers or two policies).
     """
@@ -47,10 +49,28 @@ def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Repo
         return key[0], subject_order(key[1]), key[2]
 
     report_rows = [
-        ReportRow({"model": model, "subject": subject, "part": part}, tally(group).figures())
+        ReportRow(
+            {"model": model, "subject": subject, "part": part},
+            tally(group).figures() | exact_figures(group),
+        )
         for (model, subject, part), group in sorted(groups.items(), key=lambda kv: order(kv[0]))
     ]
     return Report("rates", dict(params or {}), report_rows)
+
+
+def exact_figures(rows: Iterable[ScoredAnswer]) -> dict[str, Figure]:
+    """``exact_match`` and ``f1`` of the exact answers among *rows*: means, 0 to 1.
+
+    n counts the exact answers that have points. Without any, there are no such figures.
+    """
+    exact = [row for row in rows if row.exact_match is not None and row.points is not None]
+    if not exact:
+        return {}
+    n = len(exact)
+    return {
+        "exact_match": Figure(math.fsum(row.exact_match or 0.0 for row in exact) / n, n),
+        "f1": Figure(math.fsum(row.f1 or 0.0 for row in exact) / n, n),
+    }
 
 
 def converted_report(

@@ -18,7 +18,9 @@ class ScoredAnswer:
     ``marker`` is ``key`` (scored by rule), ``teachers`` or ``judge:NAME``.
     ``answer`` is what was read from an objective response, in one spelling
     (``"B"``, ``"A C BD"``; ``""`` when nothing could be read), so that repeats can
-    be compared; None when the row does not carry it.
+    be compared; None when the row does not carry it. ``exact_match`` (0 or 1) and
+    ``f1`` (0 to 1) compare the text of an exact answer with its key as AGIEval does
+    (section 4.1); None for every other row.
     """
 
     response: int
@@ -38,3 +40,5 @@ class ScoredAnswer:
     outcome: str = ""
     reason: str = ""
     answer: str | None = None
+    exact_match: float | None = None
+    f1: float | None = None

@@ -8,6 +8,8 @@ import pytest
 
 from evaluations.models import Extraction, ObjectiveScore, Response
 from evaluations.rules.scoring.policies import Policy
+from evaluations.selectors.report_params import ReportParams
+from evaluations.selectors.reports import build_report
 from evaluations.selectors.responses import readings_of
 from evaluations.services.pattern_decisions import accept_pattern, retire_pattern
 from evaluations.services.scoring import score_responses
@@ -105,3 +107,19 @@ def test_what_a_model_read_counts_and_is_named(lead: User) -> None:
     assert score.extraction.method == "model"
     assert score.outcome == "correct"
     assert not score_responses([response])
+
+
+def test_exact_answers_have_an_exact_match_and_an_f1_in_the_rates() -> None:
+    kind = QuestionType.EXACT_ANSWER
+    task = make_task(make_dataset("agieval"), question_type=kind, slug="math")
+    run = make_run(task.dataset)
+    texts = ("\\boxed{x + y}", "\\boxed{y + x}", "I cannot solve this.")
+    asked = [make_question(task, key=("x + y",), marks=ONE, letters="") for _ in texts]
+    score_responses(make_response(one, run, text) for one, text in zip(asked, texts, strict=True))
+    report = build_report("rates", ReportParams("agieval"))
+    (row,) = [one for one in report.rows if one.key["subject"] == "ALL"]
+    # Strict takes both sums as right; as texts one of three is the key's. The tasks are Chinese,
+    # so letters are the tokens of F1: 1, 1 and 0.
+    assert (row.figures["rate"].value, row.figures["rate"].n) == (2 / 3, 3)
+    assert (row.figures["exact_match"].value, row.figures["exact_match"].n) == (1 / 3, 3)
+    assert row.figures["f1"].value == 2 / 3
