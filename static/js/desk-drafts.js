@@ -25,6 +25,12 @@ function later(milliseconds) {
   state.timer = setTimeout(sendDraft, milliseconds);
 }
 
+// What was refused as a mark is kept as a draft at once.
+export function keepAsDraft() {
+  state.dirty = true;
+  sendDraft();
+}
+
 export async function sendDraft(keepalive = false) {
   const form = marks();
   clearTimeout(state.timer);

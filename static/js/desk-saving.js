@@ -1,7 +1,14 @@
 // Saving so that nothing is lost: the next response comes only after the save was confirmed; what
 // could not be saved stays in the page and is sent again (desk-drafts.js for what is not saved yet).
 // htmx sends the form. The key in it makes a repeated save the same save.
-import { beginDrafts, draftsFail, hasUnsent, holdDrafts, sendDraft } from "./desk-drafts.js";
+import {
+  beginDrafts,
+  draftsFail,
+  hasUnsent,
+  holdDrafts,
+  keepAsDraft,
+  sendDraft,
+} from "./desk-drafts.js";
 import { activate, firstMissing } from "./desk-keys.js";
 import { isLoggedOut, waitForLogin } from "./desk-login.js";
 import { isBusy, marks, patience, setBusy, show } from "./desk-page.js";
@@ -106,7 +113,8 @@ function failed(status) {
   if (isLoggedOut(status, state.renewed)) return waitForLogin(renewed);
   const lasting = status >= 400 && status < 500 && status !== 429;
   state.failures += 1;
-  if (!lasting) retryLater(form);
+  if (lasting) keepAsDraft();
+  else retryLater(form);
 }
 
 function renewed() {

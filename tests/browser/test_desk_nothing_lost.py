@@ -127,3 +127,17 @@ def test_two_windows_show_both_marks_side_by_side(
     ]
     assert Mark.objects.filter(stale=True).count() == 2
     site.troubles.clear()  # the browser itself reports the 409
+
+
+def test_what_is_refused_as_a_mark_is_kept_as_a_draft(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    give_all(page, "typed just before")
+    page.locator("#marks input[name=key]").evaluate("field => { field.value = 'no key'; }")
+    keys(page, "Control+Enter")
+    expect(page.locator(".saved")).to_contain_text("draft kept")
+    assert Draft.objects.get().content["comment"] == "typed just before"
+    assert Mark.objects.count() == 0
+    site.troubles.clear()  # the browser itself reports the 400
