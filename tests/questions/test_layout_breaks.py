@@ -38,7 +38,10 @@ APART = [
         f"{FULL}\n{begin}甲乙丙"
         for begin in ("（1）", "(2)", "（Ⅱ）", "(iii)", "（三）", "①", "3．")
     ),
-    *(f"{FULL}\n{begin}甲乙丙" for begin in ("3．", "12. ", "二、", "A．", "B. ", "C、", "- ", "● ")),
+    *(
+        f"{FULL}\n{begin}甲乙丙"
+        for begin in ("3．", "12. ", "二、", "A．", "B. ", "C、", "- ", "● ")
+    ),
     *(f"{FULL}\n{begin}甲乙丙" for begin in ("【注】", "| ", "> ", "## ", "材料二：", "注：")),
     # A blank line.
     f"{FULL}\n\n成为何？",
