@@ -3,9 +3,9 @@
 from django.urls import include, path
 
 urlpatterns = [
+    path("runs/scoring/", include("evaluations.urls.scoring")),
     path("runs/", include("evaluations.urls.runs")),
     path("checks/", include("evaluations.urls.answer_checks")),
-    path("scoring/", include("evaluations.urls.scoring")),
     path("marking/", include("evaluations.urls.marking")),
     path("rounds/", include("evaluations.urls.rounds")),
     path("rounds/", include("evaluations.urls.monitoring")),

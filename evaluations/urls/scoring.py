@@ -12,6 +12,6 @@ urlpatterns = [
     path("<int:pk>/stop/", rescoring.stop, name="stop"),
     path("<int:pk>/resume/", rescoring.resume, name="resume"),
     path("golds/", policies.golds, name="golds"),
-    path("runs/<int:pk>/", policies.policies_page, name="policies"),
-    path("runs/<int:pk>.csv", policies.policies_export, name="policies-export"),
+    path("run/<int:pk>/", policies.policies_page, name="policies"),
+    path("run/<int:pk>.csv", policies.policies_export, name="policies-export"),
 ]
