@@ -57,7 +57,10 @@ def test_the_file_has_a_column_a_reason_and_is_noted(lead: User, run: Run) -> No
     response = logged_in(lead).get(reverse("scoring:policies-export", args=[run.pk]))
     rows = list(csv.DictReader(io.StringIO(response.text.removeprefix("\ufeff"))))
     assert len(rows) == 2
-    assert [(row["change_reading"], row["change_left_out"]) for row in rows] == [("-6", ""), ("", "-6")]
+    assert [(row["change_reading"], row["change_left_out"]) for row in rows] == [
+        ("-6", ""),
+        ("", "-6"),
+    ]
     entry = AuditEntry.objects.get(tag="report.exported")
     assert (entry.actor, entry.detail["rows"]) == (lead, 2)
 
