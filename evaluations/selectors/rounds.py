@@ -24,7 +24,7 @@ from evaluations.models import (
     Response,
     Slot,
 )
-from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, RoundStatus, SlotKind
 from evaluations.rules.marking.blinding import self_mention
 from evaluations.rules.marking.tolerance import within
 from evaluations.selectors.desk import IDLE_SECONDS
@@ -45,6 +45,7 @@ class AnswerState(Named):
     THIRD = "third", "Waits for a third mark", "待三评"
     ARBITRATION = "arbitration", "Waits for the lead", "待仲裁"
     FINAL = "final", "Final", "已定分"
+    LEFT = "left", "Closed without a final mark", "关闭时未定分"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class RoundProgress:
     marks: int
     marks_due: int
     minutes_left: int | None
+
+    @property
+    def not_final(self) -> int:
+        """Responses without a final mark."""
+        return self.responses - self.final
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +151,23 @@ def marks_in(marking_round: MarkingRound, person: User) -> bool:
 
 
 def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
-    """The responses of a round by alias, each with its ``state``; no seeds and no repeats."""
+    """The responses of a round by alias, each with its ``state``; no seeds and no repeats.
+
+    In a closed round nothing waits any more: what is not final was left.
+    """
+    answers = marking_round.answers.filter(role=AnswerRole.ANSWER)
+    rows = answers.select_related("question__task").order_by("alias")
+    if marking_round.status == RoundStatus.CLOSED:
+        is_final = When(final__isnull=False, then=Value("final"))
+        return rows.annotate(state=Case(is_final, default=Value("left"), output_field=Text()))
+    return rows.annotate(state=_state())
+
+
+def _state() -> Case:
+    """Where a response of a round that is not closed stands."""
     slots = Slot.objects.filter(answer=OuterRef("pk"))
     unmarked = slots.filter(marked=False)
-    state = Case(
+    return Case(
         When(final__isnull=False, then=Value("final")),
         When(Exists(unmarked.filter(kind=SlotKind.ARBITRATION)), then=Value("arbitration")),
         # A third mark that was sent back with the two before it waits for them, not for a teacher.
@@ -161,9 +180,6 @@ def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
         default=Value("open"),
         output_field=Text(),
     )
-    answers = marking_round.answers.filter(role=AnswerRole.ANSWER)
-    rows = answers.select_related("question__task")
-    return rows.annotate(state=state).order_by("alias")
 
 
 def answers_in(marking_round: MarkingRound, state: str) -> QuerySet[Any]:

@@ -12,7 +12,7 @@ import {
 import { activate, firstMissing } from "./desk-keys.js";
 import { isLoggedOut, waitForLogin } from "./desk-login.js";
 import { isBusy, marks, patience, setBusy, show } from "./desk-page.js";
-import { notify } from "./htmx-errors.js";
+import { notify, refusal, refusalCode } from "./htmx-errors.js";
 
 const IDLE_MS = 5 * 60 * 1000;
 const LEAVING = ["undo", "skip", "next", "revise"];
@@ -105,11 +105,21 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.isError = false;
 });
 
-function failed(status) {
+// In a closed round nothing can be saved: the button goes, its reason stays. The server kept a draft.
+function closed(form, sentence) {
+  form.querySelector(".desk-save").disabled = true;
+  const said = document.createElement("p");
+  said.className = "message message-warning desk-message";
+  said.append(sentence);
+  form.querySelector(".points").before(said);
+}
+
+function failed({ status, responseText = "" }) {
   const form = marks();
   if (!form) return;
   setBusy(false);
   show("failed", form.dataset.failed);
+  if (refusalCode(responseText) === "round_closed") return closed(form, refusal(responseText));
   if (isLoggedOut(status, state.renewed)) return waitForLogin(renewed);
   const lasting = status >= 400 && status < 500 && status !== 429;
   state.failures += 1;
@@ -143,11 +153,11 @@ function left(event) {
 }
 
 document.addEventListener("htmx:responseError", (event) => {
-  if (isSave(event)) failed(event.detail.xhr.status);
+  if (isSave(event)) failed(event.detail.xhr);
   else if (isLeaving(event)) left(event);
 });
-document.addEventListener("htmx:sendError", (event) => isSave(event) && failed(0));
-document.addEventListener("htmx:timeout", (event) => isSave(event) && failed(0));
+document.addEventListener("htmx:sendError", (event) => isSave(event) && failed({ status: 0 }));
+document.addEventListener("htmx:timeout", (event) => isSave(event) && failed({ status: 0 }));
 addEventListener("online", () => state.failures && retry());
 
 // Whoever closes the page while something could not be sent is asked first.

@@ -24,10 +24,10 @@ export function notify(text, kind = "error", link = null) {
 }
 
 // A refusal, as a fragment or a whole page, carries its sentence in [data-refusal].
-export function refusal(body) {
-  const found = PARSER.parseFromString(body, "text/html").querySelector("[data-refusal]");
-  return found?.textContent.trim();
-}
+const refused = (body) => PARSER.parseFromString(body, "text/html").querySelector("[data-refusal]");
+
+export const refusal = (body) => refused(body)?.textContent.trim();
+export const refusalCode = (body) => refused(body)?.dataset.code;
 
 export function explain({ status, responseText }) {
   const { session, forbidden, server, login, loginText } = region.dataset;

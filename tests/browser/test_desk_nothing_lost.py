@@ -6,9 +6,11 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from evaluations.models import Draft, Mark, MarkingRound
+from evaluations.services.rounds import close_round
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start
@@ -141,3 +143,21 @@ def test_what_is_refused_as_a_mark_is_kept_as_a_draft(
     assert Draft.objects.get().content["comment"] == "typed just before"
     assert Mark.objects.count() == 0
     site.troubles.clear()  # the browser itself reports the 400
+
+
+def test_in_a_round_closed_meanwhile_nothing_can_be_saved(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    give_all(page, "too late")
+    close_round(made, acting_user=None, now=timezone.now())
+    keys(page, "Control+Enter")
+    expect(page.locator("#marks .message-warning")).to_contain_text("The round was closed.")
+    expect(page.get_by_role("button", name="Save & next")).to_be_disabled()
+    expect(page.locator("#comment")).to_have_value("too late")
+    keys(page, "Control+Enter")
+    expect(page.locator("#marks .message-warning")).to_have_count(1)
+    assert Mark.objects.count() == 0
+    assert Draft.objects.get().content["comment"] == "too late"
+    site.troubles.clear()  # the browser itself reports the 409

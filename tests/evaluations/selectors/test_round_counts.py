@@ -17,11 +17,14 @@ from evaluations.selectors.rounds import (
     answers_by_state,
     answers_in,
     round_progress,
+    state_counts,
     teacher_loads,
 )
+from evaluations.services.rounds import close_round
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
+    NOW,
     answers_of,
     give,
     planned_pair,
@@ -90,6 +93,20 @@ def test_a_state_holds_the_responses_that_stand_in_it(disputed: MarkingRound) ->
     }
     for state, keys in expected.items():
         assert {row.pk for row in answers_in(disputed, state)} == keys, state
+
+
+def test_in_a_closed_round_nothing_waits_any_more(disputed: MarkingRound) -> None:
+    _final, *others = answers_of(disputed)
+    close_round(disputed, acting_user=None, now=NOW)
+    disputed.refresh_from_db()
+    left = {state: number for state, number in state_counts(disputed).items() if number}
+    assert left == {AnswerState.FINAL: 1, AnswerState.LEFT: len(others)}
+    keys = {row.pk for row in answers_in(disputed, AnswerState.LEFT)}
+    assert keys == {answer.pk for answer in others}
+    progress = round_progress(disputed)
+    assert (progress.waiting, progress.not_final) == (0, len(others))
+    for state in (AnswerState.OPEN, AnswerState.MARKED, AnswerState.THIRD):
+        assert not answers_in(disputed, state), state
 
 
 def test_slots_counted_together_give_the_round_and_its_teachers(disputed: MarkingRound) -> None:

@@ -347,6 +347,13 @@ def test_a_round_is_closed_by_a_post_once(made: MarkingRound, lead: User) -> Non
     assert client.post(where).status_code == 409
     made.refresh_from_db()
     assert made.status == RoundStatus.CLOSED
+    page = client.get(reverse("rounds:round", args=[made.public_id])).text
+    assert "closed without a final mark" in page
+    for waits in ("wait for the lead", "Not marked yet", "Waits for another mark"):
+        assert waits not in page
+    (one, *_) = answers_of(made)
+    response = client.get(reverse("rounds:response", args=[made.public_id, one.public_id])).text
+    assert "The round was closed before this response had a final mark." in response
 
 
 def test_the_marks_of_a_round_are_a_file_and_taking_it_is_kept(
@@ -359,7 +366,9 @@ def test_the_marks_of_a_round_are_a_file_and_taking_it_is_kept(
     address = reverse("rounds:marks", args=[marking_round.public_id])
     taken = logged_in(lead).get(address)
     rows = list(csv.DictReader(io.StringIO(taken.content.decode("utf-8-sig"))))
-    found = [(row["response"], row["kind"], row["total"], row["final"], row["rule"]) for row in rows]
+    found = [
+        (row["response"], row["kind"], row["total"], row["final"], row["rule"]) for row in rows
+    ]
     assert found == [
         (answer.alias, "first", "4", "4.5", "mean of two"),
         (answer.alias, "second", "5", "4.5", "mean of two"),
