@@ -22,6 +22,7 @@ from evaluations.selectors.kept_drafts import kept_drafts
 from evaluations.selectors.round_counts import AnswerPages, slot_groups
 from evaluations.selectors.round_preview import preview_of_planned
 from evaluations.selectors.seed_answers import waiting_seeds
+from evaluations.selectors.sending_back import outdated_questions
 from evaluations.services.round_settings import too_few_teachers
 from evaluations.services.rounds import look_at_round
 from gradeapp.accounts.models import User
@@ -67,6 +68,7 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "seeds": marking_round.answers.filter(role=AnswerRole.SEED).count(),
         "waiting_seeds": waiting_seeds(marking_round).count(),
         "repeats": marking_round.answers.filter(role=AnswerRole.REPEAT).count(),
+        "outdated": outdated_questions(marking_round) if marking_round.status in LIVE else 0,
         "drafts": [] if marking_round.status == RoundStatus.OPEN else kept_drafts(marking_round),
     }
     return render(request, "evaluations/rounds/round.html", context)

@@ -260,7 +260,10 @@ def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(
     client, where = logged_in(lead), address(made, "rubrics")
     assert "Every rubric is the newest" in client.get(where).text
     question = answers_of(made)[0].question
+    of_round = reverse("rounds:round", args=[made.public_id])
+    assert where not in client.get(of_round).text
     make_rubric(question, (("all of it", "12"),))
+    assert where in client.get(of_round).text
     page = client.get(where)
     assert "version 1 → 2" in page.text
     (outdated,) = page.context["outdated"]
