@@ -89,6 +89,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='answercheck',
-            constraint=models.CheckConstraint(condition=models.Q(('extraction__isnull', True), ('model_reading__isnull', True), _connector='XOR'), name='a_check_names_one_reading'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('extraction__isnull', True), ('model_reading__isnull', False)), models.Q(('extraction__isnull', False), ('model_reading__isnull', True)), _connector='OR'), name='a_check_names_one_reading'),
         ),
     ]

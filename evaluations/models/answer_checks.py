@@ -107,7 +107,8 @@ class AnswerCheck(models.Model):
                 fields=["response", "checker", "number"], name="one_check_per_person_and_number"
             ),
             models.CheckConstraint(
-                condition=models.Q(extraction__isnull=True) ^ models.Q(model_reading__isnull=True),
+                condition=models.Q(extraction__isnull=True, model_reading__isnull=False)
+                | models.Q(extraction__isnull=False, model_reading__isnull=True),
                 name="a_check_names_one_reading",
             ),
         ]

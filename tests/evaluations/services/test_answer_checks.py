@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from evaluations.models import AnswerCheck, CheckSample, Response
 from evaluations.models.vocabulary import CheckSource
@@ -352,3 +353,15 @@ def test_labour_is_who_read_what_counts(curator: User) -> None:
     assert shares() == ({"pattern": 1, "model": 1, "person": 3, "unread": 1}, 6, 3, 0)
     (one,) = labour([run])
     assert (one.total, one.share("person"), one.share("mined")) == (6, 0.5, 0.0)
+
+
+def test_the_database_wants_one_reading_for_each_check(curator: User) -> None:
+    (response,) = answers(MEANT)
+    reading = read_by_model(response)
+    made = check(response, curator, "B")
+    both = response.extractions.filter(policy="strict").first()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AnswerCheck.objects.filter(pk=made.pk).update(extraction=both)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AnswerCheck.objects.filter(pk=made.pk).update(model_reading=None)
+    assert AnswerCheck.objects.get().model_reading == reading
