@@ -126,3 +126,29 @@ def test_what_can_be_chosen_is_listed(exam: None) -> None:
     assert models_with_answers("exam") == ["m"]
     assert markers_of("exam") == ["judge:j"]
     assert markers_of("empty") == models_with_answers("empty") == []
+
+
+def test_what_was_never_answered_is_in_no_count_and_no_rate() -> None:
+    """A model whose file of one task is missing: its other task stands alone, and is no zero."""
+    answered, missing = make_task(make_dataset("exam")), make_task(make_dataset("exam"))
+    run = make_run(answered.dataset)
+    score_responses([make_response(make_question(answered), run, "【答案】A")])
+    make_question(missing)
+    rates = build_report("rates", ReportParams("exam"))
+    assert {(row.figures["rate"].value, row.figures["rate"].n) for row in rates.rows} == {(1.0, 1)}
+    (line,) = build_report("ledger", ReportParams("exam")).rows
+    assert line.key["task"] == answered.slug
+    assert sum(figure.value or 0 for figure in line.figures.values()) == 1
+
+
+def test_where_no_rules_are_published_answers_are_not_scored_and_the_reason_is_told() -> None:
+    task = make_task(make_dataset("agibench"))
+    run = make_run(task.dataset)
+    score_responses([make_response(make_question(task), run, "The answer is A")])
+    (line,) = build_report("ledger", ReportParams("agibench", policy="published")).rows
+    assert line.figures["not_scored"].value == 1
+    rates = build_report("rates", ReportParams("agibench", policy="published"))
+    assert rates.params["unscored"] == {"no_published_rules": 1}
+    assert {row.figures["rate"].reason for row in rates.rows} == {"no_data"}
+    strict = build_report("rates", ReportParams("agibench"))
+    assert {row.figures["rate"].value for row in strict.rows} == {1.0}
