@@ -148,6 +148,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "api-check-samples": C.CHECK_ANSWERS,
     "api-corrections": (C.CHECK_ANSWERS, NOBODY),
     "marking:home": C.MARK,
+    "marking:marks": C.MARK,
     "marking:round": C.MARK,
     "marking:next": C.MARK,
     "marking:undo": C.MARK,

@@ -56,6 +56,7 @@ def test_no_page_tells_a_check_from_a_response(
     own = [f"/marking/rounds/{made.public_id}/", "/marking/", "/api/v1/marks/"]
     own += [f"/marking/responses/{one.public_id}/" for one in (answer, first, coming)]
     own += [f"/api/v1/marks/?response={answer.public_id}"]
+    own += ["/marking/marks/", f"/marking/marks/?round={made.public_id}"]
     client = logged_in(teacher)
     worlds = []
     for role in AnswerRole:

@@ -381,6 +381,7 @@ def pages(world: World) -> dict[str, list[str]]:
     desk = [
         reverse("marking:home"),
         reverse("marking:settings"),
+        reverse("marking:marks"),
         reverse("marking:round", args=[marking]),
         reverse("marking:desk", args=[world.held.public_id]),
     ]
@@ -390,6 +391,6 @@ def pages(world: World) -> dict[str, list[str]]:
         "curator": [*own, *bank_pages(world.settled.question), *check_pages(world)],
         "lead": [*own, *round_pages(world), *reviews, *reports[:1]],
         "teacher": [*own, *desk, *reviewing],
-        "other_teacher": [*desk[:2], *reviewing[:2]],
+        "other_teacher": [*desk[:3], *reviewing[:2]],
         "outsider": [*own, reverse("home")],
     }

@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from evaluations.views import desk_settings, marking, marking_sheets
+from evaluations.views import desk_settings, marking, marking_sheets, own_marks
 from evaluations.views.sheet_doors import sheet_routes
 
 app_name = "marking"
 urlpatterns = [
     path("", marking.home, name="home"),
+    path("marks/", own_marks.own_marks_page, name="marks"),
     path("settings/", desk_settings.desk_settings, name="settings"),
     path("rounds/<uuid:round_id>/", marking.round_page, name="round"),
     path("rounds/<uuid:round_id>/next/", marking.next_response, name="next"),

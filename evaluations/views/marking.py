@@ -25,6 +25,7 @@ from evaluations.selectors.desk import (
     round_for,
 )
 from evaluations.selectors.desk_settings import desk_preferences
+from evaluations.selectors.own_marks import finished_rounds
 from evaluations.selectors.queue import has_work, why_empty
 from evaluations.services import slots
 from evaluations.services.drafts import save_draft
@@ -40,8 +41,12 @@ FOLDER = "marking"
 @require_safe
 @requires(Capability.MARK)
 def home(request: MemberRequest) -> HttpResponse:
-    """The teacher's open rounds with own counts."""
-    context = {"rounds": own_rounds(request.user), "prefs": desk_preferences(request.user)}
+    """The teacher's open rounds with own counts, and the finished ones."""
+    context = {
+        "rounds": own_rounds(request.user),
+        "finished": finished_rounds(request.user),
+        "prefs": desk_preferences(request.user),
+    }
     return render(request, "evaluations/marking/home.html", context)
 
 
