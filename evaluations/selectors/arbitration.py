@@ -133,9 +133,10 @@ class DisputedCase:
     @property
     def pair_passes(self) -> bool:
         """Whether two marks are within the tolerance of each other."""
-        return bool(self.pairs) and within(
-            *(self.marks[place].total for place in self.pairs[0].places), self.item.tolerance
-        )
+        if not self.pairs:
+            return False
+        one, other = (self.marks[place].total for place in self.pairs[0].places)
+        return within(one, other, self.item.tolerance)
 
     @property
     def named_pairs(self) -> tuple[tuple[str, str, ClosestPair], ...]:
