@@ -173,6 +173,11 @@ def rate_lines(rates: Report, models: Sequence[str]) -> list[RateLine]:
     return lines
 
 
+def exact_lines(lines: Sequence[RateLine]) -> list[RateLine]:
+    """Those of *lines* that have exact answers, and so an exact match and an F1."""
+    return [line for line in lines if line.objective and "exact_match" in line.objective]
+
+
 def by_model(report: Report, models: Sequence[str]) -> list[Group]:
     """The rows of *report* model by model, in the order of *models*; none without rows."""
     groups = (

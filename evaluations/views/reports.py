@@ -17,10 +17,17 @@ from django.views.decorators.http import require_POST, require_safe
 from evaluations.exports.columns import report_table
 from evaluations.exports.csv_file import manifest, sha256
 from evaluations.exports.csv_file import render as render_csv
-from evaluations.exports.page_tables import by_model, gaps_of, model_lines, ranked, rate_lines
+from evaluations.exports.page_tables import (
+    by_model,
+    exact_lines,
+    gaps_of,
+    model_lines,
+    ranked,
+    rate_lines,
+)
 from evaluations.forms.reports import CELL, PAIR, ReportFilter, read_cell, read_params
 from evaluations.rules.scoring.policies import Policy
-from evaluations.rules.statistics.accuracy import converted_report
+from evaluations.rules.statistics.accuracy import converted_report, exact_figures
 from evaluations.rules.statistics.agreement import agreement
 from evaluations.rules.statistics.figure import Figure
 from evaluations.rules.statistics.ledger import OUTCOMES
@@ -111,11 +118,13 @@ def wanted_part(asked: str, made: Overview) -> str:
 
 def tables(made: Overview, models: list[str]) -> dict[str, Any]:
     """The tables of the page, each from one report."""
+    rates = rate_lines(made.rates, models)
     return {
         "reports": made,
         "model_lines": model_lines(made.converted, made.rates, models),
         "gaps": gaps_of(made.rates),
-        "rate_lines": rate_lines(made.rates, models),
+        "rate_lines": rates,
+        "exact_lines": exact_lines(rates),
         "converted_groups": by_model(made.converted, models),
         "agreement_rows": made.agreement.rows,
         "repeated": [row for row in made.repeats.rows if row.figures["average"].value is not None],
@@ -150,9 +159,9 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     rows = rows_behind(params, cell)
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     by_part = {
-        part: tally(row for row in rows if row.part == part).figures()
+        part: tally(of_part).figures() | exact_figures(of_part)
         for part in Part
-        if any(row.part == part for row in rows)
+        if (of_part := [row for row in rows if row.part == part])
     }
     context = {"params": params, "cell": cell, "page": page, "by_part": by_part}
     context["facts"] = row_facts(page.object_list)
