@@ -28,6 +28,7 @@ from evaluations.services.readers import (
     StrictReaders,
     read_published,
 )
+from gradeapp.collector import collector_paused
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
 
@@ -112,6 +113,7 @@ def version_of(key: AnswerKey, mark: str) -> str:
     return f"{own}{mark}{key.mark}"
 
 
+@collector_paused()
 @transaction.atomic
 def _score_batch(
     responses: Sequence[Response], keys: Keys, policy: Policy, patterns: PatternSet
