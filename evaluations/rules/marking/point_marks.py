@@ -58,17 +58,18 @@ def check_mark(
     its full points), and *total* is what they come to under the caps and choices
     of its groups. Without scoring points, *points* is empty.
     """
+    lines = rubric.points
+    if len(points) != len(lines):
+        raise MarkError(MarkFault.POINT_COUNT, given=len(points), expected=len(lines))
+    # First the points: the one that does not fit says more than the total that follows from it.
+    for number, (given, line) in enumerate(zip(points, lines, strict=True), 1):
+        _check_point(number, given, line.points, step)
     if not total.is_finite():
         raise MarkError(MarkFault.NOT_A_NUMBER, mark=total)
     if total < 0:
         raise MarkError(MarkFault.BELOW_ZERO, mark=total)
     if total > full_marks:
         raise MarkError(MarkFault.ABOVE_FULL, mark=total, full=full_marks)
-    lines = rubric.points
-    if len(points) != len(lines):
-        raise MarkError(MarkFault.POINT_COUNT, given=len(points), expected=len(lines))
-    for number, (given, line) in enumerate(zip(points, lines, strict=True), 1):
-        _check_point(number, given, line.points, step)
     if lines:
         # Steps were checked point by point; their sum may hold a full point off the step.
         if (given_sum := given_total(points, lines, rubric.groups)) != total:

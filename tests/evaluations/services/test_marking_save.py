@@ -71,15 +71,16 @@ def test_without_a_rubric_there_is_one_total(teacher: User, other_teacher: User)
     ("points", "said"),
     [
         (["3", "3"], "There are 3 scoring points; 2 were marked."),
-        ([], "The mark is not a number."),
-        (["4", "3", "6"], "The mark 13 is above the full marks, 12."),
+        ([], "There are 3 scoring points; 0 were marked."),
+        (["4", "3", "6"], "Scoring point 1: 4 is above its 3 points."),
+        (["3", "3", "99"], "Scoring point 3: 99 is above its 6 points."),
         (["4", "3", "0"], "Scoring point 1: 4 is above its 3 points."),
         (["3", "-0.5", "6"], "Scoring point 2: -0.5 is below 0."),
         (["3", "3", "0.25"], "Scoring point 3: 0.25 is not a multiple of 0.5."),
-        (["3", "NaN", "6"], "The mark is not a number."),
-        (["3", "sNaN", "6"], "The mark is not a number."),
-        (["3", "3", "Infinity"], "The mark is not a number."),
-        (["3", "3", "1E+400"], "above the full marks"),
+        (["3", "NaN", "6"], "Scoring point 2 has no number."),
+        (["3", "sNaN", "6"], "Scoring point 2 has no number."),
+        (["3", "3", "Infinity"], "Scoring point 3 has no number."),
+        (["3", "3", "1E+400"], "is above its 6 points."),
     ],
 )
 def test_a_mark_that_does_not_fit_is_refused_and_never_bent(
