@@ -80,6 +80,12 @@ class DecisionForm(forms.Form):
             "comment": data["comment"],
         }
 
+    def own_marks(self) -> tuple[tuple[Decimal, ...], Decimal | None] | None:
+        """Own points or an own total that can be read, also while something else is wrong."""
+        if self.cleaned_data.get("decision") != OWN:
+            return None
+        return self._marks() if self.cleaned_data.keys() >= set(self.own_fields()) else None
+
     def _marks(self) -> tuple[tuple[Decimal, ...], Decimal | None]:
         """Points, or a total where there is no rubric."""
         data = self.cleaned_data

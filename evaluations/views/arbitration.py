@@ -28,6 +28,7 @@ from evaluations.selectors.arbitration import (
 )
 from evaluations.selectors.history import changes_of
 from evaluations.services.arbitration import arbitrate, claim_case, correct_final
+from evaluations.services.mark_rows import GivenMark, check_given
 from evaluations.services.rounds import look_at_round
 from evaluations.views.rounds import visible_round
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -93,6 +94,8 @@ def _settle(
     form = DecisionForm(case, request.POST)
     try:
         if not form.is_valid():
+            if own := form.own_marks():  # a mark that does not fit comes before a missing reason
+                check_given(answer, GivenMark(*own))
             raise BadInput(form.first_error())
         number = form.cleaned_data["number"]
         if number is None:

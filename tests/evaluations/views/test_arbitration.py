@@ -137,6 +137,10 @@ def test_a_double_click_settles_once(made: MarkingRound, lead: User) -> None:
             {"decision": "own", "point-1": "4", "point-2": "0", "point-3": "0"},
             "Scoring point 1: 4 is above its 3 points.",
         ),
+        (
+            {"decision": "own", "reason": "", "point-1": "3", "point-2": "0", "point-3": "99"},
+            "Scoring point 3: 99 is above its 6 points.",
+        ),
     ],
 )
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
