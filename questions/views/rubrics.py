@@ -71,9 +71,13 @@ def editor(request: MemberRequest, public_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.EDIT_QUESTIONS)
 def propose(request: MemberRequest, public_id: UUID) -> HttpResponse:
-    """A draft from the marks of the key, opened in the editor to be read."""
+    """A draft from the marks of the key, opened in the editor to be read; or why there is none."""
     question = _question(public_id)
-    draft = propose_draft(question, acting_user=request.user)
+    try:
+        draft = propose_draft(question, acting_user=request.user)
+    except BadInput as refusal:
+        messages.error(request, str(refusal))
+        return redirect("questions:rubrics", question.public_id)
     messages.info(request, _("Proposed from the key. Read it before you accept it."))
     return redirect(_address("questions:rubric-new", question, draft))
 

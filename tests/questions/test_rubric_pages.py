@@ -141,6 +141,15 @@ def test_a_proposal_is_opened_to_be_read(question: Question, curator: Client) ->
     assert accepted_rubric(question) is None
 
 
+def test_a_key_without_marks_says_so_on_the_page_of_the_rubric(curator: Client) -> None:
+    task = make_task(question_type=QuestionType.OPEN_ENDED)
+    bare = make_question(task, marks=("4",), reference_answer="淋巴细胞")
+    answer = curator.post(address("rubric-propose", bare), follow=True)
+    assert answer.redirect_chain == [(address("rubrics", bare), 302)]
+    assert "Neither the key nor the question says how the points are given." in answer.text
+    assert not bare.rubrics.exists()
+
+
 def test_a_draft_is_accepted_from_its_page(question: Question, curator: Client) -> None:
     curator.post(address("rubric-new", question), WHOLE)
     answer = curator.post(address("rubric-accept", question, 1), follow=True)
