@@ -45,12 +45,12 @@ class GivenMark:
 
 @dataclass(frozen=True, slots=True)
 class PointRow:
-    """One scoring point with what each marker and at last the lead gave; *values* as the marks."""
+    """One scoring point with what each marker, by kind of mark, and at last the lead gave."""
 
     number: int
     text: str
     full: Decimal
-    values: tuple[Decimal, ...]
+    given: tuple[tuple[str, Decimal], ...]
     decided: Decimal | None
     place: int | None = None
     group: PointGroup | None = None
@@ -64,7 +64,8 @@ class PointRow:
     @property
     def spread(self) -> Decimal:
         """How far the markers are apart on this point."""
-        return max(self.values, default=Decimal(0)) - min(self.values, default=Decimal(0))
+        values = [value for _, value in self.given]
+        return max(values, default=Decimal(0)) - min(values, default=Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +281,7 @@ def _point_rows(
             number=place + 1,
             text=line.text,
             full=line.points,
-            values=tuple(mark.points[place] for mark in marks),
+            given=tuple((mark.kind, mark.points[place]) for mark in marks),
             decided=decided[place] if decided else None,
             place=line.group,
             group=item.point_groups[line.group - 1] if line.group else None,
