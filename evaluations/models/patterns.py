@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
 
 from django.conf import settings
 from django.db import models
 
 from evaluations.models.runs import Run
-from evaluations.models.vocabulary import PatternVerdict, SearchStatus
+from evaluations.models.vocabulary import PatternVerdict
+from questions.models.background_work import BackgroundWork
 
 
-class PatternSearch(models.Model):
+class PatternSearch(BackgroundWork):
     """One heuristic search for patterns over the objective responses of a run.
 
     ``iterations``, ``sample_size`` and ``least_occurrences`` are N, M and the
@@ -20,9 +20,6 @@ class PatternSearch(models.Model):
     search. ``responses`` counts what was searched, ``covered`` what some final
     pattern reads. ``figures`` holds both by question type, with what each
     iteration did; ``left`` the ids of some responses that no pattern reads.
-
-    ``worker`` names the one process that works on it and ``heartbeat`` when it
-    was last heard of; ``error`` is a code that pages put into words.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -31,25 +28,15 @@ class PatternSearch(models.Model):
     iterations = models.PositiveSmallIntegerField(default=10)
     sample_size = models.PositiveIntegerField(default=100)
     least_occurrences = models.PositiveSmallIntegerField(default=2)
-    status = models.CharField(
-        max_length=12, choices=SearchStatus.choices(), default=SearchStatus.QUEUED.value
-    )
     steps_done = models.PositiveIntegerField(default=0)
     steps_total = models.PositiveIntegerField(default=0)
     responses = models.PositiveIntegerField(default=0)
     covered = models.PositiveIntegerField(default=0)
     figures = models.JSONField(default=dict)
     left = models.JSONField(default=list)
-    stop_asked = models.BooleanField(default=False)
-    worker = models.CharField(max_length=36, blank=True)
-    heartbeat = models.DateTimeField(null=True)
-    error = models.CharField(max_length=40, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True)
-    ended_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-id"]
@@ -63,11 +50,6 @@ class PatternSearch(models.Model):
 
     def __str__(self) -> str:
         return f"search {self.pk} in {self.run}"
-
-    def silent_since(self, moment: datetime) -> bool:
-        """Whether a worker has the search and has not been heard of since *moment*."""
-        heard = self.heartbeat
-        return self.status == SearchStatus.WORKING and (heard is None or heard < moment)
 
 
 class MinedPattern(models.Model):

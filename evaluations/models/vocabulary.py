@@ -46,17 +46,6 @@ class RunPurpose(Named):
     READ = "read", "Read answers", "读取答案"
 
 
-class SearchStatus(Named):
-    """Where a search for patterns stands; a worker takes what is queued."""
-
-    QUEUED = "queued", "Waiting", "等待中"
-    WORKING = "working", "Running", "进行中"
-    STOPPED = "stopped", "Stopped", "已停止"
-    INTERRUPTED = "interrupted", "Interrupted", "已中断"
-    FAILED = "failed", "Failed", "失败"
-    DONE = "done", "Finished", "已完成"
-
-
 class PatternVerdict(Named):
     """What a person decided about a pattern that a search found."""
 

@@ -10,29 +10,18 @@ from typing import Any
 from django.db.models import QuerySet
 
 from evaluations.models import MinedPattern, PatternDecision, PatternSearch, Response
-from evaluations.models.vocabulary import PatternVerdict, SearchStatus
+from evaluations.models.vocabulary import PatternVerdict
 from evaluations.selectors.reading_patterns import newest_decisions
 from evaluations.selectors.responses import Piece, pieces_of
+from questions.selectors import background_work
+from questions.selectors.background_work import Progress
 
 # The cover that AGIBench reports for its own expressions: 67 % of its responses.
 PAPER_COVER = 0.67
 PAPER_RESPONSES = 66_744
-# Too little was done before to say how long the rest takes.
-LEAST_SECONDS = 1.0
 # What is shown of a response on each side of the words that were read.
 AROUND = 60
 ENDING = 160
-
-
-@dataclass(frozen=True, slots=True)
-class SearchProgress:
-    """How far a worker is: steps, and seconds by the share of steps that are done."""
-
-    done: int
-    total: int
-    seconds: float
-    seconds_left: float | None
-    live: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +72,10 @@ def searches() -> QuerySet[PatternSearch]:
     ).order_by("-pk")
 
 
-def progress(search: PatternSearch, now: datetime) -> SearchProgress:
-    """How far *search* is at *now*; the time left is unknown until something was done."""
-    live = search.status in (SearchStatus.QUEUED, SearchStatus.WORKING)
-    ends = now if live else search.ended_at or now
-    seconds = (ends - search.started_at).total_seconds() if search.started_at else 0.0
-    left = None
-    if live and search.steps_done and seconds >= LEAST_SECONDS:
-        left = seconds * max(0, search.steps_total - search.steps_done) / search.steps_done
-    return SearchProgress(search.steps_done, search.steps_total, seconds, left, live)
+def progress(search: PatternSearch, now: datetime) -> Progress:
+    """How far *search* is at *now*, in steps."""
+    done, total = search.steps_done, search.steps_total
+    return background_work.progress(search, now, done, total, measured=done, rest=total - done)
 
 
 def figures_of(search: PatternSearch) -> list[TypeFigures]:

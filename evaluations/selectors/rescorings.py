@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
 
 from evaluations.models import Rescoring
-from evaluations.models.vocabulary import SearchStatus
-
-# Too little was done before to say how long the rest takes.
-LEAST_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class RescoringProgress:
-    """Responses looked at of all, seconds since the worker began, and those left if known."""
-
-    done: int
-    total: int
-    seconds: float
-    seconds_left: float | None
-    live: bool
+from questions.selectors import background_work
+from questions.selectors.background_work import Progress
 
 
 def rescorings() -> QuerySet[Rescoring]:
@@ -31,14 +17,8 @@ def rescorings() -> QuerySet[Rescoring]:
     return Rescoring.objects.select_related(*related).order_by("-pk")
 
 
-def progress(job: Rescoring, now: datetime) -> RescoringProgress:
-    """How far *job* is at *now*; what is left is told from the share that is done."""
-    live = job.status in (SearchStatus.QUEUED, SearchStatus.WORKING)
-    ends = now if live else job.ended_at or now
-    seconds = (ends - job.started_at).total_seconds() if job.started_at else 0.0
-    total = max(job.responses_total, job.responses_done)
-    left = None
-    done_now = job.responses_done - job.done_before
-    if live and done_now > 0 and seconds >= LEAST_SECONDS:
-        left = seconds * (total - job.responses_done) / done_now
-    return RescoringProgress(job.responses_done, total, seconds, left, live)
+def progress(job: Rescoring, now: datetime) -> Progress:
+    """How far *job* is at *now*, in responses looked at; time by those of this worker."""
+    done, total = job.responses_done, job.responses_total
+    own = done - job.done_before
+    return background_work.progress(job, now, done, total, measured=own, rest=total - done)

@@ -16,7 +16,6 @@ from django.db import transaction
 from django.db.models import F
 
 from evaluations.models import Extraction, MinedPattern, PatternSearch, Response
-from evaluations.models.vocabulary import SearchStatus
 from evaluations.rules.extraction.mined import ReadingPattern, option_letters, read_by_patterns
 from evaluations.rules.extraction.outcome import Outcome
 from evaluations.rules.extraction.pattern_mining import (
@@ -31,6 +30,7 @@ from evaluations.rules.extraction.pattern_mining import (
 from evaluations.rules.extraction.source_text import plain_source
 from evaluations.rules.scoring.policies import Policy
 from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
+from questions.services.background_work import held
 
 BATCH = 500
 EXAMPLES, LEFT = 5, 20
@@ -128,10 +128,8 @@ def _mine(search: PatternSearch, group: Group, steps: Steps) -> Mined:
 @transaction.atomic
 def keep(search: PatternSearch, found: Iterable[Mined]) -> bool:
     """Keep what was found and end the search; False where another worker has it by now."""
-    held = PatternSearch.objects.filter(
-        pk=search.pk, worker=search.worker, status=SearchStatus.WORKING
-    )
-    if not held.update(steps_done=F("steps_total")):
+    mine = held(search)
+    if not mine.update(steps_done=F("steps_total")):
         return False
     figures: dict[str, Any] = {}
     left: list[int] = []
@@ -148,7 +146,7 @@ def keep(search: PatternSearch, found: Iterable[Mined]) -> bool:
         }
     some = Random(search.random_seed).sample(left, min(LEFT, len(left)))
     return bool(
-        held.update(responses=responses, covered=covered, figures=figures, left=sorted(some))
+        mine.update(responses=responses, covered=covered, figures=figures, left=sorted(some))
     )
 
 

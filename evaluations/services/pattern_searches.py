@@ -1,49 +1,33 @@
 """The life of a search for patterns: started by a person, made in the background, stopped.
 
-A worker claims a search by one conditional update and says after each step that it is
-alive. One that falls silent leaves nothing behind; a person lets the search go on,
-which makes it again from the start.
+A worker says after each step that it is alive. One that falls silent leaves nothing
+behind; a person lets the search go on, which makes it again from the start.
 """
 
 from __future__ import annotations
 
-import logging
-import uuid
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.models import PatternSearch, Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.models.vocabulary import SearchStatus as Is
 from evaluations.services.pattern_mining import keep, search_run, searched
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.refusals import BadInput, Conflict
+from questions.models.background_work import LIVE
+from questions.rules.vocabulary import WorkStatus as Is
+from questions.services import background_work
+from questions.services.background_work import Clock, Stopped, carry_out, held
 
-logger = logging.getLogger(__name__)
-
-Clock = Callable[[], datetime]
-LIVE = (Is.QUEUED, Is.WORKING)
-GOES_ON = (Is.STOPPED, Is.INTERRUPTED, Is.FAILED)
 # Between which numbers a setting may be; the paper's are 10, 100 and 2.
 LIMITS = {"iterations": (1, 100), "sample_size": (1, 10_000), "least_occurrences": (2, 1_000)}
 LARGEST_SEED = 2**62
-
-
-class Stopped(Exception):
-    """Somebody asked to stop, or another worker has the search."""
-
-
-def lease() -> timedelta:
-    """How long a silent worker is believed to be alive."""
-    return timedelta(seconds=settings.RUN_LEASE_SECONDS)
 
 
 # ---- what people do ----
@@ -78,7 +62,7 @@ def start_search(
         raise BadInput(_("This run has no answers to questions with options."))
     # Two who start at once wait for each other at the run's row.
     Run.objects.select_for_update().get(pk=run.pk)
-    note_lost_workers(timezone.now())
+    background_work.note_lost_workers(PatternSearch, timezone.now())
     if PatternSearch.objects.filter(run=run, status__in=LIVE).exists():
         raise Conflict(_("A search in this run is under way; wait for it or stop it."))
     search = PatternSearch.objects.create(
@@ -104,9 +88,7 @@ def _out_of_limits(name: str, low: int, high: int) -> str:
 @transaction.atomic
 def stop_search(search: PatternSearch, *, acting_user: User, clock: Clock = timezone.now) -> None:
     """Stop at the next step; at once where no worker has it yet."""
-    rows = PatternSearch.objects.filter(pk=search.pk)
-    waiting = rows.filter(status=Is.QUEUED).update(status=Is.STOPPED, ended_at=clock())
-    if not waiting and not rows.filter(status=Is.WORKING).update(stop_asked=True):
+    if not background_work.stop(search, clock()):
         raise Conflict(_("This search is not running."))
     record(Tag.PATTERN_SEARCH_STOPPED, search, actor=acting_user)
 
@@ -114,10 +96,7 @@ def stop_search(search: PatternSearch, *, acting_user: User, clock: Clock = time
 @transaction.atomic
 def resume_search(search: PatternSearch, *, acting_user: User, clock: Clock = timezone.now) -> None:
     """Make a stopped, interrupted or failed search again, by the same random seed."""
-    note_lost_workers(clock())
-    rows = PatternSearch.objects.filter(pk=search.pk, status__in=GOES_ON)
-    if not rows.update(status=Is.QUEUED, stop_asked=False, error="", worker="", steps_done=0):
-        raise Conflict(_("There is nothing to go on with; look at the page again."))
+    background_work.let_go_on(PatternSearch.objects.all(), search, clock(), steps_done=0)
     record(Tag.PATTERN_SEARCH_RESUMED, search, actor=acting_user)
 
 
@@ -129,64 +108,31 @@ def work_on_search(search_id: int, *, clock: Clock = timezone.now) -> bool:
     search = claim(search_id, clock())
     if search is None:
         return False
-    try:
-        found = search_run(search, lambda steps: _step(search, steps, clock()))
-        kept = keep(search, found)
-    except Stopped:
-        _end(search, Is.STOPPED, clock())
-    except Exception:
-        logger.exception("search %s failed", search_id)
-        _end(search, Is.FAILED, clock(), error="unexpected")
-    else:
-        if kept:
-            _end(search, Is.DONE, clock())
+
+    def made() -> Is:
+        # Where another worker has it by now, nothing is kept, and no end is written either.
+        keep(search, search_run(search, lambda steps: _step(search, steps, clock())))
+        return Is.DONE
+
+    carry_out(search, made, clock)
     return True
 
 
 def claim(search_id: int, now: datetime) -> PatternSearch | None:
     """The search *search_id*, for this process alone; None where it is not waiting."""
-    waiting = PatternSearch.objects.filter(pk=search_id, status=Is.QUEUED)
-    taken = waiting.update(
-        status=Is.WORKING,
-        worker=uuid.uuid4().hex,
-        heartbeat=now,
-        started_at=now,
-        ended_at=None,
-        steps_done=0,
-    )
-    return PatternSearch.objects.get(pk=search_id) if taken else None
+    return background_work.claim(PatternSearch.objects.all(), search_id, now, steps_done=0)
 
 
 def _step(search: PatternSearch, steps: int, now: datetime) -> None:
     """Note *steps* more, and that the worker is alive; raises Stopped where it is to end."""
-    held = PatternSearch.objects.filter(
-        pk=search.pk, worker=search.worker, status=Is.WORKING, stop_asked=False
-    )
-    if not held.update(heartbeat=now, steps_done=F("steps_done") + steps):
+    wanted = held(search).filter(stop_asked=False)
+    if not wanted.update(heartbeat=now, steps_done=F("steps_done") + steps):
         raise Stopped
-
-
-def _end(search: PatternSearch, status: Is, now: datetime, error: str = "") -> None:
-    """Write the end of the work, unless another worker has taken over."""
-    held = PatternSearch.objects.filter(pk=search.pk, worker=search.worker, status=Is.WORKING)
-    held.update(status=status, ended_at=now, error=error, worker="")
 
 
 # ---- what the clock does ----
 
 
-def note_lost_workers(now: datetime) -> None:
-    """Searches whose worker has been silent for too long wait for a person."""
-    silent = Q(heartbeat__lt=now - lease()) | Q(heartbeat__isnull=True)
-    lost = PatternSearch.objects.filter(silent, status=Is.WORKING)
-    lost.update(status=Is.INTERRUPTED, ended_at=now, worker="", error="worker_lost")
-
-
 def look_for_searches(clock: Clock = timezone.now) -> list[int]:
-    """What has to happen though nobody asks: the ids of searches that wait for a worker.
-
-    Notes dead workers. Safe to call at any time, anywhere, twice.
-    """
-    note_lost_workers(clock())
-    waiting = PatternSearch.objects.filter(status=Is.QUEUED)
-    return list(waiting.order_by("pk").values_list("pk", flat=True))
+    """The ids of searches that wait for a worker; notes dead ones. Safe at any time."""
+    return background_work.waiting(PatternSearch.objects.all(), clock())

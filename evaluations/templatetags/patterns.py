@@ -8,18 +8,18 @@ from django import template
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.models.vocabulary import SearchStatus
 from evaluations.selectors.pattern_precision import Precision
+from questions.rules.vocabulary import WorkStatus
 
 register = template.Library()
 
 STATES: dict[str, tuple[str | Promise, str]] = {
-    SearchStatus.QUEUED: (_("waiting"), "amber"),
-    SearchStatus.WORKING: (_("running"), "green"),
-    SearchStatus.STOPPED: (_("stopped"), "amber"),
-    SearchStatus.INTERRUPTED: (_("interrupted"), "red"),
-    SearchStatus.FAILED: (_("failed"), "red"),
-    SearchStatus.DONE: (_("finished"), "green"),
+    WorkStatus.QUEUED: (_("waiting"), "amber"),
+    WorkStatus.WORKING: (_("running"), "green"),
+    WorkStatus.STOPPED: (_("stopped"), "amber"),
+    WorkStatus.INTERRUPTED: (_("interrupted"), "red"),
+    WorkStatus.FAILED: (_("failed"), "red"),
+    WorkStatus.DONE: (_("finished"), "green"),
 }
 
 

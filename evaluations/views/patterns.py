@@ -13,11 +13,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.forms.patterns import SearchForm
 from evaluations.models import MinedPattern, PatternSearch, Run
-from evaluations.models.vocabulary import SearchStatus
 from evaluations.selectors import pattern_searches as reading
 from evaluations.selectors.pattern_precision import precisions
 from evaluations.selectors.reading_patterns import accepted_patterns
@@ -27,6 +25,9 @@ from evaluations.views.runs import found as found_run
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import NotFound, Refusal
+from questions.rules.vocabulary import WorkStatus
+from questions.services.background_work import note_if_lost
+from questions.views.background_work import moving_part
 
 PAGE = 25
 # Leads answer for how responses are read, as they answer for how they are marked.
@@ -109,25 +110,21 @@ def search_page(request: MemberRequest, pk: int) -> HttpResponse:
 def search_progress(request: MemberRequest, pk: int) -> HttpResponse:
     """The moving part of the page; the whole page anew once the state is another one."""
     context = progress_context(request, found(pk))
-    if request.GET.get("state") != context["state"]:
-        return HttpResponseClientRefresh()
-    return render(request, "evaluations/patterns/_progress.html", context)
+    return moving_part(request, "evaluations/patterns/_progress.html", context)
 
 
 def progress_context(request: MemberRequest, search: PatternSearch) -> dict[str, Any]:
     """What page and fragment show alike."""
     now = timezone.now()
-    if search.silent_since(now - pattern_searches.lease()):
-        pattern_searches.note_lost_workers(now)
-        search = found(search.pk)
+    note_if_lost(search, now)
     return {
         "search": search,
         "run": search.run,
         "state": search.status,
-        "done": search.status == SearchStatus.DONE,
+        "done": search.status == WorkStatus.DONE,
         "unread": search.responses - search.covered,
         "progress": reading.progress(search, now),
-        "goes_on": search.status in pattern_searches.GOES_ON,
+        "goes_on": search.goes_on,
         "may_decide": request.user.may(DECIDES),
     }
 

@@ -13,7 +13,6 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.forms.rescoring import RescoringForm
 from evaluations.models import Rescoring
@@ -23,6 +22,8 @@ from evaluations.tasks import ask_for_rescoring
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import NotFound, Refusal
+from questions.services.background_work import note_if_lost
+from questions.views.background_work import moving_part
 
 PAGE = 25
 # Leads answer for how answers are scored, as they answer for how they are marked.
@@ -82,22 +83,18 @@ def rescoring_page(request: MemberRequest, pk: int) -> HttpResponse:
 def rescoring_progress(request: MemberRequest, pk: int) -> HttpResponse:
     """The moving part of the page; the whole page anew once the state is another one."""
     context = progress_context(request, found(pk))
-    if request.GET.get("state") != context["state"]:
-        return HttpResponseClientRefresh()
-    return render(request, "evaluations/scoring/_progress.html", context)
+    return moving_part(request, "evaluations/scoring/_progress.html", context)
 
 
 def progress_context(request: MemberRequest, job: Rescoring) -> dict[str, Any]:
     """What page and fragment show alike."""
     now = timezone.now()
-    if job.silent_since(now - services.lease()):
-        services.note_lost_workers(now)
-        job = found(job.pk)
+    note_if_lost(job, now)
     return {
         "job": job,
         "state": job.status,
         "progress": reading.progress(job, now),
-        "goes_on": job.status in services.GOES_ON,
+        "goes_on": job.goes_on,
         "may_decide": request.user.may(DECIDES),
     }
 

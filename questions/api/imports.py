@@ -28,6 +28,7 @@ from questions.api.import_serializers import (
 from questions.models import ImportBatch, ImportProblem
 from questions.selectors import imports as reading
 from questions.services import import_jobs
+from questions.services.background_work import note_if_lost
 from questions.services.uploads import take_upload
 from questions.tasks import ask_for_import
 
@@ -76,9 +77,7 @@ class ImportAPI(APIView):
     def get(self, request: Request, pk: int) -> Answer:
         """Its state, its files and how far it is; once it is checked, what it would write."""
         refuse_parameters(request)
-        now = timezone.now()
-        if found(pk).silent_since(now - import_jobs.lease()):
-            import_jobs.note_lost_workers(now)
+        note_if_lost(found(pk), timezone.now())
         return told(pk)
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
 
+from questions.models.background_work import BackgroundWork
 from questions.models.bank import Dataset
 from questions.rules.vocabulary import ImportStatus
 
 
-class ImportBatch(models.Model):
+class ImportBatch(BackgroundWork):
     """One import that wrote something or found a problem, or an upload on its way to be one.
 
     An upload is checked first (a dry run) and imported once it is ``confirmed_at``.
     ``folder`` is its folder under ``VAR_DIR/imports``, empty once that is deleted;
     ``reader`` the source it is read as. ``counts`` holds what was written.
-    ``worker`` names the one process that works on it and ``heartbeat`` when it was
-    last heard of; ``error`` is a code that pages put into words.
     """
 
     dataset = models.ForeignKey(
@@ -30,7 +29,6 @@ class ImportBatch(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="imports"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
     status = models.CharField(
         max_length=12, choices=ImportStatus.choices(), default=ImportStatus.DONE.value
     )
@@ -41,12 +39,6 @@ class ImportBatch(models.Model):
     files_total = models.PositiveIntegerField(default=0)
     bytes_done = models.PositiveBigIntegerField(default=0)
     bytes_total = models.PositiveBigIntegerField(default=0)
-    stop_asked = models.BooleanField(default=False)
-    worker = models.CharField(max_length=36, blank=True)
-    heartbeat = models.DateTimeField(null=True)
-    started_at = models.DateTimeField(null=True)
-    ended_at = models.DateTimeField(null=True)
-    error = models.CharField(max_length=40, blank=True)
 
     class Meta:
         ordering = ["-id"]
@@ -55,10 +47,10 @@ class ImportBatch(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} from {self.source}"
 
-    def silent_since(self, moment: datetime) -> bool:
-        """Whether a worker has the import and has not been heard of since *moment*."""
-        heard = self.heartbeat
-        return self.status == ImportStatus.WORKING and (heard is None or heard < moment)
+    @classmethod
+    def lease(cls) -> timedelta:
+        """How long a silent worker is believed to be alive."""
+        return timedelta(seconds=settings.IMPORT_LEASE_SECONDS)
 
 
 class ImportFile(models.Model):

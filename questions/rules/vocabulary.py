@@ -162,8 +162,19 @@ class Decision(Named):
     EXCLUDE = "exclude", "Exclude", "剔除"
 
 
+class WorkStatus(Named):
+    """Where work in the background stands; a worker takes what is queued."""
+
+    QUEUED = "queued", "Waiting", "等待中"
+    WORKING = "working", "Running", "进行中"
+    STOPPED = "stopped", "Stopped", "已停止"
+    INTERRUPTED = "interrupted", "Interrupted", "已中断"
+    FAILED = "failed", "Failed", "失败"
+    DONE = "done", "Finished", "已完成"
+
+
 class ImportStatus(Named):
-    """Where an import stands; an upload is first checked, then imported when a person says so."""
+    """Where an import stands: as other work, and checked before a person says that it imports."""
 
     QUEUED = "queued", "Waiting", "等待中"
     WORKING = "working", "Running", "进行中"

@@ -9,22 +9,10 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from questions.models import ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
-from questions.rules.vocabulary import ImportStatus
+from questions.selectors import background_work
+from questions.selectors.background_work import Progress
 
 COUNTS = ("new", "same", "changed", "quarantined")
-# Too little was read before to say how long the rest takes.
-LEAST_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class ImportProgress:
-    """How far a worker is: files, and seconds by the share of bytes that it has read."""
-
-    done: int
-    total: int
-    seconds: float
-    seconds_left: float | None
-    live: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +63,8 @@ def totals(batch: ImportBatch) -> ImportTotals:
     return ImportTotals(**{key: value or 0 for key, value in found.items()})
 
 
-def progress(batch: ImportBatch, now: datetime) -> ImportProgress:
-    """How far *batch* is at *now*; the time left is unknown until something was read."""
-    live = batch.status in (ImportStatus.QUEUED, ImportStatus.WORKING)
-    ends = now if live else batch.ended_at or now
-    seconds = (ends - batch.started_at).total_seconds() if batch.started_at else 0.0
-    left = None
-    if live and batch.bytes_done and seconds >= LEAST_SECONDS:
-        left = seconds * max(0, batch.bytes_total - batch.bytes_done) / batch.bytes_done
-    total = max(batch.files_total, batch.files_done)
-    return ImportProgress(batch.files_done, total, seconds, left, live)
+def progress(batch: ImportBatch, now: datetime) -> Progress:
+    """How far *batch* is at *now*: files, and time by the share of bytes that was read."""
+    read, rest = batch.bytes_done, batch.bytes_total - batch.bytes_done
+    files = batch.files_done, batch.files_total
+    return background_work.progress(batch, now, *files, measured=read, rest=rest)

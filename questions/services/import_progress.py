@@ -13,7 +13,7 @@ from gradeapp.audit.tags import Tag
 from questions.importers.records import SourceFile
 from questions.models import Dataset, ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
-from questions.rules.vocabulary import ImportStatus
+from questions.services.background_work import held
 from questions.services.import_log import SOURCE_LENGTH, ImportLog
 
 COUNTS = ("new", "same", "changed", "quarantined")
@@ -53,15 +53,13 @@ class UploadLog(ImportLog):
         with transaction.atomic():
             self._note(file.name, counts, refused=file.refused)
             self._keep_problems(file)
-            held = ImportBatch.objects.filter(
-                pk=self._upload.pk, worker=self._upload.worker, status=ImportStatus.WORKING
-            ).update(
+            noted = held(self._upload).update(
                 heartbeat=self._clock(),
                 files_done=F("files_done") + 1,
                 bytes_done=F("bytes_done") + self._sizes.get(file.name, 0),
             )
         asked = ImportBatch.objects.values_list("stop_asked", flat=True).get(pk=self._upload.pk)
-        self.stopped = asked or not held
+        self.stopped = asked or not noted
         return not self.stopped
 
     def finish(self) -> None:

@@ -14,7 +14,6 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRefresh
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
@@ -25,8 +24,10 @@ from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus
 from questions.selectors import imports as reading
 from questions.services import import_jobs
+from questions.services.background_work import note_if_lost
 from questions.services.uploads import take_upload
 from questions.tasks import ask_for_import
+from questions.views.background_work import moving_part
 
 PAGE = 25
 PROBLEMS = 100
@@ -90,17 +91,13 @@ def import_page(request: MemberRequest, pk: int) -> HttpResponse:
 def import_progress(request: MemberRequest, pk: int) -> HttpResponse:
     """The moving part of the page; the whole page anew once the state is another one."""
     context = import_context(request, found(pk))
-    if request.GET.get("state") != context["state"]:
-        return HttpResponseClientRefresh()
-    return render(request, "questions/imports/_progress.html", context)
+    return moving_part(request, "questions/imports/_progress.html", context)
 
 
 def import_context(request: MemberRequest, batch: ImportBatch) -> dict[str, Any]:
     """What page and fragment show alike."""
     now = timezone.now()
-    if batch.silent_since(now - import_jobs.lease()):
-        import_jobs.note_lost_workers(now)
-        batch = found(batch.pk)
+    note_if_lost(batch, now)
     progress, totals = reading.progress(batch, now), reading.totals(batch)
     pages = Paginator(reading.import_problems(batch), PROBLEMS)
     return {
@@ -114,7 +111,7 @@ def import_context(request: MemberRequest, batch: ImportBatch) -> dict[str, Any]
         "problems": pages.get_page(request.GET.get("page")),
         "may_edit": request.user.may(Capability.EDIT_QUESTIONS),
         "checked": batch.status == ImportStatus.CHECKED,
-        "goes_on": batch.status in import_jobs.GOES_ON and bool(batch.folder),
+        "goes_on": batch.goes_on and bool(batch.folder),
     }
 
 

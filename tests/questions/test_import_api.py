@@ -153,7 +153,7 @@ def test_without_the_token_nothing_is_uploaded(curator: User, var: Path) -> None
 
 @pytest.mark.django_db
 def test_who_looks_learns_that_the_worker_is_gone(curator: User) -> None:
-    silent = timezone.now() - import_jobs.lease() - timedelta(seconds=1)
+    silent = timezone.now() - ImportBatch.lease() - timedelta(seconds=1)
     batch = ImportBatch.objects.create(
         kind="questions", source="x", status="working", heartbeat=silent
     )

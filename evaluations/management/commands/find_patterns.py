@@ -9,11 +9,11 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from evaluations.models import PatternSearch, Run
-from evaluations.models.vocabulary import SearchStatus
 from evaluations.selectors.pattern_searches import as_dict
 from evaluations.services.pattern_searches import start_search, work_on_search
 from gradeapp.cli import GradeappCommand
 from gradeapp.refusals import NotFound
+from questions.rules.vocabulary import WorkStatus
 
 
 def found(name: str) -> Run:
@@ -51,7 +51,7 @@ class Command(GradeappCommand):
         return as_dict(PatternSearch.objects.get(pk=search.pk))
 
     def trouble(self, result: dict[str, Any]) -> str:
-        if result["status"] == SearchStatus.DONE:
+        if result["status"] == WorkStatus.DONE:
             return ""
         return _("The search was not finished; it is %(state)s.") % {"state": result["status"]}
 

@@ -8,7 +8,6 @@ import pytest
 from django.utils import timezone
 
 from evaluations.models import Extraction, MinedPattern, PatternSearch
-from evaluations.models.vocabulary import SearchStatus
 from evaluations.selectors.pattern_searches import as_dict, figures_of, left_of, progress
 from evaluations.services import pattern_searches as services
 from evaluations.services.pattern_mining import search_run
@@ -16,7 +15,8 @@ from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.refusals import BadInput, Conflict
-from questions.rules.vocabulary import QuestionType
+from questions.rules.vocabulary import QuestionType, WorkStatus
+from questions.services.background_work import Stopped
 from tests.evaluations.pattern_world import (
     IN_WORDS,
     TAGGED,
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db
 def test_a_search_keeps_patterns_counts_cover_and_what_is_left(lead: User) -> None:
     run = run_with((TAGGED, 12), (IN_WORDS, 6), (UNREAD, 2))
     search = searched(run, lead)
-    assert (search.status, search.responses, search.covered) == (SearchStatus.DONE, 20, 18)
+    assert (search.status, search.responses, search.covered) == (WorkStatus.DONE, 20, 18)
     counts = {row.expression: row.matched for row in newest_patterns(search)}
     assert sorted(counts.values()) == [6, 12]
     assert counts["【答案】 {0,3}<letters>"] == 12
@@ -143,14 +143,14 @@ def test_a_waiting_search_stops_at_once_and_goes_on(lead: User) -> None:
     search = services.start_search(run_with((TAGGED, 4)), acting_user=lead)
     services.stop_search(search, acting_user=lead)
     search.refresh_from_db()
-    assert search.status == SearchStatus.STOPPED
+    assert search.status == WorkStatus.STOPPED
     with pytest.raises(Conflict):
         services.stop_search(search, acting_user=lead)
     services.resume_search(search, acting_user=lead)
     assert services.look_for_searches() == [search.pk]
     assert services.work_on_search(search.pk)
     search.refresh_from_db()
-    assert (search.status, search.covered) == (SearchStatus.DONE, 4)
+    assert (search.status, search.covered) == (WorkStatus.DONE, 4)
     with pytest.raises(Conflict):
         services.resume_search(search, acting_user=lead)
 
@@ -166,7 +166,7 @@ def test_a_running_search_stops_at_its_next_step_and_keeps_nothing(lead: User) -
 
     assert services.work_on_search(search.pk, clock=clock)
     search.refresh_from_db()
-    assert search.status == SearchStatus.STOPPED
+    assert search.status == WorkStatus.STOPPED
     assert not MinedPattern.objects.exists()
 
 
@@ -185,17 +185,17 @@ def test_a_silent_worker_is_found_and_a_late_one_changes_nothing(lead: User) -> 
     late = services.claim(search.pk, timezone.now())
     assert late is not None
     assert services.look_for_searches() == []
-    later = timezone.now() + services.lease() + timedelta(seconds=1)
+    later = timezone.now() + PatternSearch.lease() + timedelta(seconds=1)
     services.look_for_searches(lambda: later)
     search.refresh_from_db()
-    assert (search.status, search.error) == (SearchStatus.INTERRUPTED, "worker_lost")
+    assert (search.status, search.error) == (WorkStatus.INTERRUPTED, "worker_lost")
     services.resume_search(search, acting_user=lead)
     assert services.work_on_search(search.pk)
     assert not services.keep(late, [])
-    with pytest.raises(services.Stopped):
+    with pytest.raises(Stopped):
         services._step(late, 1, timezone.now())
     search.refresh_from_db()
-    assert (search.status, search.covered) == (SearchStatus.DONE, 4)
+    assert (search.status, search.covered) == (WorkStatus.DONE, 4)
     assert search.patterns.count() == 1
 
 

@@ -9,13 +9,14 @@ from django.db.models import Model
 from django.utils import timezone
 
 from evaluations.models import ObjectiveScore, Rescoring, Response, Run
-from evaluations.models.vocabulary import SearchStatus as Is
 from evaluations.rules.scoring.policies import Policy
 from evaluations.selectors.rescorings import progress
 from evaluations.services import rescoring_jobs as services
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.refusals import BadInput, Conflict
+from questions.rules.vocabulary import WorkStatus as Is
+from questions.services.background_work import Stopped
 from tests.factories import make_question, make_response, make_run, make_task
 
 pytestmark = pytest.mark.django_db
@@ -91,11 +92,11 @@ def test_a_lost_worker_keeps_whole_batches(run: Run, lead: User) -> None:
     held = services.claim(job.pk, timezone.now())
     assert held is not None
     services._note(held, 2, 2, Response.objects.order_by("pk")[1].pk, timezone.now())
-    later = timezone.now() + services.lease() + timedelta(seconds=1)
+    later = timezone.now() + Rescoring.lease() + timedelta(seconds=1)
     assert services.look_for_rescorings(lambda: later) == []
     lost = again(job)
     assert (lost.status, lost.error, lost.responses_done) == (Is.INTERRUPTED, "worker_lost", 2)
-    with pytest.raises(services.Stopped):
+    with pytest.raises(Stopped):
         services._note(held, 2, 2, 99, timezone.now())
     services.resume_rescoring(lost, acting_user=lead)
     services.work_on_rescoring(job.pk)

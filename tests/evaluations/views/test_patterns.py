@@ -13,11 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluations.models import AnswerCheck, Extraction, PatternSearch
-from evaluations.models.vocabulary import SearchStatus
 from evaluations.selectors.reading_patterns import accepted_patterns
 from evaluations.services.pattern_searches import start_search
 from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
+from questions.rules.vocabulary import WorkStatus
 from tests.conftest import logged_in
 from tests.evaluations.pattern_world import (
     IN_WORDS,
@@ -47,7 +47,7 @@ def test_a_search_is_started_with_the_papers_settings_or_others(lead: User) -> N
     search = PatternSearch.objects.get()
     assert answer.headers["Location"] == reverse("runs:pattern-search", args=[search.pk])
     assert (search.iterations, search.sample_size, search.random_seed) == (3, 20, 9)
-    assert (search.status, search.created_by) == (SearchStatus.QUEUED, lead)
+    assert (search.status, search.created_by) == (WorkStatus.QUEUED, lead)
 
 
 def test_a_second_search_at_once_is_refused_on_the_form(lead: User) -> None:
@@ -128,7 +128,7 @@ def test_the_bar_of_a_search_under_way_and_its_end(lead: User) -> None:
     assert "nothing of it was kept" in page(lead, "pattern-search", search.pk)
     client.post(reverse("runs:pattern-resume", args=[search.pk]))
     search.refresh_from_db()
-    assert search.status == SearchStatus.QUEUED
+    assert search.status == WorkStatus.QUEUED
 
 
 def test_a_curator_and_a_teacher_see_no_search(curator: User, teacher: User) -> None:
