@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-
 from celery import shared_task
-from kombu.exceptions import OperationalError
 
 from evaluations.services import generation, pattern_searches, rescoring_jobs
-
-logger = logging.getLogger(__name__)
-
-# The clock asks again every ten seconds: behind busy workers, old messages must not pile up.
-STALE_AFTER = 30.0
+from questions.tasks import STALE_AFTER, send
 
 
 @shared_task(name="evaluations.work_on_run", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
@@ -30,11 +23,8 @@ def look_for_work() -> None:
 
 
 def ask_for_work(run_id: int) -> None:
-    """Tell the workers of a run, after the commit. Without a broker the clock finds it later."""
-    try:
-        work_on_run.apply_async((run_id,), retry=False)
-    except OperationalError as error:
-        logger.warning("the broker does not take run %s: %s", run_id, type(error).__name__)
+    """Tell the workers of a run, after the commit."""
+    send(work_on_run, "run", run_id)
 
 
 @shared_task(name="evaluations.search_patterns", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
@@ -51,11 +41,8 @@ def look_for_searches() -> None:
 
 
 def ask_for_search(search_id: int) -> None:
-    """Tell the workers of a search, after the commit; without a broker the clock finds it."""
-    try:
-        search_patterns.apply_async((search_id,), retry=False)
-    except OperationalError as error:
-        logger.warning("the broker does not take search %s: %s", search_id, type(error).__name__)
+    """Tell the workers of a search, after the commit."""
+    send(search_patterns, "search", search_id)
 
 
 @shared_task(name="evaluations.rescore", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
@@ -72,10 +59,5 @@ def look_for_rescorings() -> None:
 
 
 def ask_for_rescoring(rescoring_id: int) -> None:
-    """Tell the workers of a rescoring, after the commit; without a broker the clock finds it."""
-    try:
-        rescore.apply_async((rescoring_id,), retry=False)
-    except OperationalError as error:
-        logger.warning(
-            "the broker does not take rescoring %s: %s", rescoring_id, type(error).__name__
-        )
+    """Tell the workers of a rescoring, after the commit."""
+    send(rescore, "rescoring", rescoring_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from celery import shared_task
+from celery import Task, shared_task
 from kombu.exceptions import OperationalError
 
 from questions.services import import_jobs
@@ -29,8 +29,13 @@ def look_for_imports() -> None:
 
 
 def ask_for_import(batch_id: int) -> None:
-    """Tell the workers of an upload, after the commit; without a broker the clock finds it."""
+    """Tell the workers of an upload, after the commit."""
+    send(work_on_import, "import", batch_id)
+
+
+def send(task: Task, work: str, pk: int) -> None:
+    """Send *task* for the *work* with this id; without a broker the clock finds it later."""
     try:
-        work_on_import.apply_async((batch_id,), retry=False)
+        task.apply_async((pk,), retry=False)
     except OperationalError as error:
-        logger.warning("the broker does not take import %s: %s", batch_id, type(error).__name__)
+        logger.warning("the broker does not take %s %s: %s", work, pk, type(error).__name__)
