@@ -99,10 +99,12 @@ class Mentions:
         indices = [index for index in self._from_the_end() if not self._found[index][1]]
         return [self._mention(index) for index in reversed(indices)]
 
-    def commitments_from_the_end(self) -> Iterator[Mention]:
-        """The mentions that are committed to, the last one first."""
+    def commitments_from_the_end(self, of_letters: int | None = None) -> Iterator[Mention]:
+        """The mentions that are committed to (of so many letters), the last one first."""
         for index in self._from_the_end():
             found, is_small, _following = self._found[index]
+            if of_letters not in (None, sum(len(one.letters) for one in found)):
+                continue
             # Small letters are committed to only where they end their phrase.
             if is_small and not _ends_phrase(self._text, found[-1].end):
                 continue

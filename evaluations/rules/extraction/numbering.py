@@ -88,12 +88,17 @@ def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[lis
 
 
 def _groups(markers: Sequence[Marker]) -> Iterator[list[Marker]]:
-    """Markers that belong together: of one style at line starts, of one style, all."""
+    """Markers that belong together: of one style at line starts, of one style, all; none twice."""
+    before: list[Marker] = []
     for style, _ in _STYLES:
         own = [marker for marker in markers if marker.style == style]
-        yield [marker for marker in own if marker.begins_line]
-        yield own
-    yield list(markers)
+        at_line_starts = [marker for marker in own if marker.begins_line]
+        yield at_line_starts
+        if len(own) > len(at_line_starts):
+            yield own
+        before = own or before
+    if len(markers) > len(before):
+        yield list(markers)
 
 
 def numbered_parts(source: SourceText) -> Iterator[SourceText]:

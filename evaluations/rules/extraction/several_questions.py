@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evaluations.rules.extraction.mentions import Stance, find_mentions
+from evaluations.rules.extraction.mentions import find_mentions
 from evaluations.rules.extraction.numbering import Slot, numbered_parts, numbered_slots
 from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
 from evaluations.rules.extraction.reading import Reading
@@ -76,11 +76,10 @@ def _sequence(source: SourceText, letters: str, parts: int) -> _Row | None:
     """Exactly *parts* letters in a row: "BDCA", "答案：B、D、C、A", one letter a line."""
     reading = whole(source, letters)
     if reading is None:
-        chosen = [m for m in find_mentions(source.text, letters) if m.stance is Stance.COMMITTED]
-        full = [m for m in chosen if len(m.letters) == parts]
-        if not full:
+        last = next(find_mentions(source.text, letters).commitments_from_the_end(parts), None)
+        if last is None:
             return None
-        reading = from_mention(source, full[-1], "sequence", 0.9)
+        reading = from_mention(source, last, "sequence", 0.9)
     if len(reading.letters) != parts or reading.undecided:
         return None
     return [
@@ -91,9 +90,9 @@ def _sequence(source: SourceText, letters: str, parts: int) -> _Row | None:
 
 def _why_unread(source: SourceText, letters: str) -> Outcome:
     """Ambiguous where the output gives letters that no sub-question can claim."""
-    committed = any(m.stance is Stance.COMMITTED for m in find_mentions(source.text, letters))
+    committed = next(find_mentions(source.text, letters).commitments_from_the_end(), None)
     reading = read_question(source, letters)
-    given = committed or (reading is not None and bool(reading.letters))
+    given = committed is not None or (reading is not None and bool(reading.letters))
     if given or any(_is_answer(read_question(part, letters)) for part in numbered_parts(source)):
         return Outcome.AMBIGUOUS
     return Outcome.NO_ANSWER
