@@ -10,18 +10,21 @@ import secrets
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from evaluations.selectors.model_reading import unread_responses
 from evaluations.services.frozen import freeze_reading
-from evaluations.services.runs import check_ready, hashed
+from evaluations.services.run_starts import (
+    check_ready,
+    check_told,
+    hashed,
+    planned_once,
+    record_start,
+)
 from gradeapp.accounts.models import User
-from gradeapp.audit.record import record
-from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.refusals import BadInput
 
 MOST_ANSWERS = 100_000
 
@@ -63,7 +66,6 @@ def start_reading(
     ``budget`` is in the endpoint's currency. The same idempotency key gives the
     same run, whatever else is asked.
     """
-    key = hashed(idempotency_key) if idempotency_key else None
     frozen = freeze_reading(wanted.endpoint)
     run = Run(
         purpose=RunPurpose.READ,
@@ -77,40 +79,22 @@ def start_reading(
         status=RunStatus.QUEUED,
         budget=budget,
         random_seed=secrets.randbits(63),
-        idempotency_key=key,
+        idempotency_key=hashed(idempotency_key),
         created_by=acting_user,
     )
-    try:
-        return _planned(run, wanted, acting_user)
-    except IntegrityError:
-        # The same key at the same moment: the other one was faster.
-        if there := Run.objects.filter(idempotency_key=key, idempotency_key__isnull=False).first():
-            return there
-        raise
 
+    def plan() -> None:
+        check_ready(wanted.endpoint, budget)
+        # Two who start at once must not pay for the same answers.
+        Run.objects.select_for_update().get(pk=wanted.run.pk)
+        responses = answers_to_read(wanted)
+        check_told(wanted.shown, len(responses))
+        run.run_settings["limit"] = len(responses)
+        run.save()
+        Job.objects.bulk_create((_job(run, response) for response in responses), batch_size=1000)
+        record_start(run, len(responses), reads=wanted.run.pk)
 
-@transaction.atomic
-def _planned(run: Run, wanted: WantedReading, acting_user: User) -> Run:
-    key = run.idempotency_key
-    if key and (there := Run.objects.filter(idempotency_key=key).first()):
-        return there
-    check_ready(wanted.endpoint, run.budget)
-    # Two who start at once must not pay for the same answers.
-    Run.objects.select_for_update().get(pk=wanted.run.pk)
-    responses = answers_to_read(wanted)
-    if wanted.shown not in (None, len(responses)):
-        raise Conflict(
-            _("The page showed %(shown)s calls, and it would be %(calls)s. Look again, and start.")
-            % {"shown": wanted.shown, "calls": len(responses)},
-            code="other_number",
-        )
-    run.run_settings["limit"] = len(responses)
-    run.save()
-    Job.objects.bulk_create((_job(run, response) for response in responses), batch_size=1000)
-    budget = None if run.budget is None else str(run.budget)
-    detail = {"planned": len(responses), "budget": budget, "reads": wanted.run.pk}
-    record(Tag.RUN_STARTED, run, actor=acting_user, **detail)
-    return run
+    return planned_once(run, plan)
 
 
 def _job(run: Run, response: Response) -> Job:

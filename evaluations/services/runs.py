@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from decimal import Decimal
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, Job, Judge, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.selectors.runs import money, waits_for_endpoint
-from evaluations.services.addresses import check_address
-from evaluations.services.endpoints import api_key
 from evaluations.services.frozen import freeze_answering, freeze_judging
 from evaluations.services.judging import add_judge_jobs
 from evaluations.services.planning import items_of, plan_jobs
+from evaluations.services.run_starts import (
+    as_text,
+    check_ready,
+    hashed,
+    planned_once,
+    record_start,
+)
 from evaluations.services.run_states import WORKABLE, settle
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -49,7 +53,6 @@ def start_run(
     the same budget of its own, and gets a job for each subjective answer as it
     comes. The same idempotency key gives the same run, whatever else is asked.
     """
-    key = hashed(idempotency_key) if idempotency_key else None
     if setting != ZERO_SHOT:
         raise BadInput(
             _("The setting %(name)s is not there yet; use zero_shot.") % {"name": setting}
@@ -67,49 +70,19 @@ def start_run(
         repeats=repeats,
         status=RunStatus.QUEUED,
         budget=budget,
-        idempotency_key=key,
+        idempotency_key=hashed(idempotency_key),
         created_by=acting_user,
     )
-    try:
-        return _planned(run, endpoint, limit, judge)
-    except IntegrityError:
-        # The same key at the same moment: the other one was faster.
-        if there := Run.objects.filter(idempotency_key=key, idempotency_key__isnull=False).first():
-            return there
-        raise
 
+    def plan() -> None:
+        check_ready(endpoint, budget)
+        items = items_of(dataset, limit)
+        run.save()
+        record_start(run, plan_jobs(run, items))
+        if judge is not None:
+            start_judge_run(run, judge, acting_user=acting_user, budget=budget)
 
-@transaction.atomic
-def _planned(run: Run, endpoint: Endpoint, limit: int | None, judge: Judge | None) -> Run:
-    key = run.idempotency_key
-    if key and (there := Run.objects.filter(idempotency_key=key).first()):
-        return there
-    check_ready(endpoint, run.budget)
-    items = items_of(run.dataset, limit)
-    run.save()
-    planned = plan_jobs(run, items)
-    budget = _text(run.budget)
-    record(Tag.RUN_STARTED, run, actor=run.created_by, planned=planned, budget=budget)
-    if judge is not None:
-        start_judge_run(run, judge, acting_user=run.created_by, budget=run.budget)
-    return run
-
-
-def hashed(key: str) -> str:
-    """An idempotency key of any length as the database keeps it."""
-    return hashlib.sha256(key.encode()).hexdigest()
-
-
-def _text(amount: Decimal | None) -> str | None:
-    return None if amount is None else str(amount)
-
-
-def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
-    """Refuse a budget that is no amount, and an endpoint that could not be called."""
-    if budget is not None and not (budget.is_finite() and budget > 0):
-        raise BadInput(_("A budget is an amount above zero, or left out."))
-    api_key(endpoint)
-    check_address(endpoint.base_url)
+    return planned_once(run, plan)
 
 
 @transaction.atomic
@@ -182,7 +155,7 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
         run.pause_reason = ""
     Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
     run.save(update_fields=["status", "pause_reason", "resume_at", "budget"])
-    record(Tag.RUN_RESUMED, run, actor=acting_user, budget=_text(run.budget))
+    record(Tag.RUN_RESUMED, run, actor=acting_user, budget=as_text(run.budget))
     return run
 
 

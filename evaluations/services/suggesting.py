@@ -10,7 +10,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -20,11 +19,15 @@ from evaluations.rules.suggesting.asks import Asks
 from evaluations.selectors.suggesting import askable
 from evaluations.services.frozen import freeze_suggesting
 from evaluations.services.planning import plan_jobs, spread
-from evaluations.services.runs import check_ready, hashed
+from evaluations.services.run_starts import (
+    check_ready,
+    check_told,
+    hashed,
+    planned_once,
+    record_start,
+)
 from gradeapp.accounts.models import User
-from gradeapp.audit.record import record
-from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.refusals import BadInput
 from questions.models import Dataset, Question
 from questions.services.taxonomy import ensure_taxonomy
 
@@ -92,7 +95,6 @@ def start_suggesting(
     ``budget`` is in the endpoint's currency. The same idempotency key gives the
     same run, whatever else is asked.
     """
-    key = hashed(idempotency_key) if idempotency_key else None
     frozen = freeze_suggesting(wanted.endpoint, wanted.asks)
     chosen = {"query": wanted.query, "again": wanted.again, "limit": wanted.limit}
     run = Run(
@@ -104,35 +106,16 @@ def start_suggesting(
         fingerprint=frozen.fingerprint,
         status=RunStatus.QUEUED,
         budget=budget,
-        idempotency_key=key,
+        idempotency_key=hashed(idempotency_key),
         created_by=acting_user,
     )
-    try:
-        return _planned(run, wanted, acting_user)
-    except IntegrityError:
-        # The same key at the same moment: the other one was faster.
-        if there := Run.objects.filter(idempotency_key=key, idempotency_key__isnull=False).first():
-            return there
-        raise
 
+    def plan() -> None:
+        check_ready(wanted.endpoint, budget)
+        items = items_to_ask(wanted)
+        check_told(wanted.shown, len(items))
+        ensure_taxonomy()
+        run.save()
+        record_start(run, plan_jobs(run, items), asks=wanted.asks.value)
 
-@transaction.atomic
-def _planned(run: Run, wanted: Wanted, acting_user: User) -> Run:
-    key = run.idempotency_key
-    if key and (there := Run.objects.filter(idempotency_key=key).first()):
-        return there
-    check_ready(wanted.endpoint, run.budget)
-    items = items_to_ask(wanted)
-    if wanted.shown not in (None, len(items)):
-        raise Conflict(
-            _("The page showed %(shown)s calls, and it would be %(calls)s. Look again, and start.")
-            % {"shown": wanted.shown, "calls": len(items)},
-            code="other_number",
-        )
-    ensure_taxonomy()
-    run.save()
-    planned = plan_jobs(run, items)
-    budget = None if run.budget is None else str(run.budget)
-    detail = {"planned": planned, "budget": budget, "asks": wanted.asks.value}
-    record(Tag.RUN_STARTED, run, actor=acting_user, **detail)
-    return run
+    return planned_once(run, plan)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from evaluations.forms.model_reading import ReadForm
-from evaluations.models import Run
 from evaluations.selectors.model_reading import unread_responses
 from evaluations.services.model_reading import start_reading
-from evaluations.services.run_estimates import Estimate, estimate_reading
-from evaluations.tasks import ask_for_work
+from evaluations.services.run_estimates import estimate_reading
+from evaluations.views.run_starts import estimate_context, started
 from evaluations.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -30,40 +28,17 @@ def read(request: MemberRequest, pk: int) -> HttpResponse:
     form = ReadForm(sent) if "endpoint" in sent else ReadForm()
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect("runs:run", start(form, answered, request).pk)
+            begin = partial(start_reading, form.wanted(answered))
+            return redirect("runs:run", started(form, request.user, begin).pk)
         except Refusal as refusal:
             refused = str(refusal)
     context = {
         "form": form,
         "run": answered,
         "unread": unread_responses(answered).count(),
-        **estimate_context(form, answered),
+        **estimate_context(form, lambda: estimate_reading(form.wanted(answered))),
     }
     if refused:  # the estimate is of a form without errors
         form.add_error(None, refused)
     status = 400 if request.method == "POST" else 200
     return render(request, "evaluations/model_reading/new.html", context, status=status)
-
-
-def start(form: ReadForm, answered: Run, request: MemberRequest) -> Run:
-    """Start what the form says, and tell the workers after the commit."""
-    key = form.cleaned_data["key"]
-    with transaction.atomic():
-        run = start_reading(
-            form.wanted(answered),
-            acting_user=request.user,
-            budget=form.cleaned_data["budget"],
-            idempotency_key=str(key) if key else None,
-        )
-        transaction.on_commit(partial(ask_for_work, run.pk))
-    return run
-
-
-def estimate_context(form: ReadForm, answered: Run) -> dict[str, Estimate | str]:
-    """The estimate of a form that can be read, or the sentence why there is none."""
-    if not form.is_bound or not form.is_valid():
-        return {}
-    try:
-        return {"estimate": estimate_reading(form.wanted(answered))}
-    except Refusal as refusal:
-        return {"estimate_refused": str(refusal)}

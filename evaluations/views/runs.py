@@ -26,6 +26,7 @@ from evaluations.services import runs as services
 from evaluations.services.judging import ensure_judge
 from evaluations.services.run_estimates import Estimate, estimate
 from evaluations.tasks import ask_for_work
+from evaluations.views.run_starts import estimate_context, started
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import BadInput, NotFound, Refusal
@@ -134,46 +135,35 @@ def new_run(request: MemberRequest) -> HttpResponse:
         form = NewRunForm(request.POST)
         if form.is_valid():
             try:
-                run = start(form, request)
+                run = started(form, request.user, partial(start, form))
             except Refusal as refusal:
                 form.add_error(None, str(refusal))
             else:
                 return redirect("runs:run", run.pk)
     else:
         form = NewRunForm(request.GET) if request.GET else NewRunForm()
-    context = {"form": form, **estimate_context(form)}
+    context = {"form": form, **estimate_context(form, partial(estimated, form))}
     status = 400 if request.method == "POST" else 200
     return render(request, "evaluations/runs/new.html", context, status=status)
 
 
-def start(form: NewRunForm, request: MemberRequest) -> Run:
-    """Start what the form says, and tell the workers after the commit."""
+def start(form: NewRunForm, **paid: Any) -> Run:
+    """Start what the form says."""
     said = form.cleaned_data
-    with transaction.atomic():
-        run = services.start_run(
-            endpoint=said["endpoint"],
-            dataset=said["dataset"],
-            repeats=said["repeats"],
-            limit=said["limit"],
-            budget=said["budget"],
-            judge=ensure_judge(said["judge"]) if said["judge"] else None,
-            acting_user=request.user,
-            idempotency_key=str(said["key"]) if said["key"] else None,
-        )
-        transaction.on_commit(partial(ask_for_work, run.pk))
-    return run
+    return services.start_run(
+        endpoint=said["endpoint"],
+        dataset=said["dataset"],
+        repeats=said["repeats"],
+        limit=said["limit"],
+        judge=ensure_judge(said["judge"]) if said["judge"] else None,
+        **paid,
+    )
 
 
-def estimate_context(form: NewRunForm) -> dict[str, Estimate | str]:
-    """The estimate of a form that can be read, or the sentence why there is none."""
-    if not form.is_bound or not form.is_valid():
-        return {}
-    said = form.cleaned_data
+def estimated(form: NewRunForm) -> Estimate:
+    """What the run of a valid form asks and costs."""
     names = ("endpoint", "dataset", "repeats", "limit", "judge")
-    try:
-        return {"estimate": estimate(**{name: said[name] for name in names})}
-    except Refusal as refusal:
-        return {"estimate_refused": str(refusal)}
+    return estimate(**{name: form.cleaned_data[name] for name in names})
 
 
 @require_POST

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from evaluations.forms.suggesting import SuggestForm, filters_in
-from evaluations.models import Run
-from evaluations.services.run_estimates import Estimate, estimate_suggesting
+from evaluations.services.run_estimates import estimate_suggesting
 from evaluations.services.suggesting import start_suggesting
-from evaluations.tasks import ask_for_work
+from evaluations.views.run_starts import estimate_context, started
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.refusals import Refusal
 from questions.forms.filter_chips import chips
-from questions.forms.filters import QuestionFilter
 
 # Filters that stand in sight; the others are behind "More filters".
 FIRST = ("task", "subject", "type", "year", "labels")
@@ -35,7 +32,8 @@ def suggest(request: MemberRequest) -> HttpResponse:
     filters, refused = filters_in(sent), ""
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect("runs:run", start(form, filters, request).pk)
+            begin = partial(start_suggesting, form.wanted(filters))
+            return redirect("runs:run", started(form, request.user, begin).pk)
         except Refusal as refusal:
             refused = str(refusal)
     context = {
@@ -44,33 +42,9 @@ def suggest(request: MemberRequest) -> HttpResponse:
         "first": FIRST,
         "elsewhere": ELSEWHERE,
         "chosen_by": chips(filters) if filters.is_valid() else [],
-        **estimate_context(form, filters),
+        **estimate_context(form, lambda: estimate_suggesting(form.wanted(filters))),
     }
     if refused:  # the estimate is of a form without errors
         form.add_error(None, refused)
     status = 400 if request.method == "POST" else 200
     return render(request, "evaluations/suggesting/new.html", context, status=status)
-
-
-def start(form: SuggestForm, filters: QuestionFilter, request: MemberRequest) -> Run:
-    """Start what the form says, and tell the workers after the commit."""
-    key = form.cleaned_data["key"]
-    with transaction.atomic():
-        run = start_suggesting(
-            form.wanted(filters),
-            acting_user=request.user,
-            budget=form.cleaned_data["budget"],
-            idempotency_key=str(key) if key else None,
-        )
-        transaction.on_commit(partial(ask_for_work, run.pk))
-    return run
-
-
-def estimate_context(form: SuggestForm, filters: QuestionFilter) -> dict[str, Estimate | str]:
-    """The estimate of a form that can be read, or the sentence why there is none."""
-    if not form.is_bound or not form.is_valid():
-        return {}
-    try:
-        return {"estimate": estimate_suggesting(form.wanted(filters))}
-    except Refusal as refusal:
-        return {"estimate_refused": str(refusal)}
