@@ -195,7 +195,8 @@ class PlanForm(forms.Form):
     def _own_tolerance(self, task: Task) -> str:
         """The name of the field for the tolerance of *task*."""
         name = f"tolerance-{task.pk}"
-        self.fields[name] = PointsField(task_name(task.slug))
+        field = self.fields[name] = PointsField(task_name(task.slug))
+        field.widget.attrs["data-dataset"] = task.dataset_id
         return name
 
     @property

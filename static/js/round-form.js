@@ -1,12 +1,13 @@
-// Of the tasks only those of the chosen runs' datasets can be ticked; all while no run is chosen.
+// Of the tasks, to narrow by or with a tolerance of their own, only those of the chosen runs' datasets
+// are shown; all while no run is chosen.
 const form = document.getElementById("round-form");
 
 function show() {
   const runs = [...form.querySelectorAll("[name=runs]:checked")];
   const datasets = new Set(runs.map((run) => run.dataset.dataset));
-  for (const task of form.querySelectorAll("[name=tasks]")) {
+  for (const task of form.querySelectorAll("[name=tasks], [name^=tolerance-]")) {
     const other = datasets.size > 0 && !datasets.has(task.dataset.dataset);
-    task.closest("label").hidden = other;
+    task.closest("label, .field").hidden = other;
     task.disabled = other;
   }
 }

@@ -37,10 +37,16 @@ def test_only_tasks_of_the_chosen_runs_are_offered(site: Site, lead: User) -> No
     own, other = (page.get_by_role("checkbox", name=f"{one} task") for one in ("exam", "other"))
     expect(own).to_be_visible()
     expect(other).to_be_visible()
+    page.locator("summary", has_text="A tolerance of its own").click()
+    tolerances = [page.get_by_role("spinbutton", name=f"{one} task") for one in ("exam", "other")]
+    for tolerance in tolerances:
+        expect(tolerance).to_be_visible()
     other.check()
     page.get_by_role("checkbox", name="model of exam").check()
     expect(own).to_be_visible()
     expect(other).to_be_hidden()
+    expect(tolerances[0]).to_be_visible()
+    expect(tolerances[1]).to_be_hidden()
     expect(page.get_by_text("1 responses to 1 questions")).to_be_visible()
     page.get_by_role("checkbox", name="model of exam").uncheck()
     expect(other).to_be_visible()
