@@ -43,6 +43,8 @@ def number_text(value: float, kind: str) -> str:
     """The value in the style of *kind*, as in ``72.2 %`` or ``−0.25``; -0 is written 0."""
     style = STYLES[kind]
     scaled = round(value * style.scale, style.decimals) + 0.0
+    if kind == "seconds" and scaled == 0:
+        return f"< 1{style.unit}"  # no work takes no time
     sign = MINUS if scaled < 0 else "+" if style.signed and scaled > 0 else ""
     return f"{sign}{abs(scaled):,.{style.decimals}f}{style.unit}"
 

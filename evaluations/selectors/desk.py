@@ -25,6 +25,8 @@ from questions.selectors.bank import image_addresses
 from questions.selectors.rubrics import frozen
 
 IDLE_SECONDS = 300
+# Nobody reads and marks a response faster: such times say nothing of the work that is left.
+FEWEST_SECONDS = 3
 RECENT_MARKS = 20
 ENOUGH_MARKS = 3
 # What the desk shows of a slot's response, in one query.
@@ -163,9 +165,8 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     counts = {number: (done, left) for number, done, left in _counts(teacher.pk)}
     done, left = counts.get(marking_round.pk, (0, 0))
     rows = _recent(teacher.pk, marking_round.pk)
-    seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one is not None]
-    spent: int = sum(seconds)
-    pace = spent / len(seconds) if spent and len(seconds) >= ENOUGH_MARKS else None
+    seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one and one >= FEWEST_SECONDS]
+    pace = sum(seconds) / len(seconds) if len(seconds) >= ENOUGH_MARKS else None
     return OwnProgress(
         marked=done,
         total=done + left,

@@ -27,7 +27,7 @@ from evaluations.models import (
 from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, RoundStatus, SlotKind
 from evaluations.rules.marking.blinding import self_mention
 from evaluations.rules.marking.tolerance import within
-from evaluations.selectors.desk import IDLE_SECONDS
+from evaluations.selectors.desk import FEWEST_SECONDS, IDLE_SECONDS
 from evaluations.selectors.round_counts import SlotGroup, newest_marks, number_of, slot_groups
 from gradeapp.accounts.models import User
 from questions.models import Task
@@ -63,6 +63,11 @@ class RoundProgress:
     def not_final(self) -> int:
         """Responses without a final mark."""
         return self.responses - self.final
+
+    @property
+    def only_lead(self) -> bool:
+        """Whether every mark of a teacher is given, and all that is left waits for the lead."""
+        return self.marks == self.marks_due and self.waiting > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +271,7 @@ def round_progress(
 
 def _minutes_left(marking_round: MarkingRound, due: int) -> int | None:
     """Work that is left, shared by the teachers who marked lately."""
-    recent = newest_marks(marking_round, TEACHERS).filter(seconds__isnull=False)
+    recent = newest_marks(marking_round, TEACHERS).filter(seconds__gte=FEWEST_SECONDS)
     rows = list(recent.values_list("teacher", "seconds")[:RECENT_MARKS])
     seconds = sum(min(spent or 0, IDLE_SECONDS) for _, spent in rows)
     if not seconds:

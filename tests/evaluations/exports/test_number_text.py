@@ -21,6 +21,9 @@ from evaluations.rules.statistics.figure import Figure, missing
         (-0.001, "difference", "0.00"),
         (0, "difference", "0.00"),
         (-1, "coefficient", "−1.000"),
+        (0.4, "seconds", "< 1 s"),
+        (0, "seconds", "< 1 s"),
+        (41.5, "seconds", "42 s"),
         (0.8765, "coefficient", "0.876"),  # the float lies below the tie
         (12.5, "percent_difference", "+12.5"),
     ],

@@ -11,6 +11,7 @@ from django.urls import reverse
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import SlotKind
 from evaluations.rules.marking.scheme import Scheme
+from evaluations.selectors.desk import own_progress
 from evaluations.selectors.round_counts import AnswerPages, newest_marks, slot_groups
 from evaluations.selectors.rounds import (
     AnswerState,
@@ -131,3 +132,32 @@ def test_the_newest_marks_are_read_without_sorting_all(disputed: MarkingRound) -
 def test_what_waits_for_the_lead_is_found_by_an_index(disputed: MarkingRound) -> None:
     if connection.vendor == "sqlite":
         assert "slot_waiting" in answers_in(disputed, AnswerState.ARBITRATION).explain()
+
+
+def test_marks_given_faster_than_one_reads_tell_no_pace(teacher: User, other_teacher: User) -> None:
+    """Times of 0, 1 and 2 seconds are left out; 30, 60 and 90 make a minute each: 60 an hour."""
+    made = small_round([teacher], 7, scheme=Scheme.SINGLE)
+    *quick, one, two, three, left = answers_of(made)
+    for answer, seconds in zip(quick, (0, 1, 2), strict=True):
+        give(answer, teacher, ["1", "1", "1"], seconds=seconds)
+    assert own_progress(teacher, made).per_hour is None
+    assert round_progress(made).minutes_left is None
+    for answer, seconds in ((one, 30), (two, 60), (three, 90)):
+        give(answer, teacher, ["1", "1", "1"], seconds=seconds)
+    progress = own_progress(teacher, made)
+    assert (progress.per_hour, progress.minutes_left) == (60, 1)
+    assert round_progress(made).minutes_left == 1
+    assert not left.slots.filter(marked=True).exists()
+
+
+def test_when_all_teachers_are_through_the_rest_waits_for_the_lead(
+    teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], 2, scheme=Scheme.TWO_AND_LEAD)
+    equal, far = answers_of(made)
+    for person, points in ((teacher, ["3", "3", "6"]), (other_teacher, ["0", "0", "0"])):
+        give(equal, person, ["3", "3", "6"])
+        assert not round_progress(made).only_lead
+        give(far, person, points)
+    progress = round_progress(made)
+    assert (progress.final, progress.waiting, progress.only_lead) == (1, 1, True)
