@@ -45,6 +45,7 @@ def test_both_rates_and_the_reasons_between_them(lead: User, run: Run) -> None:
 def test_one_reason_alone(lead: User, run: Run) -> None:
     page = reverse("scoring:policies", args=[run.pk])
     assert len(logged_in(lead).get(page, {"reason": "reading"}).context["lines"]) == 1
+    assert "No response moved for this reason." in logged_in(lead).get(page, {"reason": "key"}).text
     assert logged_in(lead).get(page, {"reason": "mood"}).status_code == 400
 
 
