@@ -59,13 +59,26 @@ function intervals(data, t) {
   };
 }
 
+// The names beside the dots take their share of a narrow chart: words that do not fit go below.
+function inLines(label, width) {
+  const most = (width * 0.55) / (FONT_SIZE / 2);
+  const lines = [""];
+  for (const word of label.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length > most && lines.at(-1)) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
 export function dots(data, t, width) {
   const zero = { xAxis: 0, lineStyle: { color: t.muted, type: "solid", width: 1 } };
   const limits = marksAt(t, data.limits, "xAxis");
+  const name = inLines(data.axis.label, width);
   return {
     ...base(t),
-    grid: { left: 4, right: 18, top: 8, bottom: 34, containLabel: true },
-    xAxis: valueAxis(t, data.axis),
+    grid: { left: 4, right: 18, top: 8, bottom: 19 + 15 * name.length, containLabel: true },
+    xAxis: valueAxis(t, { ...data.axis, label: name.join("\n") }),
     yAxis: nameAxis(t, data.categories, width),
     series: [
       intervals(data, t),

@@ -49,7 +49,7 @@ export function valueAxis(t, axis = {}) {
     name: axis.label,
     nameLocation: "middle",
     nameGap: 28,
-    nameTextStyle: { color: t.muted },
+    nameTextStyle: { color: t.muted, lineHeight: 15 },
     min: axis.min,
     max: axis.max,
     axisLine: { show: false },
