@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -59,7 +60,8 @@ def scored(responses: list[Response]) -> Run:
     return responses[0].run
 
 
-def number(text: str) -> Decimal:
+def number(text: str) -> Any:
+    """The Decimal of a cell; typed loosely, so that it is compared with whole numbers."""
     return Decimal(re.sub(r"[ %]", "", text).replace("−", "-").replace("–", "0") or "0")
 
 
