@@ -114,13 +114,16 @@ class Environment:
 
 
 def sqlite(file: Path) -> dict[str, object]:
-    """SQLite that keeps what it confirmed (FULL) and queues writers instead of failing."""
+    """SQLite that keeps what it confirmed (FULL) and queues writers instead of failing.
+
+    They wait up to a minute: an import stores a whole file of answers in one piece.
+    """
     pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(file),
         "CONN_MAX_AGE": 600,
-        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas},
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 60, "init_command": pragmas},
     }
 
 

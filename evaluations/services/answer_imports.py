@@ -72,6 +72,9 @@ class _Import:
             stored, added = _store(file)
             if any(added.values()):
                 self.log.wrote(stored.dataset, added)
+        # Apart and in batches: scoring takes longer than storing, and SQLite has one writer at
+        # a time. What a kill leaves unscored is scored by the next import or by ``score``.
+        score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
         self.log.problems += stored.problems
         self.counts += added
         self.counts["unmatched"] += stored.unmatched
@@ -87,8 +90,8 @@ def import_answers(
 ) -> AnswerImportReport:
     """Add the published answers at *path*; a second import of them adds nothing.
 
-    Objective answers are scored at once under both policies; teachers' marks
-    become a published marking round, a judge's gradings its judgements. A row
+    Objective answers are scored under both policies after their file was stored;
+    teachers' marks become a published marking round, a judge's gradings its judgements. A row
     that has no question, that repeats another or whose mark is impossible is
     named in the problems and left out. Raises BadInput for an unknown source, a
     missing path, and when no answer at all could be read.
@@ -136,9 +139,8 @@ def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[
 
 
 def _store(file: AnswerFile) -> tuple[StoredAnswers, Counter[str]]:
-    """Everything one file adds, in the caller's transaction."""
+    """Everything one file adds but its scores, in the caller's transaction."""
     stored = store_answers(file)
-    score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
     added = Counter(
         responses=stored.added,
         marks=store_marks(file.name, stored),
