@@ -31,6 +31,9 @@ MOST_CHARACTERS = 2000
 MOST_RAW_CHARACTERS = 20_000
 MOST_ALTERNATIVES = 4
 _ALTERNATIVE = re.compile(r"#\s*#")
+_EMPTY_SET = re.compile(r"\\?\{\s*\\?\}")
+# "R" is the set of real numbers or a variable, such as a radius.
+_LETTER_OF_REALS = re.compile(r"(?:[a-z]\s*\\in\s*)?R")
 _PLAIN = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
 
 
@@ -68,7 +71,7 @@ def equivalent(gold: str, answer: str) -> Comparison:
 
 
 def _content(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+    return any(character.isalnum() for character in text) or bool(_EMPTY_SET.fullmatch(text))
 
 
 def _compared(left: str, right: str) -> Comparison:
@@ -102,5 +105,7 @@ def _readings(text: str) -> list[Shape]:
     if len(pieces) > 1:
         spaced = read(", ".join(pieces))
         readings += [spaced] if spaced != readings[0] else []
+    if _LETTER_OF_REALS.fullmatch(text):
+        readings.append(read(r"\mathbb{R}"))
     length = with_letter_unit(text)
     return readings + ([length] if length else [])

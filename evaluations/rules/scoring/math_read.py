@@ -192,7 +192,7 @@ def _piece(text: str, depth: int) -> Shape:
         return Labels(frozenset(chr(0x245F + int(digit)) for digit in re.findall(r"[1-9]", text)))
     if _REALS.match(text):
         return Range((Interval(MINUS_INFINITY, False, INFINITY, False),))
-    if text in (r"\emptyset", "空集", "empty set", "the empty set"):
+    if text in (r"\emptyset", "空集", "empty set", "the empty set", "{}"):
         return Items("set", ())
     if any(text[place] in "=<>" for place in top_level(text)) or re.search(
         r"\\(?:le|ge|ne) ?(?![a-z])", text
