@@ -53,6 +53,8 @@ _TURNED = re.compile(
 _EQUALS = re.compile(
     r"(?<![A-Za-z])(?:is|are|equals|equal to|was|be|comes to|makes)(?![A-Za-z])(?!\s{0,2}not\b)"
     r"|(?:等于|是|为|共有?|有)"
+    r"|(?:(?<![A-Za-z])[Nn]ot|n['’]t)\s{1,2}[^\s.,;]{1,20}[,;]?\s{1,2}but(?: rather)?(?![A-Za-z])"
+    r"|(?<![A-Za-z])(?:[Nn]o,? wait|[Ww]ait,? no)(?![A-Za-z])[,:.!]?"
 )
 _SENTENCE_END = re.compile(
     r"[。\n\x1e]|(?<=[\u4e00-\u9fff])!|(?<=[a-z])!(?=\s)|\.(?=\s+[A-Z\u4e00-\u9fff\"(]|\s*\Z|\s*[\n\x1e])"
@@ -131,6 +133,11 @@ def phrases(text: str) -> list[Passage]:
             start = _on_next_line(text, match.end())
             found.append(Passage(start, sentence_end(text, start), False, "answer_is"))
     return found
+
+
+def begins_anew(text: str) -> bool:
+    """True for a text that says "the answer is" once more instead of an answer."""
+    return bool(_PHRASE.search(text))
 
 
 def _is_meant(text: str, match: re.Match[str]) -> bool:

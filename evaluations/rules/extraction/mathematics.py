@@ -27,13 +27,17 @@ _CONFIDENCE = {
 _WORDING = 3
 _MOST_BARE = 300
 _LEAD = re.compile(
-    r"[\s:=,;。、\x1e*}]*(?:(?:that|it is|it's|about|approximately|约为?|大约|分别为?|应?为|是|等于"
+    r"[\s:=,;。、\x1e*}]*(?:(?:that|it is|it['’]s|about|approximately|约为?|大约|分别为?|应?为|是|等于"
     r"|因此|所以|故|从而|综上|[可解求即]?得到?|即|选|so|thus|hence|therefore"
-    r"|(?:we|i) (?:get|got|have|find)|it follows that)"
+    r"|(?:we|i) (?:get|got|have|find)|it follows that"
+    r"|(?:一共|总共|共)(?:有|需要?)?(?=\s{0,2}[\d$\\-]))"
     r"(?![A-Za-z])[\s:,]*|(?:equal to|simply|just|therefore|thus|hence|exactly)\s+){0,3}"
     r"|[\s:=,;。、\x1e*}]*",
     re.IGNORECASE,
 )
+# Said once more in another way, or taken back: what comes after it counts.
+_TAKEN_BACK = re.compile(r"(?<![A-Za-z])(?:[Nn]o,? wait|[Ww]ait,? no)(?![A-Za-z])[,:.!]?")
+_AGAIN = re.compile(rf".*(?:[,;]\s{{0,2}}[也亦]?即[为是]?|{_TAKEN_BACK.pattern})", re.DOTALL)
 _TRAIL = re.compile(r"(?:[\s,;:。、!！?？\x1e*]|(?<![.])\.)+\Z")
 _THOUSANDS = re.compile(r"([+-]?)(\d{1,3}(?:,\d{3})+)(\.\d+)?")
 _LETTERS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?![A-Za-z{])")
@@ -175,9 +179,12 @@ def _worded(text: str) -> Answer | None:
 
 
 def _last_phrase(text: str) -> Answer | None:
-    for passage in reversed(found_in.phrases(text)[-_WORDING * 4 :]):
+    passages = found_in.phrases(text)[-_WORDING * 4 :]
+    if passages and _TAKEN_BACK.search(text, passages[-1].end):
+        return None
+    for passage in reversed(passages):
         answer = _narrowed(text, passage, prose=True)
-        if answer:
+        if answer and not found_in.begins_anew(answer.text):
             return answer
     return None
 
@@ -276,8 +283,10 @@ def answer_of(
     content: str, start: int, end: int, pattern: str, *, closed: bool = False
 ) -> Answer | None:
     """*content* without what does not belong to it; None where nothing is left."""
-    lead = _LEAD.match(content)
-    skipped = lead.end() if lead else 0
+    again = _AGAIN.match(content)
+    skipped = again.end() if again and is_mathematical(content[again.end() :]) else 0
+    lead = _LEAD.match(content, skipped)
+    skipped = lead.end() if lead else skipped
     if content[skipped:].startswith("."):
         skipped += 0 if content[skipped + 1 : skipped + 2].isdigit() else 1
     tail = _TRAIL.search(content, skipped)
