@@ -64,7 +64,13 @@ def read_answer_by_patterns(
     if reading.undecided or (
         question_type != QuestionType.MULTIPLE_CHOICE and not several and several_letters(reading)
     ):
-        return unread(Outcome.AMBIGUOUS, parts, method=reading.method, pattern=reading.pattern)
+        return unread(
+            Outcome.AMBIGUOUS,
+            parts,
+            method=reading.method,
+            pattern=reading.pattern,
+            span=reading.span,
+        )
     if not several:
         return extraction_of(reading, "".join(sorted(set(reading.letters))))
     if len(reading.letters) != parts:
@@ -103,7 +109,8 @@ def _cut_off(extraction: Extraction, output: str, question_type: str) -> Extract
     last = max((span[1] for span in extraction.spans if span), default=0)
     at_the_cut = not output[last:].strip()
     # A set may have lost its last letters: "AC" cut from "ACD".
-    unfinished_set = question_type == QuestionType.MULTIPLE_CHOICE and at_the_cut
+    read = extraction.outcome is Outcome.READ
+    unfinished_set = read and question_type == QuestionType.MULTIPLE_CHOICE and at_the_cut
     if extraction.method in _NEEDS_THE_WHOLE_TEXT or unfinished_set:
         return unread(Outcome.TRUNCATED, parts)
     return extraction

@@ -13,5 +13,11 @@ def read_multi_choice(source: SourceText, letters: str) -> Extraction:
     if reading is None or not reading.letters:
         return unread(Outcome.NO_ANSWER, 1)
     if reading.undecided:
-        return unread(Outcome.AMBIGUOUS, 1, method=reading.method, pattern=reading.pattern)
+        return unread(
+            Outcome.AMBIGUOUS,
+            1,
+            method=reading.method,
+            pattern=reading.pattern,
+            span=reading.span,
+        )
     return extraction_of(reading, "".join(sorted(set(reading.letters))))

@@ -25,7 +25,8 @@ class Extraction:
     ``answers`` holds one entry per sub-question: a letter, a sorted set of
     letters such as ``"ACD"``, or None for a gap. ``spans`` runs parallel to it:
     character offsets (start, end) in the original output of the words that
-    were the evidence, None for a gap. ``method`` is the step of the cascade
+    were the evidence, None for a gap; of an ambiguous output the words that
+    leave it open, where one place does. ``method`` is the step of the cascade
     and ``pattern`` the name of the wording that decided. ``confidence`` (0 to
     1) orders the methods by how explicit they are; it is not a probability.
     """
@@ -39,10 +40,16 @@ class Extraction:
 
     def __post_init__(self) -> None:
         if len(self.answers) != len(self.spans):
-            raise ValueError("every answer has its span, and every gap has None")
+            raise ValueError("every answer and every gap has its span or None")
 
 
-def unread(outcome: Outcome, parts: int, *, method: str = "none", pattern: str = "") -> Extraction:
-    """An extraction without any answer: *parts* gaps and the reason."""
-    gaps = (None,) * parts
-    return Extraction(gaps, outcome, method, pattern, gaps, 0.0)
+def unread(
+    outcome: Outcome,
+    parts: int,
+    *,
+    method: str = "none",
+    pattern: str = "",
+    span: Span | None = None,
+) -> Extraction:
+    """An extraction without any answer: *parts* gaps and the reason, with the words for it."""
+    return Extraction((None,) * parts, outcome, method, pattern, (span,) * parts, 0.0)

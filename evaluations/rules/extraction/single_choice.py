@@ -27,7 +27,13 @@ def read_single_choice(source: SourceText, letters: str) -> Extraction:
     if reading is None or not reading.letters:
         return unread(Outcome.NO_ANSWER, 1)
     if several_letters(reading):
-        return unread(Outcome.AMBIGUOUS, 1, method=reading.method, pattern=reading.pattern)
+        return unread(
+            Outcome.AMBIGUOUS,
+            1,
+            method=reading.method,
+            pattern=reading.pattern,
+            span=reading.span,
+        )
     return extraction_of(reading, reading.letters[0])
 
 

@@ -70,6 +70,13 @@ def test_the_desk_shows_the_evidence_and_neither_key_nor_model(curator: User) ->
     assert 'value="read" checked' in page
 
 
+def test_what_leaves_a_response_open_is_marked(curator: User) -> None:
+    [one] = answers("【答案】B，D")
+    page = logged_in(curator).get(item(one)).content.decode()
+    [marked] = re.findall(r"<mark[^>]*>([^<]*)</mark>", page)
+    assert "B，D" in marked
+
+
 def test_one_press_confirms_and_the_next_response_comes(curator: User) -> None:
     one, other = answers(BRACKETED, BRACKETED)
     answer = save(logged_in(curator), one, **{"outcome": "read", "answer-1": "C"})
