@@ -27,8 +27,8 @@ _CONFIDENCE = {
 _WORDING = 3
 _MOST_BARE = 300
 _LEAD = re.compile(
-    r"[\s:=,;。、\x1e*}]*(?:(?:that|it is|it['’]s|about|approximately|约为?|大约|分别为?|应?为|是|等于"
-    r"|因此|所以|故|从而|综上|[可解求即]?得到?|即|选|so|thus|hence|therefore"
+    r"[\s:=,;。、\x1e*}]*(?:(?:that|it is|it['’]s|about|approximately|约为?|大约|分别为?|应?为|是"
+    r"|等于|因此|所以|故|从而|综上|[可解求即]?得到?|即|选|so|thus|hence|therefore"
     r"|(?:we|i) (?:get|got|have|find)|it follows that"
     r"|(?:一共|总共|共)(?:有|需要?)?(?=\s{0,2}[\d$\\-]))"
     r"(?![A-Za-z])[\s:,]*|(?:equal to|simply|just|therefore|thus|hence|exactly)\s+){0,3}"
