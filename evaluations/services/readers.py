@@ -30,6 +30,11 @@ from evaluations.selectors.reading_patterns import PatternSet
 from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
 
 AGIEVAL_VERSION = "agieval-1"
+GAOKAO_BENCH_VERSION = "gaokao-bench-1"
+PUBLISHED_VERSIONS = {
+    PublishedRules.AGIEVAL: AGIEVAL_VERSION,
+    PublishedRules.GAOKAO_BENCH: GAOKAO_BENCH_VERSION,
+}
 # Where patterns are tried after the cascade.
 UNSURE = (Outcome.NO_ANSWER, Outcome.AMBIGUOUS)
 
@@ -54,8 +59,8 @@ class AnswerKey:
     @property
     def reader(self) -> str:
         """The version of the reader that reads for this key where nobody says more."""
-        if self.rules is PublishedRules.AGIEVAL:
-            return AGIEVAL_VERSION
+        if self.rules is not None:
+            return PUBLISHED_VERSIONS[self.rules]
         is_exact = self.question_type == QuestionType.EXACT_ANSWER
         return EXACT_VERSION if is_exact else EXTRACTOR_VERSION
 
@@ -78,7 +83,7 @@ def read_published(response: Response, key: AnswerKey) -> Read:
     if key.rules is PublishedRules.AGIEVAL:
         return Read(read_agieval(response.text, key.task), key.reader)
     parts = len(key.key)
-    return Read(read_answer_published(response.text, key.question_type, parts), EXTRACTOR_VERSION)
+    return Read(read_answer_published(response.text, key.question_type, parts), key.reader)
 
 
 class StrictReaders:

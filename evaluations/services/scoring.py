@@ -22,7 +22,7 @@ from evaluations.rules.scoring.policies import (
 from evaluations.selectors.reading_patterns import PatternSet, accepted_patterns
 from evaluations.selectors.repaired_keys import repaired_keys
 from evaluations.services.readers import (
-    AGIEVAL_VERSION,
+    PUBLISHED_VERSIONS,
     AnswerKey,
     Read,
     StrictReaders,
@@ -38,7 +38,7 @@ BATCH = 500
 SCORE_VERSION = f"{EXTRACTOR_VERSION}+{SCORER_VERSION}"
 PRESENT_VERSIONS = (
     SCORE_VERSION,
-    *(f"{reader}+{SCORER_VERSION}" for reader in (EXACT_VERSION, AGIEVAL_VERSION)),
+    *(f"{reader}+{SCORER_VERSION}" for reader in (EXACT_VERSION, *PUBLISHED_VERSIONS.values())),
 )
 
 SEVERAL_ANSWERS = (

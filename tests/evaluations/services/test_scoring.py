@@ -34,6 +34,9 @@ def test_a_response_is_read_and_scored_under_both_policies() -> None:
     assert strict.extraction.answers == ["A"]
     start, end = strict.extraction.spans[0]
     assert "A" in text[start:end]
+    published = ObjectiveScore.objects.get(response=response, policy="published")
+    assert published.extraction.version == "gaokao-bench-1"
+    assert published.version.startswith("gaokao-bench-1+")
 
 
 def test_scoring_again_adds_nothing() -> None:
