@@ -31,10 +31,16 @@ def search_state(status: str) -> tuple[str | Promise, str]:
 
 @register.filter
 def tenths(part: int, whole: int) -> str:
-    """A share in percent to a tenth, rounded down, so that 100 % means all; a dash of nothing."""
+    """A share in percent, rounded to a tenth (a half up); a dash of nothing.
+
+    100.0 % means all and 0.0 % means none: what rounds to one of them and is not stays
+    a tenth away.
+    """
     if not whole:
         return "–"
-    thousandths = 1000 * part // whole
+    thousandths = (2000 * part + whole) // (2 * whole)
+    if 0 < part < whole:
+        thousandths = min(max(thousandths, 1), 999)
     return f"{thousandths // 10}.{thousandths % 10} %"
 
 

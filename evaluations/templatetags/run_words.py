@@ -82,8 +82,11 @@ def speed(per_second: float | None, overall: float | None = None) -> str:
 
 @register.filter
 def share(part: int, whole: int) -> str:
-    """A share in percent, rounded down, so that 100 % means all; a dash of nothing."""
-    return f"{100 * part // whole} %" if whole else "–"
+    """A share in percent, rounded, but 100 % means all and 0 % none; a dash of nothing."""
+    if not whole:
+        return "–"
+    percent = (200 * part + whole) // (2 * whole)
+    return f"{min(max(percent, 1), 99) if 0 < part < whole else percent} %"
 
 
 @register.filter
