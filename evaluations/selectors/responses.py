@@ -14,13 +14,21 @@ from evaluations.models import Extraction, Job, Judgement, ObjectiveScore, Respo
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.rules.scoring.policies import Policy
 
+# Of a stretch of a response a page shows so many characters at both ends, and so many stretches.
+SHOWN = 6_000
+MOST_PIECES = 400
+
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a response; ``number`` names the sub-answers that were read in it, if any."""
+    """A stretch of a response; ``number`` names the sub-answers that were read in it, if any.
+
+    ``omitted`` counts the characters that a page leaves out of a very long stretch.
+    """
 
     text: str
     number: str = ""
+    omitted: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ def _reading(
         SubAnswer(number, answer, key, None if given is None else Decimal(given), full)
         for number, (answer, key, given, full) in enumerate(rows, 1)
     ]
-    pieces = pieces_of(response.text, extraction.spans)
+    pieces = for_page(pieces_of(response.text, extraction.spans))
     return Reading(policy, extraction, score, pieces, sub_answers)
 
 
@@ -138,6 +146,29 @@ def pieces_of(text: str, spans: Sequence[Sequence[int] | None]) -> list[Piece]:
             cuts.update(min(max(edge, 0), len(text)) for edge in span)
     edges = sorted(cuts)
     return [Piece(text[start:end], _readers(spans, start, end)) for start, end in pairwise(edges)]
+
+
+def for_page(pieces: Sequence[Piece]) -> list[Piece]:
+    """*pieces* for the eye: of each long one both ends, of very many the first and the last.
+
+    A hundred thousand characters without a break keep a browser busy for a minute.
+    """
+    if len(pieces) > MOST_PIECES:
+        half = MOST_PIECES // 2
+        left_out = sum(len(piece.text) for piece in pieces[half:-half])
+        pieces = [*pieces[:half], Piece("", omitted=left_out), *pieces[-half:]]
+    return [part for piece in pieces for part in _shortened(piece)]
+
+
+def _shortened(piece: Piece) -> list[Piece]:
+    left_out = len(piece.text) - 2 * SHOWN
+    if left_out <= 0:
+        return [piece]
+    return [
+        Piece(piece.text[:SHOWN], piece.number),
+        Piece("", omitted=left_out),
+        Piece(piece.text[-SHOWN:], piece.number),
+    ]
 
 
 def _readers(spans: Sequence[Sequence[int] | None], start: int, end: int) -> str:

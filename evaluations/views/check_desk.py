@@ -32,7 +32,7 @@ from evaluations.selectors.answer_check_queue import (
     waiting,
 )
 from evaluations.selectors.answer_checks import reading_to_check, spans_of
-from evaluations.selectors.responses import pieces_of
+from evaluations.selectors.responses import for_page, pieces_of
 from evaluations.services.answer_checks import save_check
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -149,7 +149,7 @@ def _context(
     return {
         "response_id": response.public_id,
         "after": response.pk,
-        "pieces": pieces_of(response.text, spans_of(reading)),
+        "pieces": for_page(pieces_of(response.text, spans_of(reading))),
         "text": response.text,
         "cut_off": response.finish_reason == "length",
         "by_model": not hasattr(reading, "policy"),
