@@ -23,7 +23,7 @@ from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
 from evaluations.rules.extraction.patterns import refuses
 from evaluations.rules.extraction.source_text import SourceText
 
-READER_VERSION = "exact-1"
+READER_VERSION = "exact-2"
 
 _HAN = "一二三四五六七八九十"
 _MARKER = re.compile(
