@@ -40,6 +40,8 @@ _FORMULA_RIGHT = re.compile(
 )
 # "答案=C" and "-> C" are no formulas, so "=" is not here.
 _FORMULA_LEFT = re.compile(r"(?:[\^≤≥≠≈∈∉⊂⊆∩∪×÷·∥⊥∽≌∠△⊙_]|[A-Za-z0-9)][-+<]|[a-z0-9)]/)\s?[{(]?\Z")
+# After a letter in quotes: the name of a field of JSON, not its value.
+JSON_KEY_RIGHT = re.compile(r"\"\s{0,2}:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ def _letterings(text: str, letters: str) -> Iterator[Lettering]:
     for match in reversed(list(_runs(letters).finditer(text))):
         left = text[max(0, match.start() - 14) : match.start()]
         if _FORMULA_RIGHT.match(text, match.end()) or _FORMULA_LEFT.search(left):
+            continue
+        if match[0].islower() and left[-1:] == '"' and JSON_KEY_RIGHT.match(text, match.end()):
             continue
         closing = _CLOSING.match(text, match.end())
         start = match.start() - _length_of_opening(left)

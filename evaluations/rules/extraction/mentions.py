@@ -37,6 +37,7 @@ class Stance(StrEnum):
     COMMITTED = "committed"
     AFFIRMED = "affirmed"
     REJECTED = "rejected"
+    FAULTED = "faulted"
     NAMED = "named"
 
 
@@ -175,6 +176,8 @@ def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
         return _Verdict(Stance.REJECTED)
     if is_small:
         return _Verdict(Stance.NAMED)
+    if p.FAULTED_CLAUSE.search(clause):
+        return _Verdict(Stance.FAULTED)
     return _Verdict(Stance.AFFIRMED if p.AFFIRMED_CLAUSE.search(clause) else Stance.NAMED)
 
 
@@ -198,10 +201,11 @@ def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
     at_boundary = bool(p.BOUNDARY_RIGHT.match(right))
     for cue in p.cues_for(left):
         match = cue.pattern.search(left) if at_boundary or not (cue.weak or is_small) else None
-        if match is None:
+        if match is None or (cue.right and not cue.right.match(right)):
             continue
         before = left[: match.start()]
-        if p.NEGATED_CUE.search(before):
+        # "不，是B": what stands before a comma does not negate what comes after it.
+        if match[0][0] not in ",;。:\n" and p.NEGATED_CUE.search(before):
             return _Verdict(Stance.REJECTED)
         if p.CONDITIONAL_CUE.search(before):
             return _Verdict(Stance.NAMED)

@@ -18,12 +18,14 @@ RIGHT_WINDOW = 80
 class Cue(NamedTuple):
     """A left wording that commits to the letter after it.
 
-    A ``weak`` one ("so C", "应该是C") also needs the letter to end its phrase.
+    A ``weak`` one ("so C", "应该是C") also needs the letter to end its phrase;
+    one with a ``right`` needs that wording after it ("只有C符合").
     """
 
     name: str
     pattern: re.Pattern[str]
     weak: bool = False
+    right: re.Pattern[str] | None = None
 
 
 def _left(pattern: str) -> re.Pattern[str]:
@@ -54,7 +56,7 @@ CUES = (
     Cue(
         "zh.choose",
         _left(
-            rf"(?:选择|选取|选出|选定|选中|勾选|选填|选|填写?)(?:的|了|出)?(?:{_ZH_FILL}|答案){{0,4}}\s{{0,3}}"
+            rf"(?:选择|选取|选出|选定|选中|勾选|选填|选|填写?)(?:的|了|出)?(?:{_ZH_FILL}|答案|第[一二三四五六七]个){{0,4}}\s{{0,3}}"
         ),
     ),
     Cue(
@@ -63,6 +65,14 @@ CUES = (
             r"不?(?:正确|错误|有误|无误|不当|恰当|合适|合理|不妥|成立|最佳|最好|属于[^,。;\n]{0,8}"
             r"|(?:符合|满足|没有|能)[^,。;\n]{0,10})(?:的(?:一?项|选项|说法|叙述|表述|描述|一组|一句|句子)?"
             rf"|选项|说法)\s{{0,2}}(?:是|为|有|:)(?:{_ZH_FILL}){{0,3}}\s{{0,3}}"
+        ),
+    ),
+    Cue(
+        "zh.only",
+        _left(r"(?:只有(?<!不是只有)(?<!并非只有)(?<!是否只有)|唯有|仅有)\s{0,2}"),
+        right=_right(
+            r"\s{0,2}(?:的?(?:说法|表述|叙述|描述|观点|结论|内容))?\s{0,2}(?:才|最|是|完全|能|可以?){0,2}"
+            r"(?:符合|正确|对的?(?=[,。;\s]|\Z)|成立|满足|恰当|合适|合理|准确|贴切)"
         ),
     ),
     Cue("zh.corrected", _left(r"(?:更正|改为|改成|改选|修正|订正|纠正)(?:为|是|:)?\s{0,3}")),
@@ -94,7 +104,7 @@ CUES = (
         "en.answer",
         _left(
             rf"(?<![A-Za-z])(?:answers?|ans)[\"'}}\]】)]{{0,2}}(?:{_EN_FILL}){{0,4}}{_EN_IS}(?:{_EN_FILL}){{0,5}}\s{{0,4}}"
-            r"|(?:\A|\n)\s{0,3}(?:final |correct |my )?(?:answers?|ans)\s{0,3}"
+            r"|(?:\A|\n)\s{0,3}(?:final |correct |my )?(?:answers?|ans\.?)\s{0,3}"
         ),
     ),
     Cue(
@@ -181,7 +191,7 @@ def negated_left(left: str) -> bool:
 # The same before a cue: "不能" before "选A", "would not" before "choose A".
 NEGATED_CUE = _left(
     r"(?:不(?:会|能|可能|应该?|该|可|再|要)?|没有?|未|(?<![分特差])别|勿|并?非|误|错|漏|易|多|备|无法)\s?"
-    r"|(?:\bnot|n't|\bnever|\bcannot|\bneither)\s(?:\w{1,12}\s)?"
+    r"|(?:\bnot|n't|\bnever|\bcannot|\bneither)\s(?:\w{2,12}\s)?"
 )
 CONDITIONAL_CUE = _left(
     r"(?:如果|假如|假设|倘若|要是|若)[^,。;:\n]{0,8}"
@@ -232,9 +242,30 @@ REJECTED_CLAUSE = re.compile(
     r"|\bnot\b|n't|\b(?:incorrect|wrong|false|invalid)\b",
     re.IGNORECASE,
 )
+# What examiners hold against an option; it does not say that the option is wrong, for
+# the question may ask for the one with the fault.
+FAULTED_CLAUSE = re.compile(
+    "|".join(
+        rf"{fault}(?<!没有{fault})(?<!未{fault})(?!正确)"
+        for fault in (
+            *(
+                "说法绝对",
+                "表述绝对",
+                "叙述绝对",
+                "过于绝对",
+                "太绝对",
+                "太过绝对",
+                "过分绝对",
+                "绝对化",
+            ),
+            *("偷换概念", "无中生有", "以偏概全", "张冠李戴", "曲解", "断章取义", "因果倒置"),
+            *("于文无据", "夸大其词", "夸大其辞"),
+        )
+    )
+)
 AFFIRMED_CLAUSE = re.compile(
-    r"(?:正确|恰当|合理|成立|当选|最佳|最好|合适|贴切|准确|(?<!相)对|是答案)(?:的|了|答案|选项|一项){0,2}\s{0,2}\Z"
-    r"|符合(?:题意|题干|要求|题目|文意|史实|原文)[^,。]{0,4}\Z|\A\s{0,2}[√✓✔✅](?!\s?[0-9(])"
+    r"(?:正确|恰当|合理|成立|当选|最佳|最好|合适|贴切|准确|(?<![相绝反针])对|是答案)(?:的|了|答案|选项|一项){0,2}\s{0,2}\Z"
+    r"|符合(?:题意|题干|要求|题目|文意|史实|原文)[^,。]{0,4}\Z|\A\s{0,2}(?:[√✓✔✅](?!\s?[0-9(])|(?:[全都均皆]选|is)\s{0,2}\Z)"
     r"|\b(?:is|are|seems?|must be|would be|looks?)(?: \w{1,12}){0,3} "
     r"(?:correct|right|true|best|accurate|valid|answers?|choice|one|option)\b|\b(?:correct|right|true)\s{0,2}\Z",
     re.IGNORECASE,

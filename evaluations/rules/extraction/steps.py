@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from evaluations.rules.extraction import patterns as p
+from evaluations.rules.extraction.letter_lists import JSON_KEY_RIGHT
 from evaluations.rules.extraction.mentions import Mention, Stance, find_mentions
 from evaluations.rules.extraction.reading import Reading
 from evaluations.rules.extraction.source_text import SourceText
@@ -31,6 +32,7 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _OR = re.compile(r"或者?|/|\bor\b", re.IGNORECASE)
+_SMALL_REPEATED = re.compile(r"(?<![A-Za-z])([a-g])\1++(?![A-Za-z])")
 # "B. 因为…", "(C) The author…", "B, because": the output opens with its answer.
 _LEADING = re.compile(
     r"\s{0,4}[(\[\"]?(?P<letter>[A-Za-z])"
@@ -108,13 +110,21 @@ def whole(source: SourceText, letters: str) -> Reading | None:
         if not re.fullmatch(rf"{_MARGIN}*+(?:[{group}]{_MARGIN}*+)++", text):
             continue
         found = list(re.finditer(f"[{group}]", text))
+        # No item has so many sub-questions that more places would be asked for.
+        is_key = alphabet.islower() and JSON_KEY_RIGHT.match(text, found[0].end())
+        if is_key or len(found) > _MOST_PLACES:
+            return None
         names = tuple(match[0].upper() for match in found)
         span = source.span(found[0].start(), found[-1].end())
-        # No item has so many sub-questions that more places would be asked for.
-        placed = found if len(found) <= _MOST_PLACES else ()
-        places = tuple(source.span(*match.span()) for match in placed)
+        places = tuple(source.span(*match.span()) for match in found)
         return Reading(names, span, "whole_output", "whole", 0.95, undecided, places)
     return None
+
+
+def alone(source: SourceText, letters: str) -> Reading | None:
+    """What ``whole`` reads for one question; "aaa!" in small letters is no answer."""
+    reading = whole(source, letters)
+    return None if reading and _SMALL_REPEATED.search(source.text) else reading
 
 
 @lru_cache(maxsize=64)
@@ -181,8 +191,11 @@ def affirmed(source: SourceText, letters: str) -> Reading | None:
     right = [m for m in mentions if m.stance is Stance.AFFIRMED]
     names = tuple(dict.fromkeys(x for m in right for x in m.letters))
     rejected = {x for m in mentions if m.stance is Stance.REJECTED for x in m.letters}
+    spoken_against = rejected | {
+        x for m in mentions if m.stance is Stance.FAULTED for x in m.letters
+    }
     others = {x for m in mentions for x in m.letters} - set(names)
-    if not names or rejected & set(names) or (rejected and rejected < others):
+    if not names or spoken_against & set(names) or (rejected and spoken_against < others):
         return None
     span = source.span(right[0].start, right[-1].end)
     undecided = any(m.undecided for m in right)
@@ -193,7 +206,7 @@ def lone_line(source: SourceText, letters: str) -> Reading | None:
     """The first or the last line is a lone letter or list; if both are, they must agree."""
     lines = [match.span() for match in _LINE.finditer(source.text) if match[0].strip()]
     ends = dict.fromkeys([lines[0], lines[-1]]) if lines else {}
-    found = [reading for line in ends if (reading := whole(source.part(*line), letters))]
+    found = [reading for line in ends if (reading := alone(source.part(*line), letters))]
     if not found:
         return None
     last = found[-1]
@@ -206,6 +219,8 @@ def leading(source: SourceText, letters: str) -> Reading | None:
     """The output opens with its answer ("B. 因为…"), and is no list of the options."""
     match = _LEADING.match(source.text)
     if match is None or match["letter"].upper() not in letters:
+        return None
+    if match["letter"].islower() and JSON_KEY_RIGHT.match(source.text, match.end("letter")):
         return None
     if len(set(_OPTION_LINE.findall(source.text))) > 1:
         return None
@@ -247,5 +262,5 @@ def from_mention(source: SourceText, mention: Mention, method: str, confidence: 
     )
 
 
-_IN_TAG: tuple[Step, ...] = (whole, opening, committed, affirmed, bracketed)
-_UNTAGGED: tuple[Step, ...] = (whole, committed, affirmed, lone_line, leading, bracketed)
+_IN_TAG: tuple[Step, ...] = (alone, opening, committed, affirmed, bracketed)
+_UNTAGGED: tuple[Step, ...] = (alone, committed, affirmed, lone_line, leading, bracketed)
