@@ -24,7 +24,7 @@ from evaluations.rules.extraction.single_choice import (
 from evaluations.rules.extraction.source_text import SourceText, plain_source
 from questions.rules.vocabulary import QuestionType
 
-EXTRACTOR_VERSION = "strict-2"
+EXTRACTOR_VERSION = "strict-3"
 
 _DEFAULT_LETTERS = {QuestionType.FIVE_OUT_OF_SEVEN: "ABCDEFG"}
 # In an output that was cut off, the rest might still have spoken against these.

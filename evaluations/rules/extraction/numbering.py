@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evaluations.rules.extraction.reading import Reading
 from evaluations.rules.extraction.source_text import SourceText
@@ -31,6 +32,10 @@ _STYLES = (
         "bare",
         r"(?<![A-Za-z0-9.,-])(?P<n>\d{1,3})(?=\s{0,4}[-=]?\s{0,3}[(\[\"]?[A-Ga-g](?![A-Za-z]))",
     ),
+    (
+        "said",
+        r"(?<![A-Za-z0-9.-])(?<!\d,)(?P<n>\d{1,3})\s?(?:小?题|空)?\s?(?:应该?|答案)?(?=[选填是为]\s?[:(]?\s?[A-G](?![A-Za-z]))",
+    ),
     ("glued", r"(?<=[A-G])(?P<n>\d{1,3})(?=\s?[.:、)]?\s?[A-G](?![A-Za-z]))"),
 )
 _MARKERS = re.compile(
@@ -43,6 +48,36 @@ _AFTER = re.compile(r"\s{0,3}[.:、)-]{0,2}")
 _RANGE = re.compile(
     r"(?<![A-Za-z0-9.])\(?(?P<low>\d{1,3})\)?\s?(?:题)?\s?(?:-|–|—|~|至|到|to)\s?\(?(?P<high>\d{1,3})\)?"
     r"\s?(?:小?题)?\s{0,2}[.:、)]?\s{0,3}"
+)
+# "更正：第2题应选D", "Wait, 42 should be D": an answer to another question than the one
+# whose text it stands in. The question's number has a word of correction before it, or a
+# wording of duty after it; the letter ends its phrase.
+_CORRECTING = (
+    r"(?:更正|修正|订正|改正|纠正|勘误|修改|等等|等一下|不对|抱歉|错了"
+    r"|\b(?:corrections?|corrected|wait|sorry|actually|oops|on second thoughts?))(?![a-z])"
+    r"[\s,:.!、。-]{0,4}(?:(?:将|把|其中|应为|the answer to|for|i meant)\s?)?"
+)
+_OTHER_NUMBER = (
+    r"[(\[]?(?:第|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?)?\s?"
+    r"(?P<{}>(?<!\d)(?<!\d\.)\d{{1,3}})\s?[)\]]?(?:小?题|空)?"
+)
+_TO_BE = (
+    r"(?:应该|应当|应|答案)(?:是|为|选|填|改为|改成|改选)?|改(?:为|成|选)"
+    r"|(?:should|must|ought to)(?: have been| be)|(?:is|was) (?:actually|really|in fact)"
+)
+_TO_BE_OR_IS = rf"{_TO_BE}|[选是为填]|is|=|→|->|:|[.、](?!\d)"
+_WITHDRAWN = r"(?:[选是]?[A-G]\s?(?:不对|错了?|有误|错误)\s?[,;]\s?(?:应该?)?[选是为]?\s?)?"
+_OTHER_LETTER = (
+    r"\s?[(\[\"]?(?-i:(?P<{}>[{}]))(?=[)\]\"]?(?:选?项)?\s{{0,2}}(?:[.。,;!)\n]|not\b|\Z))"
+)
+# All there is after the repeated number of a question: "(2)D", "2. 应选D".
+_REPEATED = (
+    r"\s{{0,3}}(?:{}|选|是|为|填|is|:){{0,2}}\s?[(\[\"]?(?-i:(?P<letter>[{}]))[)\]\"]?(?:选?项)?"
+    r"[\s.。,;!]*"
+)
+# "A. 5 B. 2": options with numbers, not numbers with options.
+_NUMBERED_OPTION = re.compile(
+    r"[(\[]?(?<![A-Za-z])[A-G][)\]]?\s?[.:、)=→-]{0,2}\s?[(\[]?(?:\d{1,3}|[-–—/]|[Nn]one|无)[)\]]?(?![a-z0-9])[\s,;.。、]*+"
 )
 # The end of an output decides; one with more lists of numbers than this is noise.
 _MOST_RUNS = 30
@@ -76,15 +111,37 @@ def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[lis
     """Every way to cut the text at ascending numbers into at most *parts* slots.
 
     One style of number at a time, then all together; later runs first, because
-    the last list of answers is the one that counts.
+    the last list of answers is the one that counts. A correction of one question
+    that stands in the text of another is a slot of its own, after that one.
     """
     markers = find_markers(source, letters)
     for own in _groups(markers):
         end = len(source.text)
         for run in reversed(_ascending_runs(own)[-_MOST_RUNS:]):
             for base in _bases(run, parts):
-                yield _slots(source, run, base, parts, end)
+                slots = _slots(source, run, base, parts, end)
+                corrected = [
+                    part for slot in slots for part in _corrected(slot, base, parts, letters)
+                ]
+                # With a gap, the later list may count other questions.
+                if len(slots) == parts:
+                    corrected += _repeated(source, own, end, base, parts, letters)
+                yield corrected
             end = run[0].start
+
+
+def options_with_numbers(text: str, parts: int) -> bool:
+    """True for "A. 5 B. 2 C. 1": *parts* options or more, each with a number after it.
+
+    Whether these are the gaps that the options fill nobody can tell.
+    """
+    first = _NUMBERED_OPTION.search(text)
+    if first is None or any(character.isdigit() for character in text[: first.start()]):
+        return False
+    position, found = first.end(), 1
+    while pair := _NUMBERED_OPTION.match(text, position):
+        position, found = pair.end(), found + 1
+    return found >= max(parts, 2) and not text[position:].strip()
 
 
 def _groups(markers: Sequence[Marker]) -> Iterator[list[Marker]]:
@@ -213,3 +270,61 @@ def _slots(
         for marker, limit in zip(run, ends, strict=True)
         if base <= marker.number < base + parts
     ]
+
+
+def _corrected(slot: Slot, base: int, parts: int, letters: str) -> list[Slot]:
+    """*slot* up to the first correction of another question, and a slot for each of those."""
+    if slot.fixed:
+        return [slot]
+    others = []
+    cut = None
+    for match in _corrections(letters).finditer(slot.source.text):
+        index = int(match["n"] or match["m"]) - base
+        # What is said of the slot's own question is read with the rest of its text.
+        own = index == slot.index and not match["n"]
+        if own or not 0 <= index < parts:
+            continue
+        cut = match.start() if cut is None else cut
+        others.append(_given(slot.source, index, match, "l" if match["n"] else "k"))
+    if cut is None:
+        return [slot]
+    return [Slot(slot.index, slot.source.part(0, cut), None), *others]
+
+
+def _repeated(
+    source: SourceText, own: Sequence[Marker], end: int, base: int, parts: int, letters: str
+) -> list[Slot]:
+    """What the markers from *end* on give to questions that were answered before: "(2)D"."""
+    later = [marker for marker in own if marker.start >= end][:_MOST_RUNS]
+    ends = [marker.start for marker in later[1:]] + [len(source.text)]
+    slots = []
+    for marker, limit in zip(later, ends, strict=False):
+        index = marker.number - base
+        match = _repetition(letters).fullmatch(source.text, marker.end, max(marker.end, limit))
+        if match and 0 <= index < parts:
+            slots.append(_given(source, index, match, "letter"))
+    return slots
+
+
+def _given(source: SourceText, index: int, match: re.Match[str], group: str) -> Slot:
+    letter = match[group].upper()
+    span = source.span(match.start(group), match.end(group))
+    return Slot(index, source, Reading((letter,), span, "correction", "correction", 0.9))
+
+
+@lru_cache(maxsize=64)
+def _corrections(letters: str) -> re.Pattern[str]:
+    few = re.escape(letters)
+    # A number of another question: n and l, with the word before; m and k, without.
+    return re.compile(
+        rf"{_CORRECTING}{_OTHER_NUMBER.format('n')}\s?(?:(?:{_TO_BE_OR_IS})\s?){{0,2}}"
+        rf"{_WITHDRAWN}{_OTHER_LETTER.format('l', few)}"
+        rf"|{_OTHER_NUMBER.format('m')}\s?(?:(?:{_TO_BE})\s?){{1,2}}"
+        rf"{_OTHER_LETTER.format('k', few)}",
+        re.IGNORECASE,
+    )
+
+
+@lru_cache(maxsize=64)
+def _repetition(letters: str) -> re.Pattern[str]:
+    return re.compile(_REPEATED.format(_TO_BE, re.escape(letters)), re.IGNORECASE)

@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evaluations.rules.extraction.mentions import find_mentions
-from evaluations.rules.extraction.numbering import Slot, numbered_parts, numbered_slots
+from evaluations.rules.extraction.numbering import (
+    Slot,
+    numbered_parts,
+    numbered_slots,
+    options_with_numbers,
+)
 from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
 from evaluations.rules.extraction.reading import Reading
 from evaluations.rules.extraction.single_choice import (
@@ -27,6 +32,8 @@ def read_several_questions(source: SourceText, letters: str, parts: int) -> Extr
     """*parts* answers, None for a gap; ambiguous where letters cannot be placed."""
     if parts == 1:
         return read_single_choice(source, letters)
+    if options_with_numbers(source.text, parts):
+        return unread(Outcome.AMBIGUOUS, parts)
     row = (
         _by_tags(source, letters, parts)
         or _best(numbered_slots(source, letters, parts), letters, parts)
