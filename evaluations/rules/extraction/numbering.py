@@ -307,8 +307,9 @@ def _repeated(
 
 
 def _given(source: SourceText, index: int, match: re.Match[str], group: str) -> Slot:
+    """The slot of sub-question *index* with the letter that *match* gives it and its evidence."""
     letter = match[group].upper()
-    span = source.span(match.start(group), match.end(group))
+    span = source.span(match.start(), match.end(group))
     return Slot(index, source, Reading((letter,), span, "correction", "correction", 0.9))
 
 

@@ -54,6 +54,8 @@ def test_case(case: dict[str, Any]) -> None:
         ("B错误，应选A与\u200bC。", "multi_choice", 1, ["选A与\u200bC"]),
         ("36. B 37.（D） 38. A", "multi_question_choice", 3, ["B", "D", "A"]),
         ("1-3 BDC", "multi_question_choice", 3, ["B", "D", "C"]),
+        ("1.C 2.A\n更正：第1题应选Ｂ。", "multi_question_choice", 2, ["更正：第1题应选Ｂ", "A"]),
+        ("(1)C (2)A (1) **B**", "multi_question_choice", 2, ["B", "A"]),
         ("(1)【答案】A <eoa>\n(2)【答案】 <eoa>", "multi_question_choice", 2, ["【答案】A", None]),
         ("【答案】C F A E D <eoa>", "five_out_of_seven", 5, ["C", "F", "A", "E", "D"]),
     ],
