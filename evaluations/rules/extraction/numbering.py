@@ -61,6 +61,11 @@ _OTHER_NUMBER = (
     r"[(\[]?(?:第|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?)?\s?"
     r"(?P<{}>(?<!\d)(?<!\d\.)\d{{1,3}})\s?[)\]]?(?:小?题|空)?"
 )
+# Without a word of correction "(1)" may count something else, such as the parts of an answer.
+_OTHER_QUESTION = (
+    r"(?:第\s?|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?\s?|(?<![\d.(\[第]))"
+    r"(?P<{}>(?<!\d)(?<!\d\.)\d{{1,3}})\s?(?:小?题)?"
+)
 _TO_BE = (
     r"(?:应该|应当|应|答案)(?:是|为|选|填|改为|改成|改选)?|改(?:为|成|选)"
     r"|(?:should|must|ought to)(?: have been| be)|(?:is|was) (?:actually|really|in fact)"
@@ -320,7 +325,7 @@ def _corrections(letters: str) -> re.Pattern[str]:
     return re.compile(
         rf"{_CORRECTING}{_OTHER_NUMBER.format('n')}\s?(?:(?:{_TO_BE_OR_IS})\s?){{0,2}}"
         rf"{_WITHDRAWN}{_OTHER_LETTER.format('l', few)}"
-        rf"|{_OTHER_NUMBER.format('m')}\s?(?:(?:{_TO_BE})\s?){{1,2}}"
+        rf"|{_OTHER_QUESTION.format('m')}\s?(?:(?:{_TO_BE})\s?){{1,2}}"
         rf"{_OTHER_LETTER.format('k', few)}",
         re.IGNORECASE,
     )
