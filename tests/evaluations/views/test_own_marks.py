@@ -30,7 +30,8 @@ def made(teacher: User, other_teacher: User) -> MarkingRound:
 def listed(client: Client, where: str = WHERE) -> list[tuple[str, str]]:
     """Each row's response and total, from top to bottom."""
     page = client.get(where).text
-    rows = re.findall(r"<tr><th scope=\"row\"[^>]*>(.*?)</th>.*?<strong>(.*?)</strong>", page, re.DOTALL)
+    row = r"<tr><th scope=\"row\"[^>]*>(.*?)</th>.*?<strong>(.*?)</strong>"
+    rows = re.findall(row, page, re.DOTALL)
     return [(re.sub(r"<[^>]+>", "", name), total) for name, total in rows]
 
 
