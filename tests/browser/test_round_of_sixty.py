@@ -188,6 +188,8 @@ def started(page: Page, scheme: Scheme, teachers: list[User]) -> MarkingRound:
     page.get_by_text("A tolerance of its own for a task").click()
     for part, points in OWN_TOLERANCE.items():
         page.locator(f"[name='tolerance-{Task.objects.get(slug__contains=part).pk}']").fill(points)
+    page.keyboard.press("Tab")  # what is filled in counts when the field is left: the load follows
+    page.wait_for_load_state("networkidle")
     page.get_by_role("button", name="Plan the round").click()
     expect(page.get_by_text("60 responses to 60 questions")).to_be_visible()
     page.get_by_role("button", name="Start the round").click()
