@@ -74,8 +74,12 @@ class Site:
         return page
 
     def heard(self, page: Page, kind: str, text: str) -> None:
-        """Errors of the console are troubles; what the policy blocks is one of them."""
-        if kind == "error" and "Failed to load resource" not in text:
+        """Errors of the console are troubles; what the policy blocks is one of them.
+
+        A refusal (4xx) is none: htmx writes it down too, at a moment of its own.
+        """
+        refused = "Failed to load resource" in text or "Response Status Error Code 4" in text
+        if kind == "error" and not refused:
             self.troubles.append(f"{page.url}: {text}")
 
 

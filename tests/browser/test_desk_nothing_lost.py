@@ -151,6 +151,7 @@ def test_in_a_round_closed_meanwhile_nothing_can_be_saved(
     page = site.open(teacher)
     start(page)
     give_all(page, "too late")
+    expect(page.locator(".saved")).to_contain_text("draft kept")
     close_round(made, acting_user=None, now=timezone.now())
     keys(page, "Control+Enter")
     expect(page.locator("#marks .message-warning")).to_contain_text("The round was closed.")
