@@ -11,7 +11,12 @@ from questions.models import Question, QuestionRevision
 
 
 class Response(models.Model):
-    """What a model wrote, exactly as it came."""
+    """What a model wrote, exactly as it came.
+
+    ``is_error_text``: what was imported is a message of a program instead of an answer
+    (``evaluations.rules.scoring.error_texts``). It earns nothing, and ``strict`` does
+    not count it.
+    """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="responses")
@@ -24,6 +29,7 @@ class Response(models.Model):
         Attempt, null=True, on_delete=models.PROTECT, related_name="answer"
     )
     text = models.TextField(blank=True)
+    is_error_text = models.BooleanField(default=False)
     reasoning = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -75,7 +75,7 @@ def ablation(run: Run) -> Ablation:
         item = _item(row, published, strict)
         if published is not None:
             points, full = points + published.points, full + item.full
-        if strict is not None and not item.left_out:
+        if strict is not None and item.counts_strictly:
             strict_points, strict_full = strict_points + strict.points, strict_full + item.full
         if len(item.key) == len(item.sub_marks) and (own := steps_of(item)):
             steps.append(own)

@@ -221,6 +221,7 @@ def _markable() -> Q:
         run__purpose=RunPurpose.ANSWER,
         question__part=Part.SUBJECTIVE.value,
         question__status=ItemStatus.ACTIVE.value,
+        is_error_text=False,
     )
 
 

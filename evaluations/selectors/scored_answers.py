@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db.models import Exists, FloatField, OuterRef, Q, TextField
+from django.db.models import Exists, FloatField, OuterRef, Q, Subquery, TextField
 from django.db.models.functions import Cast
 
 from evaluations.models import FinalMark, Job, Judgement, ObjectiveScore, Response, Run
@@ -19,6 +19,7 @@ from evaluations.rules.scoring.policies import Policy, published_rules
 from evaluations.rules.scoring.token_f1 import f1 as token_f1
 from evaluations.rules.statistics.gaokao_750 import published_item_mean
 from evaluations.rules.statistics.rows import ScoredAnswer
+from evaluations.selectors.answer_checks import DECIDED
 from evaluations.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.selectors.report_params import TEACHERS, ReportParams
 from questions.models import Question, QuestionRevision
@@ -54,13 +55,16 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     has no points, and its status as the reason. Answers to items that are left
     out (``left_out``) come without points, with outcome ``excluded`` and the item's
     status as the reason. A failed call has the negative number of its job for a
-    response.
+    response. A program's message that was imported instead of an answer has no points
+    under ``strict``, as a failed call; under ``published`` it has 0, as benchmarks count it.
 
     A model's runs are sittings of one row: a later run's repeats count on from
     the earlier run's.
     """
     marks = _judge_points(params) if params.is_judge else _teacher_points(params)
     given = {**_objective_points(params), **marks}
+    if params.policy == Policy.STRICT:
+        given |= dict.fromkeys(_error_texts(params), FAILED)
     rows = _Rows(params)
     answers = [rows.row(*columns, given.get(columns[0])) for columns in _responses(params)]
     failed = [
@@ -108,6 +112,15 @@ def _failed_calls(params: ReportParams) -> Iterable[Columns]:
         status=JobStatus.FAILED,
     )
     return failed.order_by("pk").values_list(*COLUMNS)
+
+
+def _error_texts(params: ReportParams) -> Iterable[int]:
+    """Responses that are a program's message, but those in which a person found an answer."""
+    messages = Response.objects.filter(_asked_for(params), is_error_text=True)
+    newest = ObjectiveScore.objects.filter(response=OuterRef("pk"), policy=params.policy)
+    method = Subquery(newest.order_by("-pk").values("extraction__method")[:1])
+    decided = messages.annotate(method=method).filter(method__in=DECIDED)
+    return messages.exclude(pk__in=decided.values("pk")).values_list("pk", flat=True)
 
 
 def _asked_for(params: ReportParams, path: str = "") -> Q:

@@ -44,7 +44,7 @@ def add_judge_jobs(judge_run: Run, responses: Iterable[Response] | None = None) 
     killed worker left out. Safe to call at any time and twice.
     """
     found = Response.objects.filter(
-        run=judge_run.judged_run, question__part=Part.SUBJECTIVE
+        run=judge_run.judged_run, question__part=Part.SUBJECTIVE, is_error_text=False
     ).exclude(judge_jobs__run=judge_run)
     if responses is not None:
         found = found.filter(pk__in=[response.pk for response in responses])

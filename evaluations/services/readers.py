@@ -21,9 +21,10 @@ from evaluations.rules.extraction.cascade import (
     read_answer_by_patterns,
 )
 from evaluations.rules.extraction.outcome import Extraction as Reading
-from evaluations.rules.extraction.outcome import Outcome
+from evaluations.rules.extraction.outcome import Outcome, unread
 from evaluations.rules.extraction.published import read_answer_published
 from evaluations.rules.extraction.published_agieval import read_agieval
+from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy, PublishedRules
 from evaluations.selectors.answer_checks import DecidedReading, decided_readings
 from evaluations.selectors.reading_patterns import PatternSet
@@ -31,10 +32,13 @@ from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
 
 AGIEVAL_VERSION = "agieval-1"
 GAOKAO_BENCH_VERSION = "gaokao-bench-1"
+ERROR_TEXT_VERSION = "error-1"
 PUBLISHED_VERSIONS = {
     PublishedRules.AGIEVAL: AGIEVAL_VERSION,
     PublishedRules.GAOKAO_BENCH: GAOKAO_BENCH_VERSION,
 }
+# How the reading of a program's message is called, which is no answer.
+ERROR_TEXT = "error_text"
 # Where patterns are tried after the cascade.
 UNSURE = (Outcome.NO_ANSWER, Outcome.AMBIGUOUS)
 
@@ -44,7 +48,8 @@ class AnswerKey:
     """What one revision of an objective item is scored against.
 
     ``mark`` names a repaired key in the version of a score; ``rules`` are those of
-    ``published``, None under ``strict``.
+    ``published``, None under ``strict``. ``error_text``: the response at hand is a
+    message of a program, which no reader reads.
     """
 
     question_type: str
@@ -55,10 +60,13 @@ class AnswerKey:
     task: str = ""
     mark: str = ""
     rules: PublishedRules | None = None
+    error_text: bool = False
 
     @property
     def reader(self) -> str:
         """The version of the reader that reads for this key where nobody says more."""
+        if self.error_text:
+            return ERROR_TEXT_VERSION
         if self.rules is not None:
             return PUBLISHED_VERSIONS[self.rules]
         is_exact = self.question_type == QuestionType.EXACT_ANSWER
@@ -77,9 +85,18 @@ class Read:
     mark: str = ""
     first: Reading | None = None
 
+    @property
+    def outcome(self) -> str:
+        """How the reading ended; a program's message is an API error."""
+        if self.reading.method == ERROR_TEXT:
+            return LedgerOutcome.API_ERROR
+        return self.reading.outcome
+
 
 def read_published(response: Response, key: AnswerKey) -> Read:
     """As the benchmark's released program reads."""
+    if key.error_text:
+        return Read(_no_answer(key), key.reader)
     if key.rules is PublishedRules.AGIEVAL:
         return Read(read_agieval(response.text, key.task), key.reader)
     parts = len(key.key)
@@ -105,7 +122,7 @@ class StrictReaders:
         """What the score's version will say of the reader; None where only reading can tell."""
         if response.pk in self.decided:
             return self.decided[response.pk].mark
-        if not self.patterns.version or key.question_type not in CHOICE_TYPES:
+        if not self._takes_patterns(key):
             return ""
         if response.pk not in self.endings:
             return None
@@ -120,7 +137,7 @@ class StrictReaders:
         if decided is not None:
             # A decision about another number of sub-questions cannot be lined up.
             return Read(own, key.reader, decided.mark)
-        mark = self._pattern_mark(own.outcome) if key.question_type in CHOICE_TYPES else ""
+        mark = self._pattern_mark(own.outcome) if self._takes_patterns(key) else ""
         if not mark:
             return Read(own, key.reader)
         found = read_answer_by_patterns(
@@ -132,18 +149,30 @@ class StrictReaders:
         )
         return Read(found or own, EXTRACTOR_VERSION + mark, mark, first=own)
 
+    def _takes_patterns(self, key: AnswerKey) -> bool:
+        """Whether patterns may read where the cascade found nothing."""
+        of_choice = key.question_type in CHOICE_TYPES and not key.error_text
+        return bool(self.patterns.version) and of_choice
+
     def _pattern_mark(self, ending: str) -> str:
-        return f"+{self.patterns.version}" if self.patterns.version and ending in UNSURE else ""
+        return f"+{self.patterns.version}" if ending in UNSURE else ""
 
 
 def read_strictly(response: Response, key: AnswerKey) -> Reading:
     """As the cascade reads *response*."""
+    if key.error_text:
+        return _no_answer(key)
     truncated = response.finish_reason == "length"
     if key.question_type == QuestionType.EXACT_ANSWER:
         return read_exact_answer(response.text, len(key.key), truncated=truncated)
     return read_answer(
         response.text, key.question_type, key.letters, len(key.key), truncated=truncated
     )
+
+
+def _no_answer(key: AnswerKey) -> Reading:
+    """The reading of a program's message: a gap for each sub-question."""
+    return unread(Outcome.NO_ANSWER, len(key.key), method=ERROR_TEXT)
 
 
 def _as_reading(decided: DecidedReading) -> Reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 
@@ -12,8 +13,10 @@ from django.db import transaction
 from evaluations.models import Extraction, ObjectiveScore, Response
 from evaluations.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
+from evaluations.rules.extraction.outcome import Extraction as Reading
 from evaluations.rules.scoring.multi_choice_credit import default_partial_credit
 from evaluations.rules.scoring.objective import ObjectiveResult, score_objective
+from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import (
     SCORER_VERSION,
     Policy,
@@ -22,6 +25,7 @@ from evaluations.rules.scoring.policies import (
 from evaluations.selectors.reading_patterns import PatternSet, accepted_patterns
 from evaluations.selectors.repaired_keys import repaired_keys
 from evaluations.services.readers import (
+    ERROR_TEXT_VERSION,
     PUBLISHED_VERSIONS,
     AnswerKey,
     Read,
@@ -38,7 +42,10 @@ BATCH = 500
 SCORE_VERSION = f"{EXTRACTOR_VERSION}+{SCORER_VERSION}"
 PRESENT_VERSIONS = (
     SCORE_VERSION,
-    *(f"{reader}+{SCORER_VERSION}" for reader in (EXACT_VERSION, *PUBLISHED_VERSIONS.values())),
+    *(
+        f"{reader}+{SCORER_VERSION}"
+        for reader in (EXACT_VERSION, *PUBLISHED_VERSIONS.values(), ERROR_TEXT_VERSION)
+    ),
 )
 
 SEVERAL_ANSWERS = (
@@ -126,8 +133,8 @@ def _score_batch(
         ).values_list("response_id", "version")
     )
     reads = {
-        response.pk: (read, keys[response.revision_id])
-        for response, read in _unscored(responses, keys, policy, patterns, scored)
+        response.pk: (read, key)
+        for response, key, read in _unscored(responses, keys, policy, patterns, scored)
     }
     if not reads:
         return Counter()
@@ -145,20 +152,27 @@ def _unscored(
     policy: Policy,
     patterns: PatternSet,
     scored: set[tuple[int, str]],
-) -> Iterator[tuple[Response, Read]]:
-    """The responses that have no score by the present rules, read."""
+) -> Iterator[tuple[Response, AnswerKey, Read]]:
+    """The responses that have no score by the present rules, with their key, read."""
     readers = StrictReaders(responses, patterns) if policy is Policy.STRICT else None
     for response in responses:
         key = keys[response.revision_id]
+        if response.is_error_text:
+            key = replace(key, error_text=True)
         mark = readers.mark_of(response, key) if readers else ""
         if mark is not None and (response.pk, version_of(key, mark)) in scored:
             continue
         read = readers.read(response, key) if readers else read_published(response, key)
         if (response.pk, version_of(key, read.mark)) not in scored:
-            yield response, read
+            yield response, key, read
 
 
 def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
+    if read.outcome == LedgerOutcome.API_ERROR:
+        # No points under either policy; that ``strict`` leaves it out of n is for reports.
+        nothing = tuple(Decimal(0) for _marks in key.sub_marks)
+        full = sum(key.sub_marks, Decimal(0))
+        return ObjectiveResult(Decimal(0), full, nothing, LedgerOutcome.API_ERROR)
     return score_objective(
         answers=read.reading.answers,
         key=key.key,
@@ -173,12 +187,14 @@ def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
 def _store_readings(reads: Mapping[int, Read], policy: Policy) -> dict[int, int]:
     """Keep the readings (by response); the id of the one that counts for each response."""
     # What came first is stored first: the newest reading of a response is the one that counts.
-    versioned = [
-        (response, read.first, EXTRACTOR_VERSION)
+    versioned: list[tuple[int, Reading, str, str]] = [
+        (response, read.first, read.first.outcome, EXTRACTOR_VERSION)
         for response, read in reads.items()
         if read.first is not None
     ]
-    versioned += [(response, read.reading, read.version) for response, read in reads.items()]
+    versioned += [
+        (response, read.reading, read.outcome, read.version) for response, read in reads.items()
+    ]
     Extraction.objects.bulk_create(
         (
             Extraction(
@@ -187,12 +203,12 @@ def _store_readings(reads: Mapping[int, Read], policy: Policy) -> dict[int, int]
                 version=version,
                 answers=list(reading.answers),
                 spans=[span and list(span) for span in reading.spans],
-                outcome=reading.outcome,
+                outcome=outcome,
                 method=reading.method,
                 pattern=reading.pattern,
                 confidence=reading.confidence,
             )
-            for response, reading, version in versioned
+            for response, reading, outcome, version in versioned
         ),
         ignore_conflicts=True,
     )

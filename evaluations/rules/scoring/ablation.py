@@ -17,6 +17,7 @@ from uuid import UUID
 
 from evaluations.rules.scoring.multi_choice_credit import default_partial_credit
 from evaluations.rules.scoring.objective import score_objective
+from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy
 from questions.rules.vocabulary import Named
 
@@ -25,6 +26,7 @@ class Reason(Named):
     """Why the two policies give different points, in the order in which they are taken away."""
 
     LEFT_OUT = "left_out", "Item left out", "题目未计入"
+    ERROR_TEXT = "error_text", "Error text left out", "接口错误不计入"
     UNSCORED = "unscored", "No score under one policy", "一种策略下无得分"
     LENGTH = "length", "Number of answers differs", "答案个数不符"
     READING = "reading", "Read differently", "读取结果不同"
@@ -46,8 +48,10 @@ class ScoredItem:
     """One response under both policies; None where a policy has no score.
 
     ``key`` is the published one, one entry a sub-question. ``left_out``: the item
-    takes no part under ``strict`` (quarantined by the gate). An item that a person
-    excluded takes part under neither policy and is not handed over at all.
+    takes no part under ``strict`` (quarantined by the gate). A program's message
+    instead of an answer (outcome ``api_error``) is not counted under ``strict``. An
+    item that a person excluded takes part under neither policy and is not handed over
+    at all.
     """
 
     dataset: str
@@ -57,6 +61,13 @@ class ScoredItem:
     published: PolicyScore | None
     strict: PolicyScore | None
     left_out: bool = False
+
+    @property
+    def counts_strictly(self) -> bool:
+        """Whether ``strict`` has points of full marks for it."""
+        if self.strict is None or self.left_out:
+            return False
+        return self.strict.outcome != LedgerOutcome.API_ERROR
 
     @property
     def full(self) -> Decimal:
@@ -80,13 +91,12 @@ def steps_of(item: ScoredItem) -> list[Step]:
     the key and the marks differ in number.
     """
     published, strict = item.published, item.strict
-    if published is None:
-        if strict is None or item.left_out:
+    if strict is None or not item.counts_strictly:
+        if published is None:
             return []
+        return [Step(_why_left_out(item), -published.points, -item.full)]
+    if published is None:
         return [Step(Reason.UNSCORED, strict.points, item.full)]
-    if item.left_out or strict is None:
-        reason = Reason.LEFT_OUT if item.left_out else Reason.UNSCORED
-        return [Step(reason, -published.points, -item.full)]
     as_published = _scored(item, strict, Policy.PUBLISHED)
     as_strict = _scored(item, strict, Policy.STRICT)
     aligned = len(published.answers) == len(item.key)
@@ -96,6 +106,12 @@ def steps_of(item: ScoredItem) -> list[Step]:
         Step(Reason.KEY, strict.points - as_strict),
     )
     return [step for step in steps if step.points]
+
+
+def _why_left_out(item: ScoredItem) -> Reason:
+    if item.left_out:
+        return Reason.LEFT_OUT
+    return Reason.UNSCORED if item.strict is None else Reason.ERROR_TEXT
 
 
 def _scored(item: ScoredItem, given: PolicyScore, policy: Policy) -> Decimal:

@@ -79,6 +79,14 @@ CASES = {
         item(None, score("6", "C")),
         [Step(Reason.UNSCORED, Decimal(6), Decimal(6))],
     ),
+    "a program's message": (
+        item(score("0", None), score("0", None, outcome="api_error")),
+        [Step(Reason.ERROR_TEXT, Decimal(0), Decimal(-6))],
+    ),
+    "a program's message without published rules": (
+        item(None, score("0", None, outcome="api_error")),
+        [],
+    ),
     "no score at all": (item(None, None), []),
     "no published score, and left out": (item(None, score("6", "C"), left_out=True), []),
 }
@@ -91,24 +99,27 @@ def test_steps(name: str) -> None:
 
 
 def test_the_changes_of_the_rate_add_up_to_the_difference() -> None:
-    # 6 + 6 + 0 of 18 as published; one left out and one read better: 6 + 6 of 12.
+    # 6 + 6 + 0 + 0 of 24 as published; one left out, a message not counted, and one read
+    # better: 6 + 6 of 12.
     items = [
         item(score("6", "C"), score("6", "C")),
         item(score("6", "C"), score("6", "C"), left_out=True),
         item(score("0", "A"), score("6", "C")),
+        item(score("0", None), score("0", None, outcome="api_error")),
     ]
-    found = movements(Decimal(12), Decimal(18), [steps_of(one) for one in items])
+    found = movements(Decimal(12), Decimal(24), [steps_of(one) for one in items])
     by_reason = {one.reason: one for one in found}
     assert list(by_reason) == list(Reason)
-    assert by_reason[Reason.LEFT_OUT].rate == Fraction(1, 2)
-    assert by_reason[Reason.LEFT_OUT].change == Fraction(1, 2) - Fraction(2, 3)
+    assert by_reason[Reason.LEFT_OUT].rate == Fraction(6, 18)
+    assert by_reason[Reason.LEFT_OUT].change == Fraction(6, 18) - Fraction(12, 24)
+    assert by_reason[Reason.ERROR_TEXT].rate == Fraction(6, 12)
     assert by_reason[Reason.READING].rate == Fraction(1)
-    assert [by_reason[reason].items for reason in Reason] == [1, 0, 0, 1, 0, 0]
+    assert [by_reason[reason].items for reason in Reason] == [1, 1, 0, 0, 1, 0, 0]
     changes = [one.change for one in found]
-    assert sum(change for change in changes if change is not None) == Fraction(1) - Fraction(2, 3)
+    assert sum(change for change in changes if change is not None) == Fraction(1) - Fraction(1, 2)
 
 
 def test_nothing_scored_has_no_rate() -> None:
     found = movements(Decimal(0), Decimal(0), [[Step(Reason.UNSCORED, Decimal(6), Decimal(6))]])
-    assert [one.change for one in found] == [None, None, *[Fraction(0)] * 4]
+    assert [one.change for one in found] == [None, None, None, *[Fraction(0)] * 4]
     assert found[-1].rate == Fraction(1)

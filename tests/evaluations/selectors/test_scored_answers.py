@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from evaluations.models import (
     BlindAnswer,
+    Extraction,
     FinalMark,
     Job,
     Judge,
@@ -208,6 +209,25 @@ def test_a_call_that_failed_for_good_is_an_answer_without_points() -> None:
     assert len(rows) == 2
 
 
+@pytest.mark.parametrize(("policy", "points"), [("strict", None), ("published", 0)])
+def test_a_programs_message_counts_only_as_published(policy: str, points: float | None) -> None:
+    question = make_question()
+    response = make_response(question, text="Internal Server Error")
+    marked = make_response(marked_question(), response.run, "IndexError")
+    final(marked, "4")
+    Response.objects.update(is_error_text=True)
+    score_responses(Response.objects.all())
+    rows = {row.response: row for row in scored_answers(ReportParams("exam", policy=policy))}
+    objective = rows[response.pk]
+    assert (objective.points, objective.full, objective.outcome) == (points, 6, "api_error")
+    assert rows[marked.pk].points == (4 if policy == "published" else None)
+    # A person who finds an answer in it decides.
+    Extraction.objects.filter(policy=policy).update(method="person")
+    ObjectiveScore.objects.filter(policy=policy).update(points=6, outcome="correct")
+    again = {row.response: row for row in scored_answers(ReportParams("exam", policy=policy))}
+    assert again[response.pk].points == 6
+
+
 def test_repeats_of_a_later_run_count_on() -> None:
     question = make_question()
     first = make_run(question.task.dataset, repeats=2)
@@ -250,7 +270,7 @@ def test_the_number_of_queries_does_not_grow(
     run = make_run(make_dataset("exam"))
     task = make_task(run.dataset)
     score_responses([make_response(make_question(task), run) for _ in range(30)])
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         rows = scored_answers(PARAMS)
     assert len(rows) == 30
     assert LanguageModel.objects.count() == 1
