@@ -25,7 +25,9 @@ class AnswerRecord:
 
     ``marks`` are the teachers' marks in points, in their order, None where a
     teacher gave none; empty where the row carries no marks at all. Questions are
-    found by dataset, task and external id, never by their text.
+    found by dataset, task and external id, never by their text. ``question`` and
+    ``key`` are what the row itself says of its question, empty where it says nothing:
+    they show whether the file belongs to the task that it names.
     """
 
     row: int
@@ -40,6 +42,8 @@ class AnswerRecord:
     completion_tokens: int | None = None
     marks: Marks = ()
     grading: Grading | None = None
+    question: str = ""
+    key: str = ""
 
     @property
     def identity(self) -> tuple[str, str, str, str, int]:

@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.importers.answer_records import AnswerFile, AnswerRecord
-from questions.importers.jsonl_values import check_keys, name_of, text_of, whole_of, wrong_type
+from evaluations.importers.belonging import key_text
+from questions.importers.jsonl_values import (
+    check_keys,
+    name_of,
+    text_of,
+    texts_of,
+    whole_of,
+    wrong_type,
+)
 from questions.importers.records import Problem
 from questions.rules.strict_json import JsonRefusal, cleaned, numbered_objects
 
 MAX_PROBLEMS = 100
 REQUIRED_KEYS = ("dataset", "task", "id", "model", "repeat", "text")
-KEYS = (*REQUIRED_KEYS, "finish_reason", "prompt_tokens", "completion_tokens")
+KEYS = (*REQUIRED_KEYS, "finish_reason", "prompt_tokens", "completion_tokens", "question", "key")
 MAX_REPEAT = 32767
 MAX_TOKENS = 2**31 - 1
 
@@ -84,5 +92,13 @@ def _answer(row: dict[str, Any] | JsonRefusal, number: int) -> tuple[AnswerRecor
         finish_reason=text_of(clean, "finish_reason", 40),
         prompt_tokens=whole_of(clean, "prompt_tokens", 0, MAX_TOKENS, None),
         completion_tokens=whole_of(clean, "completion_tokens", 0, MAX_TOKENS, None),
+        question=text_of(clean, "question"),
+        key=_key(clean),
     )
     return record, bool(originals)
+
+
+def _key(row: dict[str, Any]) -> str:
+    """The key that the line itself gives: a text, or a list of texts; empty for none."""
+    value = row.get("key", "")
+    return key_text(texts_of(row, "key") if isinstance(value, list) else text_of(row, "key"))

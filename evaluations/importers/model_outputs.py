@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.importers.answer_records import AnswerFile, AnswerRecord
+from evaluations.importers.belonging import key_text
 from evaluations.importers.human_marks import human_marks
 from evaluations.importers.judge_marks import judge_grading
 from questions.importers.gaokao_files import (
     ANSWER_KEY,
     DATASET,
+    PART_MARK,
     GaokaoFile,
     index_of,
     json_files,
@@ -23,6 +25,9 @@ from questions.importers.records import Problem
 from questions.rules.strict_json import JsonRefusal
 
 MAX_MODEL_NAME = 100
+QUESTION_KEY = "question"
+# What the key is called in the released rows: earlier rows keep the name of the question files.
+KEY_KEYS = ("standard_answer", "answer")
 
 
 def read_model_outputs(
@@ -39,7 +44,7 @@ def read_model_outputs(
         text = "The folder holds no .json file."
         yield AnswerFile(path.name, (), (Problem(path.name, None, "no_files", text, fatal=True),))
     for file in files:
-        yield _answer_file(read_gaokao_file(file), model, repeat)
+        yield _answer_file(read_gaokao_file(file, lists=True), model, repeat)
 
 
 def _answer_file(file: GaokaoFile | Problem, model: str | None, repeat: int) -> AnswerFile:
@@ -58,7 +63,14 @@ def _answer_file(file: GaokaoFile | Problem, model: str | None, repeat: int) -> 
 def _model_named_in(file: GaokaoFile) -> str:
     """The model of the header, or ``gpt-3.5-turbo`` of ``gpt-3.5-turbo_2010-2022_X.json``."""
     before, found, _ = Path(file.name).stem.partition(f"_{file.keyword}")
-    return file.header.get("model_name", "") or (before if found else "")
+    named = before.removesuffix(PART_MARK) if found else ""
+    return file.header.get("model_name", "") or named
+
+
+def _text_or_none(item: dict[str, Any], key: str) -> str:
+    """The text under *key*; empty where there is something else: it is only compared."""
+    value = item.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _read(file: GaokaoFile, model: str, repeat: int) -> AnswerFile:
@@ -101,4 +113,6 @@ def _record(
         text=text_of(item, ANSWER_KEY),
         marks=human_marks(item),
         grading=judge_grading(file.header, item),
+        question=_text_or_none(item, QUESTION_KEY),
+        key=key_text(next((item[key] for key in KEY_KEYS if item.get(key)), "")),
     )

@@ -67,7 +67,6 @@ class _Import:
         self.counts["skipped"] += file.skipped
         if file.refused or not file.answers:
             return
-        self.read += len(file.answers)
         with transaction.atomic():
             stored, added = _store(file)
             if any(added.values()):
@@ -76,6 +75,8 @@ class _Import:
         # a time. What a kill leaves unscored is scored by the next import or by ``score``.
         score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
         self.log.problems += stored.problems
+        if not stored.refused:
+            self.read += len(file.answers)
         self.counts += added
         self.counts["unmatched"] += stored.unmatched
 

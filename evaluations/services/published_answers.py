@@ -13,6 +13,8 @@ from django.utils import timezone
 from evaluations.importers.answer_records import AnswerFile, AnswerRecord
 from evaluations.models import LanguageModel, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.rules.scoring.error_texts import is_error_text
+from evaluations.services.published_belonging import check_belonging
 from questions.importers.records import Problem
 from questions.models import Dataset, Question
 
@@ -50,6 +52,7 @@ class StoredAnswers:
     problems: list[Problem] = field(default_factory=list)
     added: int = 0
     unmatched: int = 0
+    refused: bool = False
     tokens: Counter[str] = field(default_factory=Counter)
 
 
@@ -57,17 +60,29 @@ def store_answers(file: AnswerFile) -> StoredAnswers:
     """Keep the answers of *file*, in the caller's transaction; the bank's are never changed.
 
     A row whose text the bank has is matched to that response. A row with
-    another text for the same question and repeat is named and left out.
+    another text for the same question and repeat is named and left out, and so is
+    one that carries the text and the key of another question. A file with many of
+    these belongs to another task and is refused whole.
     """
     stored = StoredAnswers()
+    groups: list[tuple[Dataset, str, Matched]] = []
     for (dataset_slug, model), records in _by_run(file.answers).items():
         # Locked, so that two imports of one file cannot both add an answer.
         dataset = Dataset.objects.select_for_update().filter(slug=dataset_slug).first()
         matched = _matched(file.name, dataset, records, stored)
-        if dataset is None or not matched:
-            continue
-        stored.dataset = dataset
-        _store_run(file.name, imported_run(dataset, model), matched, stored)
+        if dataset is not None and matched:
+            groups.append((dataset, model, matched))
+    checked = check_belonging(
+        file.name, [(record, item.question) for *_, matched in groups for record, item in matched]
+    )
+    if checked.refused:
+        return StoredAnswers(problems=list(checked.problems), refused=True)
+    stored.problems += checked.problems
+    for dataset, model, matched in groups:
+        own = [(record, item) for record, item in matched if record.row not in checked.foreign]
+        if own:
+            stored.dataset = dataset
+            _store_run(file.name, imported_run(dataset, model), own, stored)
     return stored
 
 
@@ -132,6 +147,7 @@ def _store_run(file: str, run: Run, matched: Matched, stored: StoredAnswers) -> 
             revision_id=item.revision,
             repeat=record.repeat,
             text=record.text,
+            is_error_text=is_error_text(record.text),
             finish_reason=record.finish_reason,
         )
         for record, item in matched
@@ -170,7 +186,7 @@ def _known_responses(run: Run, matched: Matched) -> dict[tuple[int, int], Respon
     return {
         (response.question_id, response.repeat): response
         for response in responses.only(
-            *("run", "question", "revision", "repeat", "text", "finish_reason"),
+            *("run", "question", "revision", "repeat", "text", "is_error_text", "finish_reason"),
             "revision__full_marks",
         )
     }

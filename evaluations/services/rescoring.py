@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -47,25 +47,41 @@ class ScoringReport:
 
 
 def rescore(
-    policy: str, *, run: str | None = None, acting_user: User | None = None
+    policy: str | None = None,
+    *,
+    run: str | None = None,
+    acting_user: User | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> ScoringReport:
     """Score what has no score by the present rules: all runs, or the one called *run*.
 
-    *run* is the number or the public id of a run. Earlier scores stay. A run
-    that got a score is noted in the audit trail. Raises a Refusal for a
-    policy or a run that there is not.
+    Without a *policy* under both; the report is then that of ``strict``. *run* is
+    the number or the public id of a run. Earlier scores stay. A run that got a
+    score is noted in the audit trail. *on_progress* hears after each batch how many
+    responses of how many were looked at. Raises a Refusal for a policy or a run
+    that there is not.
     """
     started = time.perf_counter()
-    if policy not in list(Policy):
+    if policy is not None and policy not in list(Policy):
         raise BadInput(
             _("There is no policy “%(name)s”; choose one of: %(known)s.")
             % {"name": policy, "known": ", ".join(Policy)}
         )
     runs = _runs(run)
+    policies = list(Policy) if policy is None else [Policy(policy)]
+    total = _objective().filter(run__in=runs).count()
+    done = 0
     for one in runs:
-        added = sum(score_responses(_in_order(one), policies=[Policy(policy)]).values())
-        if added:
-            record(Tag.RESCORED, one, actor=acting_user, policy=policy, scores=added)
+        added: Counter[Policy] = Counter()
+        for batch in _batches(one):
+            for (under, _outcome), n in score_responses(batch, policies=policies).items():
+                added[under] += n
+            done += len(batch)
+            if on_progress is not None:
+                on_progress(done, total)
+        for under, n in sorted(added.items()):
+            record(Tag.RESCORED, one, actor=acting_user, policy=under, scores=n)
+    policy = policy or Policy.STRICT
     present = Q()
     for version in PRESENT_VERSIONS:
         present |= Q(version__startswith=version)
@@ -115,10 +131,14 @@ def _runs(name: str | None) -> QuerySet[Run]:
     return wanted
 
 
-def _in_order(run: Run) -> Iterator[Response]:
-    """The objective responses of *run*, a batch at a time: scores are written in between."""
-    responses = Response.objects.filter(run=run, question__part=Part.OBJECTIVE).order_by("pk")
+def _objective() -> QuerySet[Response]:
+    return Response.objects.filter(question__part=Part.OBJECTIVE)
+
+
+def _batches(run: Run) -> Iterator[list[Response]]:
+    """The objective responses of *run* in order; scores are written between two batches."""
+    responses = _objective().filter(run=run).order_by("pk")
     last = 0
     while batch := list(responses.filter(pk__gt=last)[:BATCH]):
-        yield from batch
+        yield batch
         last = batch[-1].pk

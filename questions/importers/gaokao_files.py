@@ -1,24 +1,33 @@
 """The files of GAOKAO-Bench as published: where they lie, and which are something else.
 
 A file of questions or of answers is ``{"keyword": ..., "example": [...]}`` (or
-``keywords``); everything else in the published folders, such as prompt texts and
+``keywords``). The first release of answers has the list alone; there the keyword stands
+in the file's name. Everything else in the published folders, such as prompt texts and
 summaries, is recognised and passed over.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from questions.importers.records import Problem
 from questions.importers.source_files import files_below
-from questions.rules.strict_json import JsonRefusal, cleaned, read_document
+from questions.rules.strict_json import JsonRefusal, cleaned, read_array, read_document
 
 DATASET = "gaokao-bench"
 ANSWER_KEY = "model_output"
+# Parts of a file: ``gpt-x_seperate_2010-2022_Biology_MCQs_0-49.json``, as the release spells it.
+PART_MARK = "_seperate"
+_KEYWORD_IN_NAME = re.compile(r"(?:^|_)(\d{4}(?:-\d{4})?_[A-Za-z][A-Za-z_-]*?)(?:_\d+-\d+)?\.?$")
+NO_TASK = (
+    "The file is a list, and its name does not say the task as in"
+    " gpt-x_2010-2022_Biology_MCQs.json; it was passed over."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +54,14 @@ def json_files(path: Path) -> list[Path]:
     return files_below(path, "*.json") if path.is_dir() else [path]
 
 
-def read_gaokao_file(file: Path) -> GaokaoFile | Problem:
-    """*file*, or the one problem that refuses it (fatal) or says what else it is (not fatal)."""
+def read_gaokao_file(file: Path, *, lists: bool = False) -> GaokaoFile | Problem:
+    """*file*, or the one problem that refuses it (fatal) or says what else it is (not fatal).
+
+    With *lists* also a file that is a list of items, as the first release has answers.
+    """
     try:
         with file.open("rb") as stream:
-            document = read_document(stream)
+            document = _document(stream, file) if lists else read_document(stream)
     except JsonRefusal as refusal:
         return Problem(file.name, refusal.row, refusal.code, refusal.text, fatal=True)
     except OSError as error:
@@ -57,9 +69,23 @@ def read_gaokao_file(file: Path) -> GaokaoFile | Problem:
         return Problem(file.name, None, "unreadable", text, fatal=True)
     keyword = document.get("keyword", document.get("keywords"))
     items = document.get("example")
+    if lists and keyword == "" and items is not None:
+        return Problem(file.name, None, "no_task", NO_TASK)
     if keyword is None or items is None:
         return Problem(file.name, None, *_something_else(document))
     return _file(file.name, keyword, items, document)
+
+
+def _document(stream: BinaryIO, file: Path) -> dict[str, Any]:
+    """The object that *file* holds, or one made of its list; an empty keyword for an odd name."""
+    try:
+        return read_document(stream)
+    except JsonRefusal as refusal:
+        if refusal.code != "not_an_object":
+            raise
+    stream.seek(0)
+    named = _KEYWORD_IN_NAME.search(file.stem)
+    return {"keyword": named.group(1) if named else "", "example": read_array(stream)}
 
 
 def _file(

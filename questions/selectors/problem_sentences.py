@@ -35,6 +35,7 @@ PATTERNS = (
     _("The file is not one of GAOKAO-Bench; it was passed over."),
     _("The file holds a model's answers, not questions; it was passed over."),
     _("The file holds questions, not answers; it was passed over."),
+    _("The file is a list, and its name does not say the task as in %(name)s; it was passed over."),
     _("The file does not say which model answered; name it with --model."),
     _("The file does not name the judge in %(key)s."),
     _("Nothing is known of files called %(name)s; it was passed over."),
@@ -165,6 +166,11 @@ PATTERNS = (
         "it does not count."
     ),
     _("the bank has no question %(place)s."),
+    _("its question and its key are not those of %(place)s; it does not count."),
+    _(
+        "%(n)s of %(of)s rows hold other questions than the bank has for %(task)s: "
+        "the answers are stored under a wrong name, and the file is refused."
+    ),
     _(
         "the bank has another text of %(model)s for %(place)s, repeat %(repeat)s; "
         "it stays, and this row does not count."

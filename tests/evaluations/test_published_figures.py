@@ -6,7 +6,9 @@ The benchmark is imported once for all of them, which only a test class can do.
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,7 @@ from evaluations.selectors.ablation import ablation
 from evaluations.selectors.report_params import ReportParams
 from evaluations.selectors.reports import build_report
 from evaluations.services.answer_imports import AnswerImportReport, import_answers
+from gradeapp.refusals import BadInput
 from questions.models import ImportBatch, Question, QuestionRevision
 from questions.services.imports import ImportReport, import_questions
 from tests.conftest import SHARED_DATA
@@ -177,6 +180,29 @@ class PublishedFigures(TestCase):
             again = import_answers("gaokao-bench", path)
             assert (again.responses, again.marks, again.judgements, again.unmatched) == (0, 0, 0, 0)
         assert [table.objects.count() for table in tables] == before
+
+    def test_files_under_each_others_names_are_refused_whole(self) -> None:
+        """As objects that name their task, and as lists of the first release, which do not."""
+        biology, chemistry = "2010-2022_Biology_MCQs", "2010-2022_Chemistry_MCQs"
+        poetry = "2010-2022_Chinese_Language_Ancient_Poetry_Reading"
+        reading = "2010-2022_Chinese_Language_Practical_Text_Reading"
+        before = Response.objects.count()
+        with tempfile.TemporaryDirectory() as folder:
+            for pair in ((biology, chemistry), (poetry, reading)):
+                for name, other in (pair, pair[::-1]):
+                    document = released(f"gpt-4-0314_{other}.json") | {"keyword": name}
+                    as_list = document["example"] if other == biology else document
+                    text = json.dumps(as_list, ensure_ascii=False)
+                    (Path(folder) / f"gpt-9_{name}.json").write_text(text, encoding="utf-8")
+            with pytest.raises(BadInput, match=r"gpt-9_.* rows hold other questions than the bank"):
+                import_answers("gaokao-bench", Path(folder), model="gpt-9")
+            right = Path(folder) / f"gpt-9_{biology}.json"
+            items = released(f"gpt-4-0314_{biology}.json")["example"]
+            right.write_text(json.dumps(items, ensure_ascii=False), encoding="utf-8")
+            report = import_answers("gaokao-bench", Path(folder))
+        assert Response.objects.count() == before + 150
+        codes = Counter(problem.code for problem in report.problems)
+        assert (report.responses, codes) == (150, {"other_task": 3})
 
     def test_objective_rates_are_those_of_the_released_summary(self) -> None:
         report = made("rates", policy="published", models=(GPT4,))

@@ -22,6 +22,7 @@ from evaluations.models import (
     Run,
     Slot,
 )
+from evaluations.rules.scoring.policies import SCORER_VERSION
 from evaluations.services.answer_imports import AnswerImportReport, import_answers
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -253,12 +254,83 @@ def test_a_broken_file_refuses_only_itself(bank: Path) -> None:
     assert AuditEntry.objects.filter(tag="answers.imported").count() == 1
 
 
+def own_rows(keyword: str, count: int) -> list[dict[str, Any]]:
+    """Rows with a text and a key as the file of *keyword* has them."""
+    words = {
+        MARKED: {"question": "How do monsoons form?", "standard_answer": "key"},
+        CHOICE: {"question": "Which part of a cell makes ATP?", "standard_answer": ["B"]},
+    }
+    return [words[keyword] | {"index": n, "model_output": f"text {n}"} for n in range(count)]
+
+
+def test_rows_of_other_questions_are_named_and_too_many_of_them_refuse_the_file(
+    tmp_path: Path,
+) -> None:
+    item = {"year": "2015", "category": "", "analysis": "", "answer": ["B"], "score": 6}
+    items = [item | {"index": n, "question": f"Question number {n}?"} for n in range(10)]
+    data = tmp_path / "bank.json"
+    data.write_text(json.dumps({"keywords": CHOICE, "example": items}))
+    import_questions("gaokao-bench", data)
+    rows = [{"question": one["question"], "standard_answer": ["B"]} for one in items]
+    other = {"question": "Quite another one", "standard_answer": ["C"]}
+    rows[0] |= {"question": "Ｑｕｅｓｔｉｏｎ  number 0 ?\n", "standard_answer": ["C"]}
+    rows[1] |= {"question": "An edited text"}
+    beside = {"index": 77, **other}
+    file = write(tmp_path, *rows[:7], other, other, other, beside, keyword=CHOICE)
+    report = import_answers("gaokao-bench", file)
+    assert (report.responses, codes(report)) == (7, {"other_question": 3, "unmatched": 1})
+    assert [problem.row for problem in report.problems] == [11, 8, 9, 10]
+    assert f"not those of {CHOICE} 7" in report.problems[1].text
+    file = write(tmp_path, *rows[:6], other, other, other, other, beside, keyword=CHOICE)
+    with pytest.raises(BadInput, match="4 of 10 rows hold other questions"):
+        import_answers("gaokao-bench", file, model="another")
+
+
+def test_two_files_under_each_others_names_are_refused_whole(bank: Path) -> None:
+    for keyword, other in ((MARKED, CHOICE), (CHOICE, MARKED)):
+        (bank / f"moss_{keyword}.json").write_text(json.dumps(own_rows(other, 2)))
+    with pytest.raises(BadInput, match=r"moss_.*: 2 of 2 rows hold other questions"):
+        load(bank)
+    assert not Run.objects.exists()
+    write(bank, {})
+    report = load(bank)
+    assert (report.responses, codes(report)) == (1, {"other_task": 2})
+
+
+def test_a_list_of_the_first_release_is_read_by_its_name(bank: Path) -> None:
+    rows = [{"index": n, "model_output": "B", "question": "Q"} for n in range(2)]
+    (bank / f"moss_{CHOICE}.json").write_text(json.dumps(rows))
+    (bank / "list.json").write_text(json.dumps(rows))
+    report = load(bank)
+    assert (report.responses, report.skipped, codes(report)) == (2, 1, {"no_task": 1})
+    assert Run.objects.get().language_model.name == "moss"
+
+
+def test_a_programs_message_is_no_answer(bank: Path) -> None:
+    write(bank, {"model_output": "Internal Server Error"}, {"model_output": ""}, keyword=CHOICE)
+    write(bank, {"model_output": "单次输入限长为 1000 字符。"}, {"model_output": "monsoons"})
+    load(bank)
+    flags = Response.objects.order_by("question__part", "question__position")
+    assert list(flags.values_list("is_error_text", flat=True)) == [True, False, True, False]
+    found = ObjectiveScore.objects.order_by("response__question__position", "policy")
+    rows = found.values_list("policy", "points", "full", "outcome", "extraction__outcome")
+    assert list(rows) == [
+        ("published", 0, 6, "api_error", "api_error"),
+        ("strict", 0, 6, "api_error", "api_error"),
+        ("published", 0, 6, "no_answer", "no_answer"),
+        ("strict", 0, 6, "no_answer", "no_answer"),
+    ]
+    assert set(found.values_list("version", flat=True)[:2]) == {f"error-1+{SCORER_VERSION}"}
+
+
 def test_answers_in_our_own_format(bank: Path, curator: User) -> None:
     line = {"dataset": "gaokao-bench", "task": CHOICE, "model": "m", "repeat": 1}
     lines = [
-        line | {"id": "0", "text": "【答案】B", "prompt_tokens": 9, "completion_tokens": 4},
+        line
+        | {"id": "0", "text": "【答案】B", "question": "q", "key": "C"}
+        | {"prompt_tokens": 9, "completion_tokens": 4},
         line | {"id": "1", "text": "and so", "finish_reason": "length"},
-        line | {"id": "9", "text": "B"},
+        line | {"id": "9", "text": "B", "question": "Q", "key": ["B"]},
         line | {"id": "0", "text": "B", "dataset": "elsewhere"},
     ]
     file = bank / "answers.jsonl"
