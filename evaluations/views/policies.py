@@ -19,6 +19,7 @@ from evaluations.rules.scoring.ablation import Reason
 from evaluations.selectors.ablation import ablation, quotations
 from evaluations.services.exports import note_run_export
 from evaluations.services.gold_check import check_golds
+from evaluations.views.rescoring import scored_before
 from evaluations.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -43,6 +44,7 @@ def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
         "page": page,
         "lines": [(one, words.get(one.response, {})) for one in page.object_list],
         "may_export": request.user.may(Capability.EXPORT),
+        "outdated": scored_before(run),
     }
     return render(request, "evaluations/runs/policies.html", context)
 

@@ -15,9 +15,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evaluations.forms.rescoring import RescoringForm
-from evaluations.models import Rescoring
+from evaluations.models import Rescoring, Run
 from evaluations.selectors import rescorings as reading
 from evaluations.services import rescoring_jobs as services
+from evaluations.services.readers import ERROR_TEXT_VERSION
+from evaluations.services.scoring import PRESENT_VERSIONS
 from evaluations.tasks import ask_for_rescoring
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
@@ -57,9 +59,16 @@ def rescoring_list(request: MemberRequest) -> HttpResponse:
         "form": form,
         "page": Paginator(reading.rescorings(), PAGE).get_page(request.GET.get("page")),
         "may_decide": request.user.may(DECIDES),
+        "outdated": scored_before(None),
     }
     status = 400 if form.errors else 200
     return render(request, "evaluations/scoring/list.html", context, status=status)
+
+
+def scored_before(run: Run | None) -> int:
+    """How many responses (of *run*) have scores of an earlier version of the readers alone."""
+    found = reading.scored_by_earlier_readers(PRESENT_VERSIONS, ERROR_TEXT_VERSION)
+    return (found if run is None else found.filter(run=run)).count()
 
 
 def start(form: RescoringForm, request: MemberRequest) -> Rescoring:

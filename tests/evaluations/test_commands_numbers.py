@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from evaluations.models import Job, ObjectiveScore, Run
+from evaluations.models import Extraction, Job, ObjectiveScore, Response, Run
+from evaluations.rules.scoring.policies import SCORER_VERSION
 from evaluations.services.answer_imports import import_answers
+from evaluations.services.readers import ERROR_TEXT_VERSION
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from questions.services.imports import import_questions
@@ -124,6 +126,29 @@ def test_score_counts_what_has_a_score_and_adds_what_has_none(answered: Path) ->
     entry = AuditEntry.objects.get(tag="objective.rescored")
     assert entry.detail == {"policy": "strict", "scores": 2}
     assert "  correct: 1" in text("score", "--all", "--policy", "published")
+
+
+def test_score_makes_both_policies_and_messages_anew_and_says_how_far(
+    answered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What an upgrade leaves: scores of earlier readers, and a message marked by a migration."""
+    scores = ObjectiveScore.objects.all()
+    scores.update(version="strict-0+objective-0")
+    Extraction.objects.update(version="strict-0")
+    Response.objects.filter(text="【答案】C").update(is_error_text=True)
+    call_command("score", "--all", "--format", "json")
+    said = capsys.readouterr()
+    result = json.loads(said.out)
+    assert (result["policy"], result["scored"]) == ("strict", 2)
+    assert result["outcomes"] == {"api_error": 1, "correct": 1}
+    assert said.err == "\r2 of 2 responses\n"
+    newest = dict(scores.order_by("pk").values_list("policy", "version"))
+    assert newest == dict.fromkeys(
+        ("strict", "published"), f"{ERROR_TEXT_VERSION}+{SCORER_VERSION}"
+    )
+    assert (scores.count(), Extraction.objects.count()) == (8, 8)
+    policies = AuditEntry.objects.filter(tag="objective.rescored").values_list("detail", flat=True)
+    assert sorted(detail["policy"] for detail in policies) == ["published", "strict"]
 
 
 def test_score_takes_one_run_by_number_or_public_id(answered: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.rules.scoring.policies import Policy
 from evaluations.services.rescoring import rescore
 from gradeapp.cli import GradeappCommand
 
@@ -17,10 +16,18 @@ class Command(GradeappCommand):
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("--all", action="store_true", help="the responses of every run")
         which.add_argument("--run", help="the number or the public id of one run")
-        parser.add_argument("--policy", default=Policy.STRICT.value, help="published or strict")
+        parser.add_argument(
+            "--policy", help="published or strict; without it both, and strict is printed"
+        )
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        return rescore(options["policy"], run=options["run"]).as_dict()
+        report = rescore(options["policy"], run=options["run"], on_progress=self.progress)
+        return report.as_dict()
+
+    def progress(self, done: int, total: int) -> None:
+        """One line on standard error that is written over, and ended with the last response."""
+        line = f"\r{done:,} of {total:,} responses"
+        self.stderr.write(line, ending="\n" if done == total else "")
 
     def show(self, result: dict[str, Any]) -> None:
         super().show(result)

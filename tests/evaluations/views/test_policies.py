@@ -8,7 +8,7 @@ import io
 import pytest
 from django.urls import reverse
 
-from evaluations.models import Run
+from evaluations.models import ObjectiveScore, Response, Run
 from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -40,6 +40,26 @@ def test_both_rates_and_the_reasons_between_them(lead: User, run: Run) -> None:
     assert "50.000 %" in response.text
     assert "−50.000" in response.text
     assert "B、A" in response.text
+
+
+def test_a_programs_message_leaves_with_its_full_marks(lead: User, run: Run) -> None:
+    message = make_response(make_question(make_task(run.dataset)), run, "Internal Server Error")
+    Response.objects.filter(pk=message.pk).update(is_error_text=True)
+    page = reverse("scoring:policies", args=[run.pk])
+    earlier = ObjectiveScore.objects.filter(response__run=run).exclude(response=message)
+    score_responses([message])
+    assert "earlier version of the readers" in logged_in(lead).get(page).text
+    score_responses([Response.objects.get(pk=message.pk)])
+    response = logged_in(lead).get(page)
+    made = response.context["made"]
+    # Published: 18 of 24, strict as before: 6 of 12.
+    assert (made.published, made.strict) == ((18, 24), (6, 12))
+    step = made.movements[1]
+    assert (step.items, step.points, step.full) == (1, 0, -6)
+    assert "earlier version of the readers" not in response.text
+    earlier.update(version="strict-0+objective-0")
+    text = logged_in(lead).get(page).text
+    assert "3 responses are scored by an earlier version of the readers" in text
 
 
 def test_one_reason_alone(lead: User, run: Run) -> None:

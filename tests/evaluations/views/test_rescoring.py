@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from evaluations.models import Rescoring
+from evaluations.models import ObjectiveScore, Rescoring
 from evaluations.services.rescoring_jobs import work_on_rescoring
+from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.factories import make_question, make_response
@@ -30,6 +31,22 @@ def test_a_lead_starts_one_and_watches_it(lead: User) -> None:
     assert client.get(fragment, {"state": "queued"}).headers["HX-Refresh"] == "true"
     assert "1 of 1 response" in client.get(started.url).text
     assert f"Rescoring {job.pk}" in client.get(home).text
+
+
+def test_scores_of_earlier_readers_are_told_and_made_anew(lead: User) -> None:
+    response = make_response(make_question(), text="【答案】A")
+    score_responses([response])
+    client = logged_in(lead)
+    home = reverse("scoring:rescorings")
+    assert "Score all again" not in client.get(home).text
+    ObjectiveScore.objects.filter(policy="published").update(version="gaokao-bench-0+objective-0")
+    page = client.get(home).text
+    assert "1 response is scored by an earlier version of the readers" in page
+    assert "Score all again" in page
+    client.post(home, {"run": "", "policy": ""})
+    work_on_rescoring(Rescoring.objects.get().pk)
+    assert "Score all again" not in client.get(home).text
+    assert ObjectiveScore.objects.count() == 3
 
 
 def test_a_second_one_is_refused_and_the_first_can_be_stopped(lead: User) -> None:
