@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
-from evaluations.models import FinalMark, Judge, Judgement, Response
+from evaluations.models import FinalMark, Judge, Judgement, Response, Run
 from evaluations.rules.judging.judge_reply import JudgeStatus
 from evaluations.rules.statistics.agreement import MarkPair, agreement
 from evaluations.rules.statistics.figure import Figure
@@ -59,6 +59,25 @@ def newest_judgements() -> QuerySet[Judgement]:
         judge=OuterRef("judge"), response=OuterRef("response"), pk__gt=OuterRef("pk")
     )
     return Judgement.objects.filter(~Exists(newer))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedJudge:
+    """Of how many responses of a run a judge's replies were imported, and how many gave points."""
+
+    judge: Judge
+    judged: int
+    scored: int
+
+
+def imported_judges(run: Run) -> list[ImportedJudge]:
+    """The judges whose published gradings of *run* were imported, by name."""
+    rows = Judgement.objects.filter(response__run=run, run=None).order_by().values("judge")
+    scored = Count("response", filter=Q(status=JudgeStatus.SCORED), distinct=True)
+    counts = rows.annotate(n=Count("response", distinct=True), scored=scored)
+    judges = Judge.objects.in_bulk([row["judge"] for row in counts])
+    found = [ImportedJudge(judges[row["judge"]], row["n"], row["scored"]) for row in counts]
+    return sorted(found, key=lambda one: one.judge.name)
 
 
 def judge_lines() -> list[JudgeLine]:

@@ -20,6 +20,7 @@ from evaluations.forms.runs import BudgetForm, JudgeForm, NewRunForm
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunPurpose
 from evaluations.selectors import runs as reading
+from evaluations.selectors.judging import imported_judges
 from evaluations.selectors.model_reading import unread_responses
 from evaluations.selectors.run_notices import run_notice
 from evaluations.services import runs as services
@@ -61,6 +62,8 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
         **judges_context(run),
         "judge_form": JudgeForm(),
+        "imported_judges": imported_judges(run),
+        "sees_judgements": request.user.may(Capability.SEE_JUDGEMENTS),
         **reading_context(run, request),
     }
     return render(request, "evaluations/runs/run.html", context)

@@ -7,10 +7,12 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
-from questions.models import ImportBatch, ImportProblem
+from questions.models import Dataset, ImportBatch, ImportProblem, Question
 from questions.models.imports import ImportFile
+from questions.rules.vocabulary import ItemStatus
 from questions.selectors import background_work
 from questions.selectors.background_work import Progress
+from questions.selectors.gate import CodeCount, counts_by_code, problem_list
 
 COUNTS = ("new", "same", "changed", "quarantined")
 
@@ -61,6 +63,24 @@ def totals(batch: ImportBatch) -> ImportTotals:
         **{key: Sum(key) for key in COUNTS},
     )
     return ImportTotals(**{key: value or 0 for key, value in found.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """What the gate holds back of a dataset now: its items, and its open problems by code."""
+
+    items: int
+    codes: tuple[CodeCount, ...]
+
+
+def held_back(dataset: Dataset) -> HeldBack:
+    """The items of *dataset* that are quarantined now, and why."""
+    items = Question.objects.filter(task__dataset=dataset, status=ItemStatus.QUARANTINED).count()
+    if not items:
+        return HeldBack(0, ())
+    of_dataset = Q(question__task__dataset=dataset) | Q(other__question__task__dataset=dataset)
+    waiting = problem_list().filter(of_dataset, quarantines=True, decided__isnull=True)
+    return HeldBack(items, tuple(counts_by_code(waiting)))
 
 
 def progress(batch: ImportBatch, now: datetime) -> Progress:

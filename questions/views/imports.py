@@ -82,7 +82,10 @@ def upload(form: UploadForm, request: MemberRequest) -> ImportBatch:
 @requires(Capability.SEE_QUESTIONS)
 def import_page(request: MemberRequest, pk: int) -> HttpResponse:
     """One import: its progress, what it found in each file, and what can be done with it."""
-    context = import_context(request, found(pk))
+    batch = found(pk)
+    context = import_context(request, batch)
+    if batch.kind == "questions" and batch.dataset is not None:
+        context["held"] = reading.held_back(batch.dataset)
     return render(request, "questions/imports/import.html", context)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from evaluations.llm.scripted import ScriptedServer
-from evaluations.models import Run
+from evaluations.models import Judge, Judgement, Run
 from evaluations.services.endpoints import save_endpoint
 from evaluations.services.generation import work_on_run
 from evaluations.services.judging import ensure_judge
@@ -14,7 +14,26 @@ from evaluations.services.runs import start_judge_run, start_run
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
-from tests.factories import make_dataset, make_question, make_task
+from tests.factories import make_dataset, make_question, make_response, make_task
+
+
+@pytest.mark.django_db
+def test_imported_judgements_are_a_judge_of_the_run(lead: User) -> None:
+    question = make_question(make_task(question_type=QuestionType.OPEN_ENDED))
+    run = make_response(question).run
+    address = reverse("runs:run", args=[run.pk])
+    assert "No judge marks the subjective answers" in logged_in(lead).get(address).text
+    judge = Judge.objects.create(name="gpt-x")
+    second = make_response(make_question(question.task), run)
+    for response, total in ((run.responses.first(), 5), (second, None)):
+        status = "no_total" if total is None else "scored"
+        Judgement.objects.create(
+            response=response, judge=judge, full=10, total=total, status=status
+        )
+    page = logged_in(lead).get(address).text
+    assert "2 responses judged, 1 with a possible total" in page
+    assert f"{reverse('judging:judge', args=[judge.pk])}?dataset={run.dataset.slug}" in page
+    assert "No judge marks" not in page
 
 
 @pytest.mark.django_db
