@@ -80,7 +80,7 @@ _CHINESE = re.compile(
     re.DOTALL,
 )
 _PAGE = re.compile(r"(?:<!doctype html[^>]*>\s*|<\?xml[^>]*>\s*)?<html\b", re.IGNORECASE)
-_HEADING = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+_HEADING = re.compile(r"<(title|h1)\b[^<>]{0,200}>([^<]{0,300})</\1>", re.IGNORECASE | re.DOTALL)
 _HEADED = re.compile(rf"[45]\d\d\b.*|{_PHRASE}|error\b.*", re.IGNORECASE | re.DOTALL)
 _TRACEBACK = "Traceback (most recent call last):"
 

@@ -121,9 +121,9 @@ def test_what_a_model_said_is_an_answer(text: str) -> None:
 
 
 def test_long_texts_take_no_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for piece in ("error: ", "<h1>", "a.", "Error", "status ", "{", "<title>5", "A_"):
         is_error_text(piece * (8_000 // len(piece)))
         is_error_text("<html>" + piece * (7_900 // len(piece)))
         is_error_text(piece * (690 // len(piece)))
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.3
