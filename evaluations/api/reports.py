@@ -56,6 +56,12 @@ class ReportAPI(APIView):
             OpenApiParameter("marker", description="teachers or judge:NAME"),
             OpenApiParameter("policy", enum=list(Policy), description="strict if left out"),
             OpenApiParameter("year", OpenApiTypes.INT, description="only questions of this year"),
+            OpenApiParameter(
+                "round",
+                OpenApiTypes.UUID,
+                many=True,
+                description="only the teachers' marks of these rounds; all real rounds if left out",
+            ),
         ],
     )
     def get(self, request: Request, name: str) -> Response:

@@ -32,7 +32,7 @@ CHOICE = ("subjects", "years", "branches", "difficulties", "modals")
 SETTINGS = (
     *("name", "random_seed", "tolerance_points", "tolerance_share", "point_tolerance"),
     *("mark_step", "lease_minutes", "deadline", "repeat_share", "house_rulings"),
-    "rulings_to_judge",
+    *("rulings_to_judge", "practice"),
 )
 
 
@@ -58,9 +58,10 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
     class Meta:
         model = MarkingRound
         fields = [
-            *("id", "name", "dataset", "status", "published", "scheme", "tolerance_points"),
-            *("tolerance_share", "point_tolerance", "mark_step", "lease_minutes", "random_seed"),
-            *("repeat_share", "deadline", "house_rulings", "rulings_to_judge", "created_at"),
+            *("id", "name", "dataset", "status", "published", "practice", "scheme"),
+            *("tolerance_points", "tolerance_share", "point_tolerance", "mark_step"),
+            *("lease_minutes", "random_seed", "repeat_share", "deadline", "house_rulings"),
+            *("rulings_to_judge", "created_at"),
             *("closed_at", "responses", "final", "waiting"),
         ]
 
@@ -150,6 +151,7 @@ class NewRoundSerializer(Strict):
     repeat_share = share(DEFAULT_REPEAT_SHARE)
     house_rulings = serializers.CharField(allow_blank=True, default="")
     rulings_to_judge = serializers.BooleanField(default=False)
+    practice = serializers.BooleanField(default=False)
     random_seed = serializers.IntegerField(min_value=0, max_value=2**62)
 
     def validate_task_tolerances(self, given: dict[str, Decimal]) -> dict[int, Decimal]:

@@ -9,7 +9,7 @@ from evaluations.rules.statistics.figure import Figure, Report
 from questions.rules.csv_cells import Cell
 
 # A file may be read without its manifest: what a number rests on stands in every row.
-CONTEXT = ("dataset", "marker", "policy")
+CONTEXT = ("dataset", "marker", "policy", "rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
 def report_table(report: Report) -> Table:
     """A report in columns: context, key, and each figure with what it rests on.
 
-    The context (dataset, marker, policy) comes from the report's parameters
+    The context (dataset, marker, policy, chosen rounds) comes from the report's parameters
     where the key does not hold it. A figure ``rate`` makes the columns ``rate``,
     ``rate_n``, ``rate_low`` and ``rate_high`` (when any row has an interval) and
     ``rate_reason``; they are empty in rows that do not have the figure.
@@ -52,9 +52,9 @@ def report_table(report: Report) -> Table:
         if figure.low is not None or figure.high is not None
     }
     context = {
-        name: str(report.params[name])
+        name: " ".join(value) if isinstance(value, list) else str(value)
         for name in CONTEXT
-        if report.params.get(name) is not None and name not in keys
+        if (value := report.params.get(name)) is not None and name not in keys
     }
     names = [title for name in figures for title in _titles(name, name in bounded)]
     rows: list[list[Cell]] = []

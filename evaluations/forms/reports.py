@@ -19,7 +19,7 @@ from gradeapp.refusals import BadInput
 from questions.forms.filters import named_choices
 from questions.rules.vocabulary import Part
 
-PARAMETERS = frozenset({"dataset", "model", "marker", "policy", "year"})
+PARAMETERS = frozenset({"dataset", "model", "marker", "policy", "year", "round"})
 PAIR = frozenset({"subject", "pair"})
 CELL = frozenset({"subject", "part", "task", "outcome", "unscored"})
 
@@ -34,6 +34,8 @@ class ReportFilter(forms.Form):
     year = forms.TypedChoiceField(
         label=gettext_lazy("Year"), required=False, coerce=int, empty_value=None
     )
+
+    round = forms.MultipleChoiceField(label=gettext_lazy("Rounds"), required=False)
 
     def __init__(self, query: QueryDict, choices: Choices) -> None:
         self.defaults: dict[str, Any] = {
@@ -53,6 +55,7 @@ class ReportFilter(forms.Form):
                 (value, _("Policy: %(name)s") % {"name": name.lower()})
                 for value, name in named_choices(Policy)
             ],
+            "round": [(one.key, one.name) for one in choices.rounds],
             "year": [("", _("Year: all")), *((str(year), str(year)) for year in choices.years)],
         }
         for name, pairs in options.items():
@@ -68,6 +71,7 @@ class ReportFilter(forms.Form):
             marker=chosen["marker"],
             policy=chosen["policy"],
             year=chosen.get("year"),
+            rounds=tuple(chosen.get("round", ())),
         )
 
 
@@ -98,6 +102,7 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
         marker=query.get("marker", ""),
         policy=query.get("policy", Policy.STRICT.value),
         year=int(year) if year else None,
+        rounds=tuple(dict.fromkeys(query.getlist("round"))),
     )
 
 

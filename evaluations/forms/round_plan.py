@@ -169,6 +169,13 @@ class PlanForm(forms.Form):
     rulings_to_judge = forms.BooleanField(
         label=_("Give the rulings to the judge too"), required=False
     )
+    practice = forms.BooleanField(
+        label=_("Practice round"),
+        required=False,
+        help_text=_(
+            "Its marks reach no report, export or comparison. This cannot be changed later."
+        ),
+    )
     random_seed = forms.IntegerField(
         label=_("Random seed"),
         min_value=0,
@@ -227,7 +234,7 @@ class PlanForm(forms.Form):
         data = self.cleaned_data
         same = (
             *("name", "random_seed", "tolerance_points", "point_tolerance", "mark_step"),
-            *("lease_minutes", "deadline", "house_rulings", "rulings_to_judge"),
+            *("lease_minutes", "deadline", "house_rulings", "rulings_to_judge", "practice"),
         )
         own = {name: data[name] for name in self.own_tolerances if data[name] is not None}
         return RoundSettings(

@@ -17,6 +17,14 @@ def add_report_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--policy", default=Policy.STRICT.value, help="published or strict")
     parser.add_argument("--by", default="", help="what the report cuts is cut by")
     parser.add_argument("--year", type=int, help="only questions of this year")
+    parser.add_argument(
+        "--round",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="ID",
+        help="only the teachers' marks of these rounds; all but practice rounds if left out",
+    )
 
 
 def report_params(options: dict[str, Any]) -> ReportParams:
@@ -28,4 +36,5 @@ def report_params(options: dict[str, Any]) -> ReportParams:
         policy=options["policy"],
         by=options["by"],
         year=options["year"],
+        rounds=tuple(dict.fromkeys(options["round"])),
     )

@@ -242,6 +242,10 @@ class FinalMarkQuerySet(models.QuerySet["FinalMark"]):
         """Those that their response points to: neither followed nor taken back."""
         return self.filter(final_of__isnull=False)
 
+    def official(self) -> FinalMarkQuerySet:
+        """Those that count outside their round: the counting ones that are not of practice."""
+        return self.counting().filter(answer__round__practice=False)
+
 
 class FinalMark(models.Model):
     """What counts for a response in a round, with the rule that made it.

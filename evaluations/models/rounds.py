@@ -19,7 +19,9 @@ class MarkingRound(models.Model):
     task's row as text to points as text. With ``point_tolerance`` the marks must
     agree on every scoring point too. One response in ``seed_first_every`` of the
     first ``seed_first`` of a teacher's queue is a seed answer, then one in
-    ``seed_later_every``; ``repeat_share`` (0 to 1) of them come back.
+    ``seed_later_every``; ``repeat_share`` (0 to 1) of them come back. The marks of a
+    ``practice`` round are used nowhere outside the round itself; whether a round is
+    one is fixed when it is planned.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -42,6 +44,9 @@ class MarkingRound(models.Model):
     house_rulings = models.TextField(blank=True, help_text="the newest of the rulings")
     rulings_to_judge = models.BooleanField(default=False)
     published = models.BooleanField(default=False, help_text="marks that a benchmark released")
+    practice = models.BooleanField(
+        default=False, db_default=False, help_text="its marks reach no report"
+    )
     status = models.CharField(
         max_length=8, choices=RoundStatus.choices(), default=RoundStatus.OPEN.value
     )

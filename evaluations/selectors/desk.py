@@ -56,6 +56,7 @@ class OwnRound:
     house_rulings: str
     progress: OwnProgress
     paused: bool
+    practice: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,14 @@ def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
     progress = own_progress(teacher, marking_round)
     rulings = marking_round.house_rulings
     paused = marking_round.status == RoundStatus.PAUSED
-    return OwnRound(str(marking_round.public_id), marking_round.name, rulings, progress, paused)
+    return OwnRound(
+        public_id=str(marking_round.public_id),
+        name=marking_round.name,
+        house_rulings=rulings,
+        progress=progress,
+        paused=paused,
+        practice=marking_round.practice,
+    )
 
 
 def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:

@@ -40,8 +40,11 @@ def score_rows(params: ReportParams) -> Iterator[Cells]:
 
 
 def mark_rows(params: ReportParams) -> Iterator[Cells]:
-    """The marks of a dataset's answers, as ``marks_as_cells`` has them."""
-    marks = Mark.objects.filter(slot__answer__response__run__dataset__slug=params.dataset)
+    """The marks of a dataset's answers in the rounds that count, as ``marks_as_cells`` has them."""
+    marks = Mark.objects.filter(
+        params.of_rounds("slot__answer__round"),
+        slot__answer__response__run__dataset__slug=params.dataset,
+    )
     if params.models:
         marks = marks.filter(slot__answer__response__run__language_model__name__in=params.models)
     if params.year is not None:

@@ -126,13 +126,13 @@ def _line(
 
 def judgement_list() -> QuerySet[Judgement]:
     """What a list shows of judgements, each with the teachers' final mark beside it."""
-    final = FinalMark.objects.filter(answer__response=OuterRef("response")).order_by("-pk")
+    final = FinalMark.objects.official().filter(answer__response=OuterRef("response"))
     return (
         newest_judgements()
         .select_related("judge", "response__question__task", "response__run__language_model")
         .select_related("response__run__dataset")
         .defer("response__text", "response__reasoning")
-        .annotate(final=Subquery(final.values("value")[:1]))
+        .annotate(final=Subquery(final.order_by("-pk").values("value")[:1]))
         .order_by("judge", "response__question__task", "response__question__position", "response")
     )
 
@@ -153,7 +153,7 @@ def judged_response(judge: Judge, response_id: UUID) -> JudgedResponse | None:
     if not judgements:
         return None
     response = judgements[0].response
-    counting = FinalMark.objects.counting().filter(answer__response=response)
-    finals = counting.select_related("answer__round")
+    official = FinalMark.objects.official().filter(answer__response=response)
+    finals = official.select_related("answer__round")
     rubric = judgements[0].rubric or accepted_rubric(response.question)
     return JudgedResponse(response, judgements, rubric, tuple(finals.order_by("-pk")))

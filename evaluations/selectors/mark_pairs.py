@@ -60,9 +60,9 @@ def mark_pairs(params: ReportParams) -> list[MarkPair]:
 
 def _wanted(params: ReportParams, path: str = "") -> Q:
     """The filter on blind answers that *path* leads to; items that are left out take no part."""
-    wanted = Q(**{f"{path}response__run__dataset__slug": params.dataset}) & ~Q(
-        **{f"{path}question__status__in": left_out(params.policy)}
-    )
+    wanted = params.of_rounds(f"{path}round")
+    wanted &= Q(**{f"{path}response__run__dataset__slug": params.dataset})
+    wanted &= ~Q(**{f"{path}question__status__in": left_out(params.policy)})
     if params.models:
         wanted &= Q(**{f"{path}response__run__language_model__name__in": params.models})
     if params.year is not None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
-from evaluations.models import FinalMark, Judgement, LanguageModel, ObjectiveScore, Response
+from evaluations.models import (
+    FinalMark,
+    Judgement,
+    LanguageModel,
+    MarkingRound,
+    ObjectiveScore,
+    Response,
+)
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.selectors.report_params import JUDGE_PREFIX, TEACHERS
+from evaluations.selectors.report_params import JUDGE_PREFIX, TEACHERS, ReportParams
 from questions.models import Dataset, Question
 
 
@@ -35,6 +43,15 @@ class MarkerChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundChoice:
+    """A marking round with final marks that count in reports; *key* is its public id."""
+
+    key: str
+    name: str
+    marked: int
+
+
+@dataclass(frozen=True, slots=True)
 class Choices:
     """What there is to choose from; without any answers *dataset* is empty."""
 
@@ -43,6 +60,7 @@ class Choices:
     models: tuple[ModelChoice, ...] = ()
     markers: tuple[MarkerChoice, ...] = ()
     years: tuple[int, ...] = ()
+    rounds: tuple[RoundChoice, ...] = ()
 
     @property
     def marker(self) -> str:
@@ -50,8 +68,12 @@ class Choices:
         return self.markers[0].name if self.markers else TEACHERS
 
 
-def choices(dataset: str = "") -> Choices:
-    """What can be chosen in *dataset*, or in the one with the most scored responses."""
+def choices(dataset: str = "", rounds: Collection[str] = ()) -> Choices:
+    """What can be chosen in *dataset*, or in the one with the most scored responses.
+
+    Teachers are offered with the number of responses that they marked in *rounds*
+    (public ids; those that are not offered are passed over), or in all rounds.
+    """
     datasets = tuple(
         Dataset.objects.filter(runs__purpose=RunPurpose.ANSWER, runs__responses__isnull=False)
         .distinct()
@@ -61,7 +83,10 @@ def choices(dataset: str = "") -> Choices:
     if not slugs:
         return Choices("")
     chosen = dataset if dataset in slugs else _most_scored(slugs)
-    return Choices(chosen, datasets, _models(chosen), _markers(chosen), _years(chosen))
+    offered = _rounds(chosen)
+    wanted = [one.key for one in offered if one.key in rounds]
+    markers = _markers(ReportParams(chosen, rounds=tuple(wanted)))
+    return Choices(chosen, datasets, _models(chosen), markers, _years(chosen), offered)
 
 
 def _most_scored(slugs: list[str]) -> str:
@@ -69,7 +94,7 @@ def _most_scored(slugs: list[str]) -> str:
         return slugs[0]
     scored = (
         Exists(ObjectiveScore.objects.filter(response=OuterRef("pk")))
-        | Exists(FinalMark.objects.filter(answer__response=OuterRef("pk")))
+        | Exists(FinalMark.objects.official().filter(answer__response=OuterRef("pk")))
         | Exists(Judgement.objects.filter(response=OuterRef("pk"), total__isnull=False))
     )
     counts = Response.objects.filter(scored).order_by().values_list("run__dataset__slug")
@@ -88,8 +113,21 @@ def _models(dataset: str) -> tuple[ModelChoice, ...]:
     return tuple(ModelChoice(name, n, colour) for colour, (name, n) in enumerate(pairs))
 
 
-def _markers(dataset: str) -> tuple[MarkerChoice, ...]:
-    finals = FinalMark.objects.counting().filter(answer__response__run__dataset__slug=dataset)
+def _rounds(dataset: str) -> tuple[RoundChoice, ...]:
+    found = (
+        MarkingRound.objects.filter(dataset__slug=dataset, practice=False)
+        .annotate(marked=Count("answers", filter=Q(answers__final__isnull=False)))
+        .filter(marked__gt=0)
+        .order_by("pk")
+    )
+    return tuple(RoundChoice(str(one.public_id), one.name, one.marked) for one in found)
+
+
+def _markers(params: ReportParams) -> tuple[MarkerChoice, ...]:
+    dataset = params.dataset
+    finals = FinalMark.objects.counting().filter(
+        params.of_rounds("answer__round"), answer__response__run__dataset__slug=dataset
+    )
     by_teachers = finals.aggregate(n=Count("answer__response", distinct=True))["n"]
     judgements = Judgement.objects.filter(response__run__dataset__slug=dataset).order_by()
     by_judge = judgements.values_list("judge__name").annotate(n=Count("response", distinct=True))

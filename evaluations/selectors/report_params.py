@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from evaluations.models import FinalMark, Judge, LanguageModel
+from evaluations.models import FinalMark, Judge, LanguageModel, MarkingRound
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.rules.scoring.policies import Policy
 from gradeapp.refusals import BadInput, NotFound
@@ -21,7 +22,9 @@ JUDGE_PREFIX = "judge:"
 class ReportParams:
     """What a report is made of; no *models* means all, no *marker* what the report says.
 
-    ``marker`` marks the subjective answers: ``teachers`` or ``judge:NAME``.
+    ``marker`` marks the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds``
+    are the public ids of the marking rounds whose marks count; none means all of them.
+    The marks of a practice round never count.
     """
 
     dataset: str
@@ -30,6 +33,7 @@ class ReportParams:
     policy: str = Policy.STRICT.value
     by: str = ""
     year: int | None = None
+    rounds: tuple[str, ...] = ()
 
     @property
     def judge(self) -> str:
@@ -49,6 +53,11 @@ class ReportParams:
             if value not in ("", (), None)
         }
 
+    def of_rounds(self, path: str) -> Q:
+        """The filter on what belongs to the round at *path*: real rounds, or the chosen ones."""
+        wanted = Q(**{f"{path}__practice": False})
+        return wanted & Q(**{f"{path}__public_id__in": self.rounds}) if self.rounds else wanted
+
 
 def models_with_answers(dataset: str) -> list[str]:
     """The names of the models that have answered *dataset*."""
@@ -62,8 +71,8 @@ def markers_of(dataset: str) -> list[str]:
     """Who has marked answers to *dataset*: ``teachers`` and each ``judge:NAME``."""
     judges = Judge.objects.filter(judgements__response__run__dataset__slug=dataset)
     names = judges.order_by("name").distinct().values_list("name", flat=True)
-    marked = FinalMark.objects.filter(answer__response__run__dataset__slug=dataset).exists()
-    return ([TEACHERS] if marked else []) + [f"{JUDGE_PREFIX}{name}" for name in names]
+    finals = FinalMark.objects.official().filter(answer__response__run__dataset__slug=dataset)
+    return ([TEACHERS] if finals.exists() else []) + [f"{JUDGE_PREFIX}{name}" for name in names]
 
 
 def checked(params: ReportParams) -> ReportParams:
@@ -84,6 +93,7 @@ def checked(params: ReportParams) -> ReportParams:
     _check_marker(params)
     if params.year is not None:
         _check_year(params.dataset, params.year)
+    _check_rounds(params)
     return params
 
 
@@ -118,3 +128,30 @@ def _check_year(dataset: str, year: int) -> None:
             _("There are no questions of %(year)s; the years are: %(known)s.")
             % {"year": year, "known": _listed(sorted(filter(None, years)))}
         )
+
+
+def _check_rounds(params: ReportParams) -> None:
+    """Raise a Refusal for a round that is none of the dataset's, or only for practice."""
+    if not params.rounds:
+        return
+    of_dataset = MarkingRound.objects.filter(dataset__slug=params.dataset)
+    known = {str(one.public_id): one for one in of_dataset.only("public_id", "name", "practice")}
+    for key in params.rounds:
+        if key not in known:
+            raise NotFound(
+                _("There is no marking round “%(name)s” in %(dataset)s.")
+                % {"name": key, "dataset": params.dataset}
+            )
+        if known[key].practice:
+            raise BadInput(
+                _("“%(name)s” is a practice round: its marks reach no report.")
+                % {"name": known[key].name}
+            )
+
+
+def round_names(params: ReportParams) -> list[str]:
+    """The names of the chosen rounds, oldest first; none where all count."""
+    if not params.rounds:
+        return []
+    rounds = MarkingRound.objects.filter(public_id__in=params.rounds).order_by("pk")
+    return list(rounds.values_list("name", flat=True))

@@ -191,12 +191,12 @@ def _taken_elsewhere(
     """Final marks of closed rounds, at most *each* to a question, of responses not chosen here.
 
     Under the rubric that counts now, or under none: a mark for other scoring
-    points is no reference.
+    points is no reference. Nor is a mark of a practice round.
     """
     if not each:
         return []
     fits = Q(answer__rubric=None) | Q(answer__rubric__in=[one.pk for one in rubrics.values()])
-    finals = FinalMark.objects.counting().filter(
+    finals = FinalMark.objects.official().filter(
         fits,
         answer__round__status=RoundStatus.CLOSED,
         answer__question__in={response.question_id for response in chosen},

@@ -49,8 +49,8 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     """One row for each answer to the dataset, and one for each call that failed for good.
 
     Objective answers carry the newest score of the policy (marker ``key``),
-    subjective ones the newest settled final mark of the teachers, or the newest
-    judgement of the judge. Under ``published`` a judge's mark is the mean of the
+    subjective ones the newest final mark of the teachers in the rounds that count, or
+    the newest judgement of the judge. Under ``published`` a judge's mark is the mean of the
     totals released with it, possible or not; under ``strict`` an impossible one
     has no points, and its status as the reason. Answers to items that are left
     out (``left_out``) come without points, with outcome ``excluded`` and the item's
@@ -268,8 +268,11 @@ def _spelled(answers: str) -> str:
 
 
 def _teacher_points(params: ReportParams) -> dict[int, Points]:
-    counting = FinalMark.objects.counting().filter(_asked_for(params, "answer__response__"))
-    finals = counting.order_by("pk")
+    finals = (
+        FinalMark.objects.counting()
+        .filter(_asked_for(params, "answer__response__"), params.of_rounds("answer__round"))
+        .order_by("pk")
+    )
     return {
         response: Points(value)
         for response, value in finals.values_list("answer__response", real("value"))

@@ -145,7 +145,7 @@ def _items(made: CapabilityReview, drawn: Sequence[int]) -> list[ReviewItem]:
     responses = Response.objects.select_related("question__current", "revision").defer("text")
     found = responses.in_bulk(drawn)
     scores = _newest_scores(drawn, made.policy)
-    finals = FinalMark.objects.counting().filter(answer__response__in=drawn).order_by("pk")
+    finals = FinalMark.objects.official().filter(answer__response__in=drawn).order_by("pk")
     marked = {final.answer.response_id: final for final in finals.select_related("answer")}
     rows = []
     for key in shuffled(drawn, made.random_seed, "review"):

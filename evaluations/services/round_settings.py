@@ -43,7 +43,8 @@ class RoundSettings:
     ``tolerance_points`` are points, ``tolerance_share`` is a share of full marks
     from 0 to 1; ``task_tolerances`` are points by the key of a task's row and come
     in place of both. ``point_tolerance`` is in points, None where only totals are
-    compared. ``mark_step`` is in points, ``repeat_share`` from 0 to 1.
+    compared. ``mark_step`` is in points, ``repeat_share`` from 0 to 1. The marks of a
+    ``practice`` round reach no report.
     """
 
     name: str
@@ -61,6 +62,7 @@ class RoundSettings:
     repeat_share: Decimal = DEFAULT_REPEAT_SHARE
     house_rulings: str = ""
     rulings_to_judge: bool = False
+    practice: bool = False
 
     def columns(self) -> dict[str, object]:
         """The settings as the round's row holds them."""
@@ -81,6 +83,7 @@ class RoundSettings:
             "repeat_share": self.repeat_share,
             "house_rulings": self.house_rulings.strip(),
             "rulings_to_judge": self.rulings_to_judge,
+            "practice": self.practice,
         }
 
 

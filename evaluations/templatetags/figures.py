@@ -12,7 +12,7 @@ from uuid import UUID
 from django import template
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language, gettext_lazy, pgettext
 from django.utils.translation import gettext as _
 
 from evaluations.exports.number_text import interval_text, number_text, plain_points
@@ -24,7 +24,7 @@ from evaluations.rules.statistics.figure import Figure
 from evaluations.rules.statistics.ledger import outcome_of
 from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.rules.statistics.tally import ALL
-from evaluations.selectors.report_params import ReportParams
+from evaluations.selectors.report_params import ReportParams, round_names
 from questions.models import Question
 from questions.rules.vocabulary import ItemStatus, Named, Part, Subject
 
@@ -79,6 +79,18 @@ def label(names: type[Named], value: str) -> str:
 
 
 @register.filter
+@register.filter
+def rounds_words(params: ReportParams) -> str:
+    """The marking rounds that a report is limited to, by their names; else ""."""
+    return _("rounds: %(names)s") % {"names": rounds_listed(params)} if params.rounds else ""
+
+
+@register.filter
+def rounds_listed(params: ReportParams) -> str:
+    """The names of the marking rounds whose marks count; "all" where none was chosen."""
+    return _(", ").join(round_names(params)) or pgettext("rounds", "all")
+
+
 def items_words(params: Mapping[str, Any]) -> str:
     """How many questions a report counts, as "926 of 927 questions (1 excluded)"; else ""."""
     left_out = params.get("left_out")
@@ -317,3 +329,4 @@ def _query(params: ReportParams, models: list[str], marker: str, **others: str) 
         **others,
     }
     return urlencode({name: value for name, value in query.items() if value}, doseq=True)
+        "round": params.rounds,

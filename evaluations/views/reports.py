@@ -69,7 +69,7 @@ PAGE = 50
 @not_while_marking
 def report_overview(request: MemberRequest) -> HttpResponse:
     """Every report of one dataset; the filters stand in the address."""
-    found = choices(request.GET.get("dataset", ""))
+    found = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
     if not found.dataset:
         context = {"may_see_runs": request.user.may(Capability.SEE_RUNS)}
         return render(request, "evaluations/reports/empty.html", context)
