@@ -177,6 +177,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 DATA_UPLOAD_MAX_NUMBER_FILES = 100
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
 FILE_UPLOAD_PERMISSIONS = 0o600
+# Pages draw no total and no rate from fewer marked answers than this, in per cent
+REPORT_MARKED_PERCENT = env.number("REPORT_MARKED_PERCENT", 80, low=0, high=100)
 # The largest request: an upload of questions, and anything else (gradeapp.body_limit).
 IMPORT_MAX_UPLOAD_MB = env.number("IMPORT_MAX_UPLOAD_MB", 100, low=1, high=1024)
 REQUEST_MAX_BYTES = 4 * 2**20

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.rules.statistics.agreement import MarkPair
+from evaluations.rules.statistics.coverage import NO_SHORTFALLS, Shortfalls
 from evaluations.rules.statistics.figure import Figure, Report
 from evaluations.rules.statistics.gaokao_750 import FULL_TOTAL
 from evaluations.rules.statistics.tally import ALL, subject_order
+from questions.rules.vocabulary import Part
 
 Names = Mapping[str, str]
 Five = tuple[float, float, float, float, float]
@@ -56,16 +58,18 @@ def totals_bar(
     *,
     digits: int = 0,
     gaps: Collection[str] = (),
+    short: Shortfalls = NO_SHORTFALLS,
 ) -> Chart:
     """Report ``converted`` as bars of 750 points with intervals, one bar a stream and model.
 
-    A model with one total has a gap for the other; one without any is left out. One
-    of *gaps*, not all of whose answers have points, is drawn with a star at its name.
+    A model with one total has a gap for the other; one without any is left out. A
+    total that rests on too few marks (*short*) is none. A model of *gaps*, not all of
+    whose answers have points, is drawn with a star at its name.
     """
     totals = {
         (row.key["model"], row.key["stream"]): row.figures["total"]
         for row in report.rows
-        if row.key["subject"] == ALL
+        if row.key["subject"] == ALL and row.key["stream"] not in short.get(row.key["model"], {})
     }
     known = {model for (model, _), figure in totals.items() if figure.value is not None}
     drawn = [model for model in models if model in known]
@@ -93,17 +97,27 @@ def _interval(figure: Figure | None) -> list[float] | None:
     return [figure.low, figure.high]
 
 
-def rates_chart(report: Report, part: str, colours: Mapping[str, int], subjects: Names) -> Chart:
+def rates_chart(
+    report: Report,
+    part: str,
+    colours: Mapping[str, int],
+    subjects: Names,
+    short: Shortfalls = NO_SHORTFALLS,
+) -> Chart:
     """Report ``rates`` of one part, in per cent: a radar, or bars for fewer than three subjects.
 
     ``colours`` are the models to draw, each with its colour. The axes are the
     subjects in which any of them has a rate; a model that lacks one of these is
-    left out of a radar, and has a gap in bars.
+    left out of a radar, and has a gap in bars. A subjective rate that rests on too few
+    marks (*short*) is none.
     """
+    withheld = short if part == Part.SUBJECTIVE else NO_SHORTFALLS
     rates = {
         (row.key["model"], row.key["subject"]): row.figures["rate"].value
         for row in report.rows
-        if row.key["part"] == part and row.key["subject"] != ALL
+        if row.key["part"] == part
+        and row.key["subject"] != ALL
+        and row.key["subject"] not in withheld.get(row.key["model"], {})
     }
     found = {s for (model, s), value in rates.items() if value is not None and model in colours}
     axes = sorted(found, key=subject_order)

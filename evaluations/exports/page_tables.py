@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from evaluations.rules.statistics.coverage import NO_SHORTFALLS, Coverage, Shortfalls
 from evaluations.rules.statistics.figure import Figure, Report, ReportRow
 from evaluations.rules.statistics.gaokao_750 import STREAMS
 from evaluations.rules.statistics.tally import ALL, subject_order
@@ -35,7 +36,8 @@ class ModelLine:
     ``totals`` holds per stream the figures ``total`` and, under policy
     ``published``, ``total_full_precision``. A rate is None where the model has no
     answers of that part at all. ``gaps`` names per subject or stream what is not
-    scored yet. ``best`` has the most points of several models without gaps.
+    scored yet, ``short`` where too few answers are marked for a figure to be drawn.
+    ``best`` has the most points of several models without gaps.
     """
 
     model: str
@@ -44,13 +46,14 @@ class ModelLine:
     subjective: Figure | None
     subjects: dict[str, Figure]
     gaps: Mapping[str, Sequence[Gap]]
+    short: Mapping[str, Coverage]
     best: bool = False
 
     @property
     def has_starred(self) -> bool:
-        """Whether points of some subject rest on only some of its answers."""
+        """Whether points of some subject are drawn that rest on only some of its answers."""
         return any(
-            figure.value is not None and subject in self.gaps
+            figure.value is not None and subject in self.gaps and subject not in self.short
             for subject, figure in self.subjects.items()
         )
 
@@ -73,17 +76,28 @@ class Group:
     rows: tuple[ReportRow, ...]
 
 
-def ranked(converted: Report, models: Iterable[str]) -> list[str]:
-    """*models* by their points over both streams, most first; then those without, by name."""
+def ranked(
+    converted: Report, models: Iterable[str], short: Shortfalls = NO_SHORTFALLS
+) -> list[str]:
+    """*models* by their points over both streams, most first; then those without, by name.
+
+    A total that is not drawn (*short*) ranks nobody.
+    """
     sums: dict[str, float] = defaultdict(float)
     for row in converted.rows:
-        if _is_total(row):
-            sums[row.key["model"]] += row.figures["total"].value or 0
+        model = row.key["model"]
+        if _is_total(row) and row.key["stream"] not in short.get(model, {}):
+            sums[model] += row.figures["total"].value or 0
     return sorted(models, key=lambda model: (-sums[model], model))
 
 
-def model_lines(converted: Report, rates: Report, models: Sequence[str]) -> list[ModelLine]:
-    """One line a model, in the order of *models*."""
+def model_lines(
+    converted: Report,
+    rates: Report,
+    models: Sequence[str],
+    short: Shortfalls = NO_SHORTFALLS,
+) -> list[ModelLine]:
+    """One line a model, in the order of *models*; *short* as ``shortfalls`` gives it."""
     overall = {
         (row.key["model"], row.key["part"]): row.figures["rate"]
         for row in rates.rows
@@ -99,6 +113,7 @@ def model_lines(converted: Report, rates: Report, models: Sequence[str]) -> list
             subjective=overall.get((model, Part.SUBJECTIVE.value)),
             subjects=_subject_totals(points[model]),
             gaps=gaps.get(model, {}),
+            short=short.get(model, {}),
         )
         for model in models
         if model in points

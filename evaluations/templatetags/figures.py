@@ -20,6 +20,7 @@ from evaluations.exports.page_tables import Gap
 from evaluations.rules.marking.arbitration import Rule
 from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy
+from evaluations.rules.statistics.coverage import Coverage, Shortfalls
 from evaluations.rules.statistics.figure import Figure
 from evaluations.rules.statistics.ledger import outcome_of
 from evaluations.rules.statistics.rows import ScoredAnswer
@@ -79,7 +80,6 @@ def label(names: type[Named], value: str) -> str:
 
 
 @register.filter
-@register.filter
 def rounds_words(params: ReportParams) -> str:
     """The marking rounds that a report is limited to, by their names; else ""."""
     return _("rounds: %(names)s") % {"names": rounds_listed(params)} if params.rounds else ""
@@ -91,6 +91,7 @@ def rounds_listed(params: ReportParams) -> str:
     return _(", ").join(round_names(params)) or pgettext("rounds", "all")
 
 
+@register.filter
 def items_words(params: Mapping[str, Any]) -> str:
     """How many questions a report counts, as "926 of 927 questions (1 excluded)"; else ""."""
     left_out = params.get("left_out")
@@ -245,9 +246,16 @@ def points_text(value: float | Decimal) -> str:
 
 @register.inclusion_tag("evaluations/reports/_figure.html")
 def figure(
-    value: Figure | None, kind: str, link: str = "", interval: bool = True
+    value: Figure | None,
+    kind: str,
+    link: str = "",
+    interval: bool = True,
+    short: Coverage | None = None,
 ) -> dict[str, Any]:
-    """A figure with its interval and a link to its rows; without a value, its reason."""
+    """A figure with its interval and a link to its rows; without a value, its reason.
+
+    One that rests on too few marks (*short*) stands behind a click.
+    """
     if value is None:
         return {"reason": _("no answers")}
     if value.value is None:
@@ -257,15 +265,42 @@ def figure(
         "interval": interval_text(value, kind) if interval else "",
         "n": value.n,
         "link": link,
+        "marked": coverage_words(short),
     }
 
 
 @register.inclusion_tag("evaluations/reports/_short_figure.html")
-def short_figure(value: Figure, kind: str, link: str = "") -> dict[str, Any]:
-    """A figure in a narrow cell: a dash whose reason is read aloud and shown on pointing."""
+def short_figure(
+    value: Figure, kind: str, link: str = "", short: Coverage | None = None
+) -> dict[str, Any]:
+    """A figure in a narrow cell: a dash whose reason is read aloud and shown on pointing.
+
+    One that rests on too few marks (*short*) stands behind a click.
+    """
     if value.value is None:
         return {"reason": reason_words(value.reason or "")}
-    return {"text": number_text(value.value, kind), "link": link}
+    marked = coverage_words(short)
+    return {"text": number_text(value.value, kind), "link": link, "marked": marked}
+
+
+@register.simple_tag
+def shortfall(found: Shortfalls, model: str, place: str, part: str = "") -> Coverage | None:
+    """Of how many answers the figure of *model* lacks marks; None where it is drawn."""
+    return None if part == Part.OBJECTIVE else found.get(model, {}).get(place)
+
+
+@register.filter
+def coverage_words(short: Coverage | None) -> str:
+    """What stands in place of a figure that rests on too few marks, as "38 of 654 marked"."""
+    if short is None:
+        return ""
+    numbers = {"n": number_text(short.marked, "count"), "all": number_text(short.all, "count")}
+    if short.subject:
+        return _("%(subject)s: %(n)s of %(all)s marked") % {
+            **numbers,
+            "subject": subject_name(short.subject),
+        }
+    return _("%(n)s of %(all)s marked") % numbers
 
 
 @register.filter
@@ -326,7 +361,7 @@ def _query(params: ReportParams, models: list[str], marker: str, **others: str) 
         "marker": marker,
         "policy": params.policy,
         "year": params.year or "",
+        "round": params.rounds,
         **others,
     }
     return urlencode({name: value for name, value in query.items() if value}, doseq=True)
-        "round": params.rounds,

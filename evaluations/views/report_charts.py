@@ -15,6 +15,7 @@ from evaluations.exports.charts import (
 )
 from evaluations.exports.page_tables import gaps_of
 from evaluations.rules.scoring.policies import Policy
+from evaluations.rules.statistics.coverage import Shortfalls
 from evaluations.selectors.report_pages import Overview
 from evaluations.selectors.report_params import ReportParams
 from evaluations.templatetags.figures import label, short_subject
@@ -31,16 +32,20 @@ def subject_names() -> dict[str, str]:
     return {subject.value: short_subject(subject) for subject in Subject}
 
 
-def totals_chart(found: Overview, models: list[str], params: ReportParams) -> Chart:
+def totals_chart(
+    found: Overview, models: list[str], params: ReportParams, short: Shortfalls
+) -> Chart:
     """Converted totals; one decimal where they are released so."""
     digits = 1 if params.policy == Policy.PUBLISHED else 0
     gaps = gaps_of(found.rates)
-    return totals_bar(found.converted, models, stream_names(), digits=digits, gaps=gaps.keys())
+    return totals_bar(
+        found.converted, models, stream_names(), digits=digits, gaps=gaps.keys(), short=short
+    )
 
 
-def subjects_chart(found: Overview, part: str, colours: dict[str, int]) -> Chart:
+def subjects_chart(found: Overview, part: str, colours: dict[str, int], short: Shortfalls) -> Chart:
     """Scoring rates of one part."""
-    return rates_chart(found.rates, part, colours, subject_names())
+    return rates_chart(found.rates, part, colours, subject_names(), short)
 
 
 def teachers_chart(found: Overview) -> Chart:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -29,6 +30,7 @@ from evaluations.forms.reports import CELL, PAIR, ReportFilter, read_cell, read_
 from evaluations.rules.scoring.policies import Policy
 from evaluations.rules.statistics.accuracy import converted_report, exact_figures
 from evaluations.rules.statistics.agreement import agreement
+from evaluations.rules.statistics.coverage import Shortfalls, coverage, shortfalls
 from evaluations.rules.statistics.figure import Figure
 from evaluations.rules.statistics.ledger import OUTCOMES
 from evaluations.rules.statistics.rows import ScoredAnswer
@@ -79,7 +81,8 @@ def report_overview(request: MemberRequest) -> HttpResponse:
     if params.models:
         colours = {name: colours[name] for name in params.models}
     made = overview(params)
-    colours = {name: colours[name] for name in ranked(made.converted, colours)}
+    short = shortfalls(made.rates, settings.REPORT_MARKED_PERCENT)
+    colours = {name: colours[name] for name in ranked(made.converted, colours, short)}
     context: dict[str, Any] = {
         "form": form,
         "choices": found,
@@ -90,9 +93,11 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
         "unchecked": params.policy == Policy.STRICT and gold_check(params.dataset) is None,
         "part": wanted_part(request.GET.get("part", ""), made),
-        **tables(made, list(colours)),
+        "shortfalls": short,
+        "enough_marked": settings.REPORT_MARKED_PERCENT,
+        **tables(made, list(colours), short),
     }
-    context |= charts(made, params, colours, context["part"])
+    context |= charts(made, params, colours, context["part"], short)
     return render(request, "evaluations/reports/overview.html", context)
 
 
@@ -116,12 +121,12 @@ def wanted_part(asked: str, made: Overview) -> str:
     return Part.OBJECTIVE.value if parts == {Part.OBJECTIVE.value} else Part.SUBJECTIVE.value
 
 
-def tables(made: Overview, models: list[str]) -> dict[str, Any]:
+def tables(made: Overview, models: list[str], short: Shortfalls) -> dict[str, Any]:
     """The tables of the page, each from one report."""
     rates = rate_lines(made.rates, models)
     return {
         "reports": made,
-        "model_lines": model_lines(made.converted, made.rates, models),
+        "model_lines": model_lines(made.converted, made.rates, models, short),
         "gaps": gaps_of(made.rates),
         "rate_lines": rates,
         "exact_lines": exact_lines(rates),
@@ -134,13 +139,13 @@ def tables(made: Overview, models: list[str]) -> dict[str, Any]:
 
 
 def charts(
-    made: Overview, params: ReportParams, colours: dict[str, int], part: str
+    made: Overview, params: ReportParams, colours: dict[str, int], part: str, short: Shortfalls
 ) -> dict[str, Any]:
     """The four charts; the judge's with the pair that it shows."""
     pair, spreads, boxes = judge_chart(made, params.marker)
     return {
-        "totals": totals_chart(made, list(colours), params),
-        "subjects": subjects_chart(made, part, colours),
+        "totals": totals_chart(made, list(colours), params, short),
+        "subjects": subjects_chart(made, part, colours, short),
         "teachers": teachers_chart(made),
         "teacher_pairs": len(made.teacher_pairs),
         "judge_pair": pair,
@@ -164,6 +169,9 @@ def report_rows(request: MemberRequest) -> HttpResponse:
         if (of_part := [row for row in rows if row.part == part])
     }
     context = {"params": params, "cell": cell, "page": page, "by_part": by_part}
+    if Part.SUBJECTIVE in by_part:
+        marked = coverage(by_part[Part.SUBJECTIVE])
+        context["short"] = marked if marked.is_below(settings.REPORT_MARKED_PERCENT) else None
     context["facts"] = row_facts(page.object_list)
     context["converted"] = converted_subject(params, cell, rows)
     return render(request, "evaluations/reports/rows.html", context)
