@@ -197,16 +197,30 @@ function box(data, t, width) {
 
 const KINDS = { bar, radar, scatter, box, dots, lines };
 
+// Nobody resizes paper: a chart is drawn in the width that it has there (A4, landscape, one or two
+// columns of report-print.css), and its view box lets CSS fit it exactly.
+const PAPER = { column: 470, whole: 960 };
+let onPaper = false;
+
+function paperSize(plot) {
+  const width = plot.closest(".columns, .columns-wide-left, .columns-wide-right") ? PAPER.column : PAPER.whole;
+  return { width, height: plot.clientHeight || 320 };
+}
+
 function draw(el) {
   const plot = el.querySelector(".chart-plot");
+  const size = onPaper ? paperSize(plot) : {};
   drawn.get(el)?.dispose();
-  const chart = echarts.init(plot, null, { renderer: "svg" });
-  chart.setOption(KINDS[el.dataset.chart](figures(el), theme(), plot.clientWidth));
+  const chart = echarts.init(plot, null, { renderer: "svg", ...size });
+  const option = KINDS[el.dataset.chart](figures(el), theme(), size.width ?? plot.clientWidth);
+  chart.setOption(onPaper ? { ...option, animation: false } : option);
+  if (onPaper) plot.querySelector("svg").setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
   drawn.set(el, chart);
   sizes.observe(plot);
 }
 
 const sizes = new ResizeObserver((entries) => {
+  if (onPaper) return;
   for (const { target } of entries) drawn.get(target.closest("[data-chart]"))?.resize();
 });
 
@@ -231,4 +245,28 @@ document.fonts.ready.then(redraw);
 document.addEventListener("htmx:afterSettle", (event) => drawCharts(event.target));
 document.addEventListener("themechange", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-matchMedia("print").addEventListener("change", redraw);
+
+// Whoever prints gets the charts whole and in the colours of paper. The event before printing comes
+// while the page is still that of the screen, so the light theme is set by name until it is over;
+// a page that is shown as it prints has the change of the medium alone.
+let themeOfScreen;
+
+function toPaper() {
+  if (onPaper) return;
+  onPaper = true;
+  themeOfScreen = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  redraw();
+}
+
+function toScreen() {
+  if (!onPaper) return;
+  onPaper = false;
+  if (themeOfScreen) document.documentElement.dataset.theme = themeOfScreen;
+  else delete document.documentElement.dataset.theme;
+  redraw();
+}
+
+addEventListener("beforeprint", toPaper);
+addEventListener("afterprint", toScreen);
+matchMedia("print").addEventListener("change", ({ matches }) => (matches ? toPaper() : toScreen()));
