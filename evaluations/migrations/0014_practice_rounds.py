@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0011_rescorings'),
+        ('evaluations', '0012_error_texts'),
     ]
 
     operations = [
