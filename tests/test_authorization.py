@@ -71,6 +71,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "questions:rubric-import": C.EDIT_QUESTIONS,
     "questions:rubric-bank-export": C.SEE_QUESTIONS,
     "questions:rubric-propose-all": C.EDIT_QUESTIONS,
+    "questions:rubric-parts": (C.SEE_QUESTIONS, C.ACCEPT_RUBRICS),
     "api-questions": C.SEE_QUESTIONS,
     "api-question": C.SEE_QUESTIONS,
     "api-labels": (C.SEE_QUESTIONS, C.EDIT_QUESTIONS),

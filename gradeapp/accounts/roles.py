@@ -27,6 +27,7 @@ class Capability(StrEnum):
 
     SEE_QUESTIONS = "see_questions"
     EDIT_QUESTIONS = "edit_questions"
+    ACCEPT_RUBRICS = "accept_rubrics"
     CHECK_ANSWERS = "check_answers"
     SEE_RUNS = "see_runs"
     START_RUNS = "start_runs"
@@ -43,10 +44,13 @@ C = Capability
 # the model and the judge, and a marker must stay blind (MARKING, "Who may do what").
 ROLE_CAPABILITIES: dict[Role, frozenset[Capability]] = {
     Role.ADMIN: frozenset(C) - {C.MARK},
-    Role.CURATOR: frozenset({C.SEE_QUESTIONS, C.EDIT_QUESTIONS, C.CHECK_ANSWERS, C.SEE_REPORTS}),
+    Role.CURATOR: frozenset(
+        {C.SEE_QUESTIONS, C.EDIT_QUESTIONS, C.ACCEPT_RUBRICS, C.CHECK_ANSWERS, C.SEE_REPORTS}
+    ),
     Role.LEAD: frozenset(
         {
             C.SEE_QUESTIONS,
+            C.ACCEPT_RUBRICS,
             C.CHECK_ANSWERS,
             C.SEE_RUNS,
             C.LEAD_ROUNDS,

@@ -72,6 +72,7 @@ class Tag(StrEnum):
     RUBRICS_IMPORTED = "rubrics.imported"
     RUBRICS_EXPORTED = "rubrics.exported"
     RUBRICS_PROPOSED = "rubrics.proposed"
+    RUBRICS_ACCEPTED = "rubrics.accepted"
     REVIEW_OPENED = "review.opened"
     REVIEW_CLOSED = "review.closed"
     REVIEW_LOOKED_AT = "review.looked_at"

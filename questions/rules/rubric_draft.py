@@ -73,7 +73,7 @@ class Proposal:
     """A rubric to be read by a person; *adds_up* when it gives exactly the full marks."""
 
     rubric: RubricLines
-    basis: str  # where the marks stand: key, analysis or question
+    basis: str  # where the marks stand: key, analysis, question or parts
     adds_up: bool
 
 

@@ -1,4 +1,4 @@
-"""Drafts made from the marks in answer keys; a person reads and accepts each of them."""
+"""Drafts made from marks in questions and keys; a person reads and accepts each of them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from gradeapp.refusals import BadInput
 from questions.models import Dataset, Question, Rubric
 from questions.rules.rubric import UNFINISHED
 from questions.rules.rubric_draft import Proposal, propose
+from questions.selectors.rubric_parts import parts_of
 from questions.selectors.rubrics import what_is_wrong, without_rubric
 from questions.services.rubric_rows import Origin, add_versions
 from questions.services.rubrics import PROPOSAL, draft_rubric
@@ -42,7 +43,7 @@ def propose_draft(question: Question, *, acting_user: User) -> Rubric:
 
 
 def proposal_for(question: Question) -> Proposal | None:
-    """What the key of *question* proposes, if anything can be read and stored."""
+    """What the marks in the key or at the sub-questions propose, if it can be stored."""
     revision = question.current
     if revision is None:
         return None
@@ -52,6 +53,10 @@ def proposal_for(question: Question) -> Proposal | None:
         question=revision.asked,
         sub_marks=revision.decimal_sub_marks,
     )
+    if proposal is None or not proposal.adds_up:
+        parts = parts_of(revision)
+        if parts.adds_up:
+            proposal = Proposal(parts.rubric, "parts", adds_up=True)
     if proposal is None:
         return None
     wrong = (finding.code for finding in what_is_wrong(revision, proposal.rubric))

@@ -8,7 +8,7 @@ from django import template
 from django.utils.translation import gettext as _
 
 from questions.models import Rubric, RubricGroup
-from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable
 from questions.rules.rubric_files import plain
 from questions.selectors.rubrics import lines_of
 from questions.services.rubrics import FILE, MODEL, PROPOSAL
@@ -55,6 +55,12 @@ def written_by(rubric: Rubric) -> str:
     if rubric.source == FILE:
         return _("from a file, by %(name)s") % {"name": rubric.created_by}
     return str(rubric.created_by)
+
+
+@register.filter
+def reachable_points(lines: RubricLines) -> str:
+    """The points that a response can get at most."""
+    return plain(reachable(lines))
 
 
 @register.filter

@@ -20,6 +20,7 @@ from gradeapp.refusals import BadInput
 from questions.forms.rubrics import DatasetForm, RubricFileForm
 from questions.rules.rubric_files import RubricFor, write_csv
 from questions.rules.rubric_json import write_json
+from questions.selectors.rubric_parts import task_rubrics
 from questions.selectors.rubrics import accepted_rubrics, dataset_rubrics, waiting_drafts
 from questions.services.rubric_proposals import propose_drafts
 from questions.services.rubrics import import_rubrics, note_export
@@ -105,6 +106,7 @@ def rubric_file(rubrics: Iterable[RubricFor], name: str, kind: str) -> HttpRespo
 def _bank(request: MemberRequest, form: RubricFileForm, status: int = 200) -> HttpResponse:
     context = {
         "datasets": dataset_rubrics(),
+        "tasks": task_rubrics(),
         "page": Paginator(waiting_drafts(), PAGE).get_page(request.GET.get("page")),
         "form": form,
         "can_edit": request.user.may(Capability.EDIT_QUESTIONS),
