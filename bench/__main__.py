@@ -2,8 +2,10 @@
 
     python -m bench [--quick]
 
-What teachers and leads wait for is measured on SQLite and, where one answers at DATABASE_URL
-or on this machine, on PostgreSQL.
+``--quick`` runs each benchmark in its smallest form, two at once and on one
+database: it shows that they run, and its figures say little. In full, what teachers
+and leads wait for is measured on SQLite and, where one answers at DATABASE_URL or on
+this machine, on PostgreSQL.
 Each floor is measured in the same run as the figure beside it, on the same
 machine: compare ratios, not seconds.
 """
@@ -14,11 +16,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 
 from bench.measured import COLUMNS, Measured, arguments
+from bench.own_database import template_database
 
 ROOT = Path(__file__).resolve().parent.parent
 # What teachers and leads wait for differs between the two databases.
@@ -56,18 +61,30 @@ def figures_of(module: str, options: Sequence[str], database: str = "") -> list[
 
 def main() -> int:
     """Print the table, a line as soon as it is known; 1 when a benchmark broke."""
-    options = arguments(__doc__, quick="all in less than a minute").parse_args()
+    options = arguments(__doc__, quick="all in a small form, in a minute or two").parse_args()
+    quick = options.quick
+    own = [os.environ.get("DATABASE_URL", "")]
+    todo = [(one, at) for one in modules() for at in (own if quick else databases(one))]
+
+    def run(module: str, database: str) -> list[Measured] | None:
+        try:
+            return figures_of(module, ["--quick"] if quick else [], database)
+        except subprocess.CalledProcessError:
+            return None
+
     broken = []
     if not options.json:
         print(COLUMNS, flush=True)
-    for module, database in [(one, at) for one in modules() for at in databases(one)]:
-        try:
-            figures = figures_of(module, ["--quick"] if options.quick else [], database)
-        except subprocess.CalledProcessError:
-            broken.append(module)
-            continue
-        for one in figures:
-            print(one.as_json() if options.json else one.as_row(), flush=True)
+    with ExitStack() as stack:
+        if quick:
+            stack.enter_context(template_database())
+        threads = stack.enter_context(ThreadPoolExecutor(2 if quick else 1))
+        done = threads.map(run, *zip(*todo, strict=True))
+        for (module, _database), figures in zip(todo, done, strict=True):
+            if figures is None:
+                broken.append(module)
+            for one in figures or ():
+                print(one.as_json() if options.json else one.as_row(), flush=True)
     for module in broken:
         print(f"{module} broke off; its message stands above.", file=sys.stderr)
     if not options.json:

@@ -140,11 +140,11 @@ def measure(size: int, rounds: int) -> list[Measured]:
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments(__doc__, quick="3,000 questions, one round")
+    parser = arguments(__doc__, quick="200 questions, one round")
     parser.add_argument("--size", type=int, default=12_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    size, rounds = (3_000, 1) if options.quick else (options.size, options.rounds)
+    size, rounds = (200, 1) if options.quick else (options.size, options.rounds)
     with own_database():
         show(measure(size, rounds), as_json=options.json)
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -28,28 +29,41 @@ if TYPE_CHECKING:
 TEACHERS = 20
 LATENCY = 0.5
 IN_FLIGHT = 16
-# Seconds that a teacher reads a response before the save: shorter than people take.
-SHORTEST, LONGEST = 1.0, 5.0
 
 
-def at_human_pace(teacher: Teacher, random: Random, seconds: float) -> list[float]:
-    """How long each save took of those that *teacher* makes in so many *seconds*."""
-    end, saves = time.monotonic() + seconds, []
-    time.sleep(random.uniform(0, LONGEST))
-    while time.monotonic() < end:
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many teachers, for how many seconds, and how long each reads before a save."""
+
+    teachers: int
+    seconds: float
+    shortest: float
+    longest: float
+    answers_a_question: int
+
+
+FULL = Load(TEACHERS, 40.0, 1.0, 5.0, 40)  # people take longer
+QUICK = Load(3, 2.0, 0.1, 0.3, 20)
+
+
+def at_human_pace(teacher: Teacher, random: Random, load: Load) -> list[float]:
+    """How long each save took of those that *teacher* makes; at least one."""
+    end, saves = time.monotonic() + load.seconds, []
+    time.sleep(random.uniform(0, load.longest))
+    while not saves or time.monotonic() < end:
         saves.append(teacher.save())
-        time.sleep(random.uniform(SHORTEST, LONGEST))
+        time.sleep(random.uniform(load.shortest, load.longest))
     return saves
 
 
-def together(teachers: list[Teacher], seconds: float, random_seed: int) -> Timed:
+def together(teachers: list[Teacher], load: Load, random_seed: int) -> Timed:
     """The saves of all teachers at once."""
     from bench.desk_load import Timed
 
     randoms = [Random(random_seed + number) for number in range(len(teachers))]
     with ThreadPoolExecutor(len(teachers)) as threads:
-        done = threads.map(at_human_pace, teachers, randoms, [seconds] * len(teachers))
-        return Timed([one for saves in done for one in saves], seconds)
+        done = threads.map(at_human_pace, teachers, randoms, [load] * len(teachers))
+        return Timed([one for saves in done for one in saves], load.seconds)
 
 
 @contextmanager
@@ -85,28 +99,28 @@ def model_run() -> Iterator[None]:
             process.wait(timeout=60)
 
 
-def measure(seconds: float, answers_a_question: int) -> tuple[Timed, Timed]:
+def measure(load: Load) -> tuple[Timed, Timed]:
     """Saves without a run and beside one; then whether anything was lost."""
     from bench.browsing import served
     from bench.desk_load import Teacher, check
     from bench.desk_world import make_world
 
-    world = make_world(TEACHERS, answers_a_question)
+    world = make_world(load.teachers, load.answers_a_question)
     with ExitStack() as stack:
         port = stack.enter_context(served())
         teachers = [Teacher(port, name) for name in world.teachers]
         for teacher in teachers:
             teacher.arrive(world)
-        quiet = together(teachers, seconds, random_seed=1)
+        quiet = together(teachers, load, random_seed=1)
         stack.enter_context(model_run())
-        busy = together(teachers, seconds, random_seed=2)
+        busy = together(teachers, load, random_seed=2)
     check(teachers)
     return quiet, busy
 
 
-def figures(quiet: Timed, busy: Timed) -> list[Measured]:
+def figures(load: Load, quiet: Timed, busy: Timed) -> list[Measured]:
     """What teachers wait beside a run, and without one."""
-    detail = f"{len(busy.saves)} saves by {TEACHERS} teachers on {engine()}, none lost; "
+    detail = f"{len(busy.saves)} saves by {load.teachers} teachers on {engine()}, none lost; "
     detail += f"{IN_FLIGHT} calls in flight"
     name = f"{engine()}: save beside a run"
     return [
@@ -117,10 +131,10 @@ def figures(quiet: Timed, busy: Timed) -> list[Measured]:
 
 def main() -> None:
     """Measure and print."""
-    options = arguments(__doc__, quick="8 seconds instead of 40").parse_args()
+    options = arguments(__doc__, quick="three teachers for 2 seconds").parse_args()
+    load = QUICK if options.quick else FULL
     with own_database():
-        seconds, answers = (8.0, 20) if options.quick else (40.0, 40)
-        show(figures(*measure(seconds, answers)), as_json=options.json)
+        show(figures(load, *measure(load)), as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -47,12 +47,12 @@ def figures(times: Times) -> list[Measured]:
 
 def main() -> None:
     """Measure and print."""
-    options = arguments(__doc__, quick="one short block instead of four").parse_args()
+    options = arguments(__doc__, quick="three teachers, one short block").parse_args()
     with own_database():
         from bench.desk_load import Load, run  # after Django is set up
 
         full = Load(blocks=4, alone=40, each=20, answers_a_question=24)
-        quick = Load(blocks=1, alone=30, each=12, answers_a_question=10)
+        quick = Load(blocks=1, alone=5, each=3, answers_a_question=6, teachers=3)
         times = run(quick if options.quick else full)
         show(figures(times), as_json=options.json)
 

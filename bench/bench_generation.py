@@ -135,7 +135,7 @@ def seconds_of(way: Callable[[str, Load], int], base_url: str, load: Load) -> fl
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments(__doc__, quick="300 calls, 64 in flight, one round")
+    parser = arguments(__doc__, quick="100 calls, 32 in flight, one round")
     parser.add_argument("--calls", type=int, default=1781)
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--in-flight", type=int, default=256)
@@ -144,7 +144,7 @@ def main() -> None:
     load = Load(options.calls, options.latency, options.in_flight)
     rounds = options.rounds
     if options.quick:
-        load, rounds = Load(300, options.latency, 64), 1
+        load, rounds = Load(100, options.latency, 32), 1
     pump, bare = [], []
     with endpoint(load.latency) as base_url:
         for _ in range(rounds):

@@ -88,10 +88,10 @@ def measure(count: int) -> list[Measured]:
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments(__doc__, quick="6,000 responses")
+    parser = arguments(__doc__, quick="300 responses")
     parser.add_argument("--responses", type=int, default=PAPER)
     options = parser.parse_args()
-    show(measure(6_000 if options.quick else options.responses), as_json=options.json)
+    show(measure(300 if options.quick else options.responses), as_json=options.json)
 
 
 if __name__ == "__main__":

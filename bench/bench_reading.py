@@ -20,7 +20,7 @@ from evaluations.rules.extraction.cascade import read_answer
 from questions.rules.vocabulary import QuestionType
 
 RESPONSES = 66_744
-QUICK = 4_000
+QUICK = 200
 LENGTH = 1_000
 FLOOR = re.compile(r"答案[是为：:]\s*[A-D]|answer is \(?[A-D]")
 

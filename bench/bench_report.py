@@ -107,11 +107,11 @@ def measure(responses: int, rounds: int) -> list[Measured]:
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments(__doc__, quick="6,000 responses, one round")
+    parser = arguments(__doc__, quick="1,200 responses, one round")
     parser.add_argument("--responses", type=int, default=30_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    responses, rounds = (6_000, 1) if options.quick else (options.responses, options.rounds)
+    responses, rounds = (1_200, 1) if options.quick else (options.responses, options.rounds)
     with own_database():
         show(measure(responses, rounds), as_json=options.json)
 

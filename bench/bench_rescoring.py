@@ -19,7 +19,7 @@ from bench.measured import Measured, arguments, show
 from bench.own_database import engine, own_database
 
 RESPONSES = 100_000
-QUICK = 3_000
+QUICK = 200
 QUESTIONS = 1_000
 BULK = 2_000
 BARE = ("bare", "bare too")

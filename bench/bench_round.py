@@ -22,8 +22,22 @@ from bench.own_database import engine, own_database
 if TYPE_CHECKING:
     from bench.round_world import Opened
 
-SMALL, LARGE = 3_000, 30_000
+
 STATES = ("open", "marked", "third", "arbitration", "final")
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Responses of the small and of the large round, and who and what they are made of."""
+
+    small: int
+    large: int
+    teachers: int
+    questions: int
+    rounds: int
+
+
+FULL, QUICK = Load(3_000, 30_000, 20, 300, 7), Load(20, 60, 4, 20, 1)
 
 
 @dataclass(slots=True)
@@ -125,19 +139,21 @@ def measured_at(size: int, people: list[Any], rounds: int) -> tuple[Opened, dict
     return opened, {"first claim": first, "claim in the middle": middle, **pages}
 
 
-def measure(sizes: tuple[int, int], rounds: int) -> list[Measured]:
+def measure(load: Load) -> list[Measured]:
     """Opening against bare inserts, and everything else at both sizes."""
     from bench import round_world  # after Django is set up
 
-    people = round_world.make_people()
-    round_world.make_questions()
-    (_small, few), (opened, many) = [measured_at(size, people, rounds) for size in sizes]
-    where = f"{sizes[1]:,} responses in {engine()}, {len(people)} teachers"
+    people = round_world.make_people(load.teachers)
+    round_world.make_questions(load.questions)
+    (_small, few), (opened, many) = [
+        measured_at(size, people, load.rounds) for size in (load.small, load.large)
+    ]
+    where = f"{load.large:,} responses in {engine()}, {len(people)} teachers"
     rows, bare = opened.rows / opened.seconds, opened.rows / opened.bare_seconds
     detail = f"{where}; {opened.rows:,} rows in {opened.seconds:.1f} s"
     figures = [Measured.rate("open a round", rows, bare, unit="rows/s", detail=detail)]
     for name, asked in many.items():
-        detail = f"{asked.queries} queries, {few[name].queries} at {sizes[0]:,}; {where}"
+        detail = f"{asked.queries} queries, {few[name].queries} at {load.small:,}; {where}"
         figures.append(
             Measured.time(f"{name}, p50", asked.median, few[name].median, unit="ms", detail=detail)
         )
@@ -146,11 +162,10 @@ def measure(sizes: tuple[int, int], rounds: int) -> list[Measured]:
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments(__doc__, quick="3,000 responses beside 300, two rounds")
+    parser = arguments(__doc__, quick="60 responses beside 20, one round")
     options = parser.parse_args()
-    sizes, rounds = ((300, 3_000), 2) if options.quick else ((SMALL, LARGE), 7)
     with own_database():
-        show(measure(sizes, rounds), as_json=options.json)
+        show(measure(QUICK if options.quick else FULL), as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import time
@@ -17,7 +18,7 @@ from evaluations.management.commands.serve import free_port, port_is_free, web
 
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
-FIRST_PORT = 18400
+FIRST_PORT = 18400 + os.getpid() % 1000 * 4  # two benchmarks may run at once
 READY_SECONDS = 30.0
 # Gunicorn hangs up after 2 s of silence; like a browser, we do not write into such a line.
 IDLE_SECONDS = 1.0

@@ -6,6 +6,7 @@ The texts are filler: a benchmark measures reading and storing, not questions.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,9 +69,9 @@ SHAPES = (
 FILLER = "设函数 $f(x)=\\ln x-\\frac{a}{x}$，求它的单调区间；The following passage asks: 为什么？\n"
 
 
-def write_folder(folder: Path) -> Path:
+def write_folder(folder: Path, shapes: Sequence[Shape] = SHAPES) -> Path:
     """Write the files below *folder* as the benchmark lays them out; returns *folder*."""
-    for shape in SHAPES:
+    for shape in shapes:
         kind = file_kind(shape.keyword)
         objective = kind is not None and kind.question_type.part is Part.OBJECTIVE
         place = folder / "Data" / f"{'Ob' if objective else 'Sub'}jective_Questions"

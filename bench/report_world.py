@@ -186,13 +186,16 @@ def _marked(dataset: Dataset, answers: list[Response]) -> None:
     )
     given = [(_points(), _points()) for _ in blind]
     Mark.objects.bulk_create(_marks(blind, given), batch_size=1000)
-    FinalMark.objects.bulk_create(
+    finals = FinalMark.objects.bulk_create(
         (
             FinalMark(answer=answer, value=sum(pair) / 2, full=full, rule="mean of two")
             for answer, pair in zip(blind, given, strict=True)
         ),
         batch_size=1000,
     )
+    for final in finals:
+        final.answer.final = final
+    BlindAnswer.objects.bulk_update(blind, ["final"], batch_size=400)
 
 
 def _marks(blind: list[BlindAnswer], given: list[tuple[Decimal, Decimal]]) -> Iterator[Mark]:

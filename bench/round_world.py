@@ -33,9 +33,7 @@ from questions.models import Question
 from questions.rules.vocabulary import Part
 from questions.services.bank import store_records
 
-TEACHERS = 20
 MODELS = 10
-QUESTIONS = 300
 BATCH = 1000
 PASSWORD = "a-password-of-the-benchmark"
 FIRST, SECOND, THIRD, LEAD = (
@@ -65,18 +63,18 @@ class Opened:
     bare_seconds: float
 
 
-def make_people() -> list[User]:
+def make_people(teachers: int) -> list[User]:
     """The teachers of every round."""
     sync_roles()
-    names = [f"teacher{number:02}" for number in range(1, TEACHERS + 1)]
+    names = [f"teacher{number:02}" for number in range(1, teachers + 1)]
     return [ensure_user(name, roles=[Role.TEACHER], password=PASSWORD) for name in names]
 
 
-def make_questions() -> None:
-    """Some hundred questions to be marked, of one dataset."""
+def make_questions(count: int) -> None:
+    """So many questions to be marked, of one dataset."""
     records, _name = source()
     marked = [record for record in records if record.part == Part.SUBJECTIVE]
-    store_records(marked[:QUESTIONS], {})
+    store_records(marked[:count], {})
 
 
 def open_round_of(size: int, teachers: list[User]) -> Opened:
