@@ -49,7 +49,7 @@ class DecisionForm(forms.Form):
     def __init__(self, case: DisputedCase, data: Any) -> None:
         super().__init__(data)
         self.case = case
-        known = [*(mark.kind for mark in case.marks), OWN]
+        known = [*(mark.kind for mark in case.acceptable), OWN]
         known += [PAIR] if case.pair and case.pair.points is not None else []
         self.fields["decision"].choices = [(one, one) for one in known]  # type: ignore[attr-defined]
         self.fields["reason"].choices = ArbitrationReason.choices()  # type: ignore[attr-defined]

@@ -45,12 +45,15 @@ class GivenMark:
 
 @dataclass(frozen=True, slots=True)
 class PointRow:
-    """One scoring point with what each marker, by kind of mark, and at last the lead gave."""
+    """One scoring point with what each marker, by kind of mark, and at last the lead gave.
+
+    None for a mark that has a total only, as imported marks may.
+    """
 
     number: int
     text: str
     full: Decimal
-    given: tuple[tuple[str, Decimal], ...]
+    given: tuple[tuple[str, Decimal | None], ...]
     decided: Decimal | None
     place: int | None = None
     group: PointGroup | None = None
@@ -64,7 +67,7 @@ class PointRow:
     @property
     def spread(self) -> Decimal:
         """How far the markers are apart on this point."""
-        values = [value for _, value in self.given]
+        values = [value for _, value in self.given if value is not None]
         return max(values, default=Decimal(0)) - min(values, default=Decimal(0))
 
 
@@ -110,6 +113,11 @@ class DisputedCase:
         if len(self.marks) < 2:
             return None
         return abs(self.marks[0].total - self.marks[1].total)
+
+    @property
+    def acceptable(self) -> tuple[GivenMark, ...]:
+        """The marks that can be accepted as they are: those with a mark for each scoring point."""
+        return tuple(mark for mark in self.marks if len(mark.points) == len(self.points))
 
     @property
     def final(self) -> PastFinal | None:
@@ -274,15 +282,17 @@ def _newest_marks(slots: Sequence[Slot]) -> dict[str, GivenMark]:
 def _point_rows(
     item: BlindItem, marks: Sequence[GivenMark], decision: GivenMark | None
 ) -> tuple[PointRow, ...]:
-    decided = decision.points if decision else ()
+    def at(mark: GivenMark, place: int) -> Decimal | None:
+        return mark.points[place] if len(mark.points) == len(item.scoring_points) else None
+
     groups = [line.group for line in item.scoring_points]
     return tuple(
         PointRow(
             number=place + 1,
             text=line.text,
             full=line.points,
-            given=tuple((mark.kind, mark.points[place]) for mark in marks),
-            decided=decided[place] if decided else None,
+            given=tuple((mark.kind, at(mark, place)) for mark in marks),
+            decided=at(decision, place) if decision else None,
             place=line.group,
             group=item.point_groups[line.group - 1] if line.group else None,
             first_of_group=line.group is not None and line.group != before,

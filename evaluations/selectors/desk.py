@@ -243,6 +243,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     mark = own.order_by("-version").first() if slot.marked else None
     draft = None if mark else next(iter(_draft(slot.pk, teacher.pk)), None)
     item = blind_item(slot.answer)
+    lines = len(item.scoring_points)
     return DeskItem(
         item=item,
         images=image_addresses(slot.answer.round.dataset, revision.images),
@@ -251,7 +252,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
         saves=own.count() if slot.void_version else mark.version if mark else 0,
         marked_at=mark.created_at if mark else None,
         draft_sequence=draft.sequence if draft else 0,
-        given=_from_mark(mark) if mark else _from_draft(draft, len(item.scoring_points)),
+        given=_from_mark(mark, lines) if mark else _from_draft(draft, lines),
     )
 
 
@@ -288,9 +289,12 @@ def _print(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _from_mark(mark: Mark) -> Given:
-    points = tuple(plain(point.points) for point in mark.points.all())
-    return Given(points, "" if points else plain(mark.total), mark.comment, tuple(mark.flags))
+def _from_mark(mark: Mark, points: int) -> Given:
+    """A mark as the form shows it; without points under a rubric, as imported, its total."""
+    values = tuple(plain(point.points) for point in mark.points.all())
+    if not points or len(values) != points:
+        return Given(("",) * points, plain(mark.total), mark.comment, tuple(mark.flags))
+    return Given(values, "", mark.comment, tuple(mark.flags))
 
 
 def _from_draft(draft: Draft | None, points: int) -> Given:

@@ -123,11 +123,13 @@ def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal,
         return []
     rubric = frozen(answer.rubric).lines
     prefetch_related_objects(marks, "points")
-    return [
-        compared([point.points for point in mark.points.all()], rubric)
-        if mark.rubric_id == answer.rubric_id
-        else ()
+    given = [
+        [point.points for point in mark.points.all()] if mark.rubric_id == answer.rubric_id else []
         for mark in marks
+    ]
+    # An imported mark may be a total without points: then its total alone is compared.
+    return [
+        compared(points, rubric) if len(points) == len(rubric.points) else () for points in given
     ]
 
 

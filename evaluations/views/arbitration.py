@@ -205,10 +205,10 @@ def _seen(case: DisputedCase) -> str:
 
 
 def _choices(case: DisputedCase) -> list[dict[str, Any]]:
-    """The given marks and the mean of the closest pair, each with its key on the keyboard."""
+    """The acceptable marks and the mean of the closest pair, each with its key on the keyboard."""
     given: list[dict[str, Any]] = [
         {"value": mark.kind, "kind": mark.kind, "points": mark.joined, "total": mark.total}
-        for mark in case.marks
+        for mark in case.acceptable
     ]
     if case.pair and case.pair.points is not None:
         points = ",".join(plain(value) for value in case.pair.points)

@@ -14,7 +14,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class TeacherMark:
-    """A teacher's total and points, in the rubric's order; without a rubric no points."""
+    """A teacher's total and points, in the rubric's order; an imported mark may have no points."""
 
     total: Decimal
     points: tuple[Decimal, ...] = ()
@@ -25,7 +25,8 @@ class ClosestPair:
     """Two marks by their places from 0, how far apart they are, and their mean.
 
     ``points`` is the mean point by point; None where it cannot be stored as one
-    mark: it has more than two decimals, or caps make it come to another total.
+    mark: a mark has no points under the rubric, the mean has more than two
+    decimals, or caps make it come to another total.
     """
 
     places: tuple[int, int]
@@ -63,6 +64,8 @@ def _pair(
 def _mean_points(
     first: TeacherMark, second: TeacherMark, value: Decimal, rubric: RubricLines
 ) -> tuple[Decimal, ...] | None:
+    if not len(first.points) == len(second.points) == len(rubric.points):
+        return None
     points = tuple((a + b) / 2 for a, b in zip(first.points, second.points, strict=True))
     if any(mean != mean.quantize(CENT) for mean in (*points, value)):
         return None

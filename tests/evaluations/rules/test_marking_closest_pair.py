@@ -80,6 +80,14 @@ def test_a_mean_with_three_decimals_is_not_one_mark() -> None:
     assert (found.value, found.points) == (D("0.375"), None)
 
 
+def test_a_total_alone_has_no_mean_by_points() -> None:
+    """20 as a total beside 19 by points: 19.5, which is no mark under the rubric."""
+    for other in (mark("5", "5", "5", "4"), total("19")):
+        assert closest_pair([total("20"), other], FLAT) == ClosestPair(
+            (0, 1), D(1), D("19.5"), None
+        )
+
+
 def test_a_cap_may_make_the_mean_come_to_another_total() -> None:
     """Best one of two, 4 at most: 4 + 0 and 0 + 4 both come to 4; the mean 2 + 2 comes to 2."""
     rubric = RubricLines(

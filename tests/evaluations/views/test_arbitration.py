@@ -194,6 +194,30 @@ def test_without_a_rubric_the_lead_gives_one_total(
     assert answer.finals.get().value == 7.5
 
 
+def test_a_mark_without_points_under_a_rubric_is_shown_and_not_accepted(
+    made: MarkingRound, lead: User
+) -> None:
+    """An imported mark may be a total alone: 12 without points beside 3, 0 and 2.5."""
+    answer = answers_of(made)[0]
+    whole = Mark.objects.get(slot__answer=answer, slot__kind=SlotKind.FIRST)
+    whole.points.all().delete()
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    assert page.count('<td class="number" data-head="First">–</td>') == 3
+    assert '<td class="number" data-head="First">12</td>' in page
+    assert "A mark without points (–) is a total alone" in page
+    for refused in ("first", "pair"):
+        assert f'name="decision" value="{refused}"' not in page
+        assert client.post(address(answer), decided(page, refused)).status_code == 400
+    assert "Accept Second 5.5" in page
+    assert client.post(address(answer), decided(page, "second")).status_code == 302
+    assert answer.finals.get().value == 5.5
+    after = client.get(address(answer))
+    assert after.status_code == 200
+    marker = logged_in(whole.teacher)
+    assert marker.get(reverse("marking:desk", args=[answer.public_id])).status_code == 200
+
+
 def test_the_end_of_the_queue_says_so(made: MarkingRound, lead: User) -> None:
     client = logged_in(lead)
     for answer in answers_of(made):
