@@ -23,6 +23,7 @@ from evaluations.rules.extraction.cascade import (
 from evaluations.rules.extraction.outcome import Extraction as Reading
 from evaluations.rules.extraction.outcome import Outcome, unread
 from evaluations.rules.extraction.published import read_answer_published
+from evaluations.rules.extraction.published_agibench import read_agibench
 from evaluations.rules.extraction.published_agieval import read_agieval
 from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy, PublishedRules
@@ -30,10 +31,12 @@ from evaluations.selectors.answer_checks import DecidedReading, decided_readings
 from evaluations.selectors.reading_patterns import PatternSet
 from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
 
+AGIBENCH_VERSION = "agibench-1"
 AGIEVAL_VERSION = "agieval-1"
 GAOKAO_BENCH_VERSION = "gaokao-bench-1"
 ERROR_TEXT_VERSION = "error-1"
 PUBLISHED_VERSIONS = {
+    PublishedRules.AGIBENCH: AGIBENCH_VERSION,
     PublishedRules.AGIEVAL: AGIEVAL_VERSION,
     PublishedRules.GAOKAO_BENCH: GAOKAO_BENCH_VERSION,
 }
@@ -94,11 +97,13 @@ class Read:
 
 
 def read_published(response: Response, key: AnswerKey) -> Read:
-    """As the benchmark's released program reads."""
+    """As the benchmark's released program or published patterns read."""
     if key.error_text:
         return Read(_no_answer(key), key.reader)
     if key.rules is PublishedRules.AGIEVAL:
         return Read(read_agieval(response.text, key.task), key.reader)
+    if key.rules is PublishedRules.AGIBENCH:
+        return Read(read_agibench(response.text), key.reader)
     parts = len(key.key)
     return Read(read_answer_published(response.text, key.question_type, parts), key.reader)
 

@@ -17,21 +17,24 @@ class Policy(Named):
 
 
 class PublishedRules(StrEnum):
-    """Whose released program ``published`` follows."""
+    """Whose released program or published patterns ``published`` follows."""
 
     GAOKAO_BENCH = "gaokao-bench"
     AGIEVAL = "agieval"
+    AGIBENCH = "agibench"
 
 
 def published_rules(dataset: str, question_type: str) -> PublishedRules | None:
     """The rules that ``published`` has for items of *question_type* in *dataset*; None for none.
 
-    AGIBench released answers' options but no extractor, and its paper no table of
-    patterns, so there is nothing to follow. Our own exams have the shape of
-    GAOKAO-Bench and take its rules; these know no exact answers.
+    AGIBench released no program; its paper prints patterns for its one type, a
+    choice with one letter. Our own exams have the shape of GAOKAO-Bench and take
+    its rules; these know no exact answers.
     """
     if dataset == "agieval":
         return PublishedRules.AGIEVAL
-    if dataset == "agibench" or question_type == QuestionType.EXACT_ANSWER:
+    if dataset == "agibench":
+        return PublishedRules.AGIBENCH if question_type == QuestionType.SINGLE_CHOICE else None
+    if question_type == QuestionType.EXACT_ANSWER:
         return None
     return PublishedRules.GAOKAO_BENCH

@@ -142,13 +142,14 @@ def test_what_was_never_answered_is_in_no_count_and_no_rate() -> None:
 
 
 def test_where_no_rules_are_published_answers_are_not_scored_and_the_reason_is_told() -> None:
-    task = make_task(make_dataset("agibench"))
+    task = make_task(make_dataset("exam"), question_type=QuestionType.EXACT_ANSWER)
     run = make_run(task.dataset)
-    score_responses([make_response(make_question(task), run, "The answer is A")])
-    (line,) = build_report("ledger", ReportParams("agibench", policy="published")).rows
+    exact = make_question(task, key=("5",), letters="")
+    score_responses([make_response(exact, run, "答案是 5")])
+    (line,) = build_report("ledger", ReportParams("exam", policy="published")).rows
     assert line.figures["not_scored"].value == 1
-    rates = build_report("rates", ReportParams("agibench", policy="published"))
+    rates = build_report("rates", ReportParams("exam", policy="published"))
     assert rates.params["unscored"] == {"no_published_rules": 1}
     assert {row.figures["rate"].reason for row in rates.rows} == {"no_data"}
-    strict = build_report("rates", ReportParams("agibench"))
+    strict = build_report("rates", ReportParams("exam"))
     assert {row.figures["rate"].value for row in strict.rows} == {1.0}

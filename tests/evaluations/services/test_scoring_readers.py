@@ -71,9 +71,17 @@ def test_agieval_reads_the_first_capital_and_gives_no_half_points() -> None:
     assert [newest(several, policy).points for policy in Policy] == [Decimal(0), Decimal(0)]
 
 
-def test_agibench_released_no_reader_to_follow() -> None:
-    response = answered("agibench", QuestionType.SINGLE_CHOICE, "A", "The answer is A")
-    assert score_responses([response]) == {(Policy.STRICT, "correct"): 1}
+def test_agibench_is_read_by_the_patterns_of_its_paper() -> None:
+    """Table 5 knows no "I choose": strict reads it, the published patterns do not."""
+    kind = QuestionType.SINGLE_CHOICE
+    read = answered("agibench", kind, "A", "经过分析，答案是A。")
+    not_read = answered("agibench", kind, "A", "So I choose (A)")
+    score_responses([read, not_read])
+    score = newest(read, Policy.PUBLISHED)
+    assert (score.outcome, score.extraction.pattern) == ("correct", "agibench.1")
+    assert score.version.startswith("agibench-1+")
+    assert newest(not_read).outcome == "correct"
+    assert newest(not_read, Policy.PUBLISHED).outcome == "no_answer"
 
 
 def test_an_accepted_pattern_reads_what_the_cascade_could_not(lead: User) -> None:
