@@ -19,7 +19,7 @@ from evaluations.rules.statistics.rows import ScoredAnswer
 from evaluations.rules.statistics.tally import ALL, Params, subject_order
 from questions.rules.vocabulary import Part
 
-ACCURACIES = ("average", "worst", "best", "majority")
+ACCURACIES = ("average", "worst", "best", "majority", "majority_paper")
 SHARES = ("all_same", "one_differs", "all_different")
 
 Item = Sequence[ScoredAnswer]
@@ -85,6 +85,8 @@ def accuracies(items: Sequence[Item]) -> dict[str, Figure]:
     one with the most; ``majority``: the answer given most often. Where several
     answers are given most often, the item earns their mean, which is what
     drawing one of them at random earns on average; nothing read is an answer too.
+    ``majority_paper`` is AGIBench's: full marks where more than half of the
+    repeats are right (two of three), else nothing.
     """
     full = math.fsum(item[0].full for item in items)
     n = len(items)
@@ -99,10 +101,16 @@ def accuracies(items: Sequence[Item]) -> dict[str, Figure]:
         "average": rate(map(fmean, earned)),
         "worst": rate(map(min, earned)),
         "best": rate(map(max, earned)),
+        "majority_paper": rate(item[0].full if _mostly_right(item) else 0.0 for item in items),
     }
     if _answers_known(items):
         return figures | {"majority": rate(map(majority_points, items))}
     return figures | {"majority": missing("no_answers", n)}
+
+
+def _mostly_right(item: Item) -> bool:
+    """Whether more than half of the repeats earn full marks."""
+    return 2 * sum((row.points or 0.0) >= row.full for row in item) > len(item)
 
 
 def majority_points(item: Item) -> float:

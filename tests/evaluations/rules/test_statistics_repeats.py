@@ -30,12 +30,12 @@ def figures(rows: list[ScoredAnswer], subject: str = "ALL") -> dict[str, Figure]
     return found
 
 
-#            answers  mean  worst  best  majority  pattern
-# item 1     A A A    1     1      1     1         all the same
-# item 2     A A B    2/3   0      1     1         one differs
-# item 3     B B A    1/3   0      1     0         one differs
-# item 4     A B C    1/3   0      1     1/3       all different (mean of three tied answers)
-# item 5     - - -    0     0      0     0         all the same: nothing read
+#            answers  mean  worst  best  majority  two right  pattern
+# item 1     A A A    1     1      1     1         1          all the same
+# item 2     A A B    2/3   0      1     1         1          one differs
+# item 3     B B A    1/3   0      1     0         0          one differs
+# item 4     A B C    1/3   0      1     1/3       0          all different (mean of three tied)
+# item 5     - - -    0     0      0     0         0          all the same: nothing read
 TABLE = [
     row
     for question, answers in enumerate(("AAA", "AAB", "BBA", "ABC", "---"), 1)
@@ -47,6 +47,7 @@ EXPECTED = {
     "worst": 1 / 5,
     "best": 4 / 5,
     "majority": (1 + 1 + 1 / 3) / 5,
+    "majority_paper": 2 / 5,
     "all_same": 2 / 5,
     "one_differs": 2 / 5,
     "all_different": 1 / 5,
@@ -90,6 +91,27 @@ def test_items_weigh_by_their_full_marks() -> None:
 )
 def test_majority_and_its_ties(answers: str, points: float) -> None:
     assert figures(asked(1, answers))["majority"].value == pytest.approx(points / 6)
+
+
+@pytest.mark.parametrize(
+    ("answers", "points"),
+    [
+        ("AA", 6.0),
+        ("AB", 0.0),  # one of two is not more than half
+        ("AABC", 0.0),
+        ("AAAB", 6.0),
+        ("A-A", 6.0),
+    ],
+)
+def test_the_papers_majority_needs_more_than_half_right(answers: str, points: float) -> None:
+    assert figures(asked(1, answers))["majority_paper"].value == points / 6
+
+
+def test_partial_credit_is_not_right_for_the_papers_majority() -> None:
+    """Half the marks three times: nothing; half of one repeat beside two right ones: all."""
+    half = [answered(question=1, repeat=n, answer="B", points=3.0, full=6.0) for n in (1, 2, 3)]
+    assert figures(half)["majority_paper"].value == 0.0
+    assert figures([half[0], *asked(1, "-AA")[1:]])["majority_paper"].value == 1.0
 
 
 @pytest.mark.parametrize(
