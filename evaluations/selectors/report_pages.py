@@ -6,7 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from evaluations.models import Response
+from django.db.models import Exists, OuterRef
+
+from evaluations.models import Response, Run
+from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.rules.scoring.policies import Policy
 from evaluations.rules.statistics.accuracy import converted_report, rates
 from evaluations.rules.statistics.agreement import MarkPair, agreement_report
 from evaluations.rules.statistics.figure import Report
@@ -20,6 +24,7 @@ from evaluations.selectors.reports import told
 from evaluations.selectors.scored_answers import scored_answers, taking_part
 from gradeapp.collector import collector_paused
 from questions.models import Question
+from questions.rules.vocabulary import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,20 @@ def overview(params: ReportParams) -> Overview:
         repeats=repeats(rows, params=about),
         pairs=tuple(pairs),
     )
+
+
+def published_rules_meet_own_prompts(params: ReportParams) -> bool:
+    """Whether *params* reads by a benchmark's rules what was asked with our own prompts.
+
+    Runs that were started here ask with our prompts; of imported answers nothing is known.
+    """
+    if params.policy != Policy.PUBLISHED:
+        return False
+    objective = Response.objects.filter(run=OuterRef("pk"), question__part=Part.OBJECTIVE)
+    runs = Run.objects.filter(Exists(objective), dataset__slug=params.dataset)
+    if params.models:
+        runs = runs.filter(language_model__name__in=params.models)
+    return runs.filter(purpose=RunPurpose.ANSWER).exclude(status=RunStatus.IMPORTED).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ from evaluations.selectors.report_pages import (
     overview,
     pair_facts,
     pairs_behind,
+    published_rules_meet_own_prompts,
     row_facts,
     rows_behind,
 )
@@ -91,6 +92,7 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "may_export": request.user.may(Capability.EXPORT),
         "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
+        "own_prompts": published_rules_meet_own_prompts(params),
         "unchecked": params.policy == Policy.STRICT and gold_check(params.dataset) is None,
         "part": wanted_part(request.GET.get("part", ""), made),
         "shortfalls": short,

@@ -16,8 +16,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from evaluations.exports.columns import report_table
 from evaluations.exports.csv_file import cell
-from evaluations.models import LanguageModel, MarkingRound, Response, RoundTeacher
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models import LanguageModel, MarkingRound, Response, RoundTeacher, Run
+from evaluations.models.vocabulary import RoundStatus, RunStatus
 from evaluations.rules.statistics.figure import Report
 from evaluations.selectors.report_params import ReportParams
 from evaluations.selectors.reports import build_report
@@ -162,6 +162,17 @@ def test_both_precisions_stand_under_published(admin: User) -> None:
     assert "375.0" in text
     assert "375.000" in text
     assert "375.000" not in words(page(admin))
+
+
+def test_published_rules_that_meet_our_own_prompts_are_said(admin: User, answers: None) -> None:
+    said = "expect the benchmark’s own prompts"
+    assert said not in page(admin, policy="published"), "all answers were imported"
+    asked = run_of("asked-here")
+    chosen(asked, "A")
+    Run.objects.filter(pk=asked.pk).update(status=RunStatus.FINISHED)
+    assert said in page(admin, policy="published")
+    assert said not in page(admin), "strict rules expect no prompt"
+    assert said not in page(admin, policy="published", model=ALPHA)
 
 
 def test_the_best_of_two_models_is_marked_and_comes_first(admin: User) -> None:
