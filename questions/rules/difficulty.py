@@ -1,8 +1,8 @@
 """The difficulty level of an item from the share of people who got it right.
 
-Source: AGIBench, section 3.3: 80-100 % is level 1, 60-80 % 2, 40-60 % 3,
-20-40 % 4, 0-20 % 5. The paper leaves the borders open; all 927 published levels
-agree when the lower bound belongs to the easier level.
+Source: AGIBench, section 3.2: 80-100 % is level 1, 60-80 % 2, 40-60 % 3,
+20-40 % 4, 0-20 % 5, each with its lower border. All 927 published levels agree;
+the human values of the paper's figure 4 fit the upper border instead.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 
 from questions.rules.vocabulary import Modal
 
-# Of the 927 items in AGIBench's paper; which item is which is not published.
+# AGIBench, section 3.2, of 927 items; which item is which is not published.
 PAPER_COUNTS = {
     Modal.TEXT: 863,
-    Modal.TEXT_TABLE: 5,
+    Modal.TEXT_TABLE: 10,
     Modal.TEXT_IMAGE: 38,
-    Modal.IMAGE: 10,
+    Modal.IMAGE: 5,
     Modal.TEXT_IMAGE_TABLE: 11,
 }
 

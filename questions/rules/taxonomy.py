@@ -1,7 +1,7 @@
 """The vocabulary of AGIBench's published taxonomy: branches, knowledge categories, subclasses.
 
-Source: AGIBench, table 1, and the labels of its published file. The file has 69
-distinct subclasses where the paper counts 68; what the file has is kept. Each
+Source: AGIBench, table 2, and the labels of its published file. Both list 69
+subclasses, while the paper's text says 68. Each
 category belongs to one of the three ability branches, and each subclass to one
 category. Seven categories have one subclass of their own name. Slugs are stable:
 a name may be corrected, its slug may not. The Chinese and English names are the

@@ -240,7 +240,7 @@ def test_the_published_benchmark_is_read_whole(shared_data: Path) -> None:
     assert [label and label.difficulty for label in labels] == levels
     assert len({label.knowledge for label in labels if label}) == 69
     assert sum(not any(record.options) for record in file.records) == 21
-    # docs/datasets.md compares these with the paper's 863, 5, 38, 10 and 11.
+    # docs/datasets.md compares these with the paper's 863, 10, 38, 5 and 11.
     assert Counter(modal_of(r.stem, r.options, images=r.images) for r in file.records) == {
         Modal.TEXT: 858,
         Modal.TEXT_TABLE: 15,

@@ -22,7 +22,7 @@ def test_the_taxonomy_has_twenty_categories_and_the_subclasses_of_the_file() -> 
         AbilityBranch.UNDERSTANDING: 4,
         AbilityBranch.REASONING: 10,
     }
-    assert len(SUBCLASSES) == 69  # 68 in the paper
+    assert len(SUBCLASSES) == 69
 
 
 def test_every_slug_names_one_place() -> None:

@@ -1,10 +1,14 @@
 """HRE, the heuristic search for regular expressions of AGIBench (Algorithm 1).
 
-The paper: in each of N iterations (10) draw M responses (100) that no expression
-matches yet; where a way of giving the answer occurs at least twice among them,
-patch an expression that is there already to cover it or write a new one; set
-aside what now matches; repeat. There a person writes the expressions; here they
-are proposed, and a person accepts them.
+The paper: in each of N iterations (10) sample M of all responses (100). While the
+most frequent way of giving the answer in the sample occurs often enough, write an
+expression, merge it into the first known one that can take it in or add it, and
+drop what it matches from the sample. Algorithm 1 asks for more than two
+occurrences, the paper's text for two.
+
+Here a sample is drawn from the responses that no pattern reads yet, so that no
+iteration proposes known patterns again; two occurrences are enough; and the
+expressions are proposed, for a person to accept.
 
 What a proposal is made from is ours. It never sees a key, and no other reader's
 answer. A shape (see pattern_mining_shapes) is proposed where the text itself
