@@ -16,6 +16,9 @@ from questions.templatetags.names import task_name
     [
         ("2010-2022_Biology_MCQs", "2010–2022 年生物选择题"),
         ("2023_Math_MCQs", "2023 年数学选择题"),
+        # Five gaps and seven sentences; twenty gaps with four options each.
+        ("2012-2022_English_Cloze_Test", "2012–2022 年英语七选五"),
+        ("2010-2022_English_Fill_in_Blanks", "2010–2022 年英语完形填空"),
         ("lsat-ar", "LSAT 分析推理"),
         ("Biology_MCQs", None),
         ("2010-2022_Astronomy_MCQs", None),

@@ -76,3 +76,19 @@ def test_the_names_are_those_of_the_published_file(shared_data: Path) -> None:
         for category in TAXONOMY
         for sub in category.subclasses
     }
+
+
+@pytest.mark.shareddata
+def test_the_places_are_those_of_the_papers_table_2(shared_data: Path) -> None:
+    paper = json.loads((shared_data / "papers" / "agibench.json").read_text("utf-8"))
+    (table,) = (one for one in paper["tables"] if one["id"] == "table-2")
+    printed = {tuple(row["key"].values()) for row in table["rows"]}
+    ours = {
+        (category.branch.label("en").title(), category.english, sub.english)
+        for category in TAXONOMY
+        for sub in category.subclasses
+    }
+    branch = "Common Sense"
+    of_file = {(branch, name, name) for name in ("Economic", "Political")}
+    of_table = {(branch, name, name) for name in ("Economics", "Politics")}
+    assert (ours - printed, printed - ours) == (of_file, of_table)
