@@ -17,8 +17,10 @@ from gradeapp.audit.models import AuditEntry
 from questions.models import ImportBatch, ImportProblem, Question
 from questions.models.imports import ImportFile
 from questions.services import import_jobs
+from questions.services.gate import check_items
 from questions.tasks import work_on_import
 from tests.conftest import logged_in
+from tests.factories import make_dataset, make_question, make_task
 from tests.questions.upload_world import lines, sample_zip, sent
 from tests.questions.upload_world import var as var
 
@@ -267,3 +269,21 @@ def test_a_second_import_says_that_nothing_was_new(curator: User) -> None:
     ImportFile.objects.create(batch=batch, name="a.jsonl", same=2811, imported_at=timezone.now())
     page = logged_in(curator).get(f"{PAGE}{batch.pk}/").content.decode()
     assert "Nothing new: the 2,811 questions that were read are in the bank as they were." in page
+
+
+@pytest.mark.django_db
+def test_what_the_gate_holds_back_stands_beside_the_files(curator: User) -> None:
+    task = make_task(make_dataset("exam"))
+    batch = ImportBatch.objects.create(
+        kind="questions", source="exam", dataset=task.dataset, counts={"new": 1}
+    )
+    address = f"{PAGE}{batch.pk}/"
+    assert "What the gate found" not in logged_in(curator).get(address).text
+    question = make_question(task, key=("F",))
+    check_items([question.pk])
+    page = logged_in(curator).get(address).text
+    assert "1 item of exam is quarantined now" in page
+    assert (
+        "/questions/problems/?dataset=exam&amp;quarantines=yes&amp;code=key_outside_options" in page
+    )
+    assert "None: every row could be read." in page

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from decimal import Decimal
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 
 from evaluations.models import (
     BlindAnswer,
@@ -311,6 +315,11 @@ def test_a_programs_message_is_no_answer(bank: Path) -> None:
     write(bank, {"model_output": "单次输入限长为 1000 字符。"}, {"model_output": "monsoons"})
     load(bank)
     flags = Response.objects.order_by("question__part", "question__position")
+    assert list(flags.values_list("is_error_text", flat=True)) == [True, False, True, False]
+    # What an earlier version stored is marked by the migration.
+    flags.update(is_error_text=False)
+    migration = import_module("evaluations.migrations.0012_error_texts")
+    migration.mark(apps, SimpleNamespace(connection=connection))
     assert list(flags.values_list("is_error_text", flat=True)) == [True, False, True, False]
     found = ObjectiveScore.objects.order_by("response__question__position", "policy")
     rows = found.values_list("policy", "points", "full", "outcome", "extraction__outcome")
