@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -87,3 +88,47 @@ def test_judging(site: Site, axe: AXE, admin: User, paper: None, scheme: str) ->
     page.locator("a.row-link").first.click()
     expect(page.locator(".katex").first).to_be_visible()
     assert axe(page) == []
+
+
+# What stands in each chart at the time of printing: its filled shapes, by colour and width.
+SHAPES = """() => addEventListener("beforeprint", () => {
+  window.printed = [...document.querySelectorAll("[data-chart] svg")].map((svg) => ({
+    kind: svg.closest("[data-chart]").dataset.chart,
+    box: svg.getAttribute("viewBox"),
+    shapes: [...svg.querySelectorAll("path")].map((path) => [
+      path.getAttribute("fill"), path.getAttribute("stroke"), Math.round(path.getBBox().width),
+    ]),
+  }));
+})"""
+# How far cells of tables that are printed reach over the right edge of the page.
+CUT = """() => [...document.querySelectorAll(".table :is(th, td):last-child")]
+  .filter((cell) => cell.checkVisibility())
+  .map((cell) => cell.getBoundingClientRect().right - document.documentElement.clientWidth)
+  .filter((over) => over > 0)"""
+
+
+def test_a_printed_report_has_its_charts_and_every_column(
+    site: Site, lead: User, paper: None
+) -> None:
+    page = site.open(lead, color_scheme="dark")
+    page.goto("/reports/")
+    expect(page.locator(".chart-plot text", has_text="375").first).to_be_visible()
+    page.evaluate(SHAPES)
+    pdf = page.pdf(prefer_css_page_size=True, print_background=True)
+    wide, high = map(float, re.findall(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", pdf)[0])
+    assert (round(wide / 72 * 25.4), round(high / 72 * 25.4)) == (297, 210), "A4 in landscape"
+    charts = {chart["kind"]: chart for chart in page.evaluate("window.printed")}
+    assert set(charts) == {"bar", "radar", "scatter"}
+    # Half of 750 points is half of the axis, in the accent of the light theme; nothing grows.
+    bars = [width for fill, _, width in charts["bar"]["shapes"] if fill == "#2451a6"]
+    assert max(bars, default=0) > 60
+    assert all(chart["box"] and chart["shapes"] for chart in charts.values())
+    # Afterwards the screen has its own colours again.
+    expect(page.locator('[data-chart="bar"] path[fill="#8fb4f7"]').first).to_be_visible()
+    page.set_viewport_size({"width": 1032, "height": 750})  # A4 less its margins
+    page.emulate_media(media="print")
+    expect(page.get_by_text("Report: exam")).to_be_visible()
+    expect(page.get_by_text("Figures as of")).to_be_visible()
+    expect(page.locator(".toolbar")).to_be_hidden()
+    assert page.locator(".table :is(th, td)").count() > 100
+    assert page.evaluate(CUT) == []
