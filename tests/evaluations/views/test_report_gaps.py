@@ -55,7 +55,7 @@ def test_a_total_of_too_few_marked_answers_is_not_drawn(admin: User) -> None:
     )
     assert "All subjects 375.0" in outside, "the total of humanities"
     assert outside.count("375.0") == 3, "in both tables and the chart; that of sciences in none"
-    assert f"{ALPHA} · Sciences: Physics: 3 of 5 marked · drawn from 80 % on" in text
+    assert f"{ALPHA} · Sciences: Physics: 3 of 5 marked · shown once 80 % are marked" in text
     sciences, humanities = response.context["totals"].data["series"]
     assert (sciences["values"], humanities["values"]) == ([None], [375.0])
     drawn = [axis["name"] for axis in response.context["subjects"].data["axes"]]
