@@ -1,6 +1,8 @@
 """``{{ text|rendered }}`` and ``{{ text|rendered:images }}``: the one renderer, for templates.
 
-``{{ text|flowing|rendered }}`` for texts of the bank, whose lines a printed page may have broken.
+``{{ text|rendered_response }}`` for texts of models, which may hold a little Markdown;
+``{{ text|flowing|rendered }}`` for texts of the bank, whose lines a printed page may
+have broken.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ from collections.abc import Mapping
 
 from django import template
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
-from gradeapp.rendering import render_text
+from gradeapp.rendering import LONGEST, Change, Kind, changes_of, render_text
 from questions.rules.layout_breaks import without_layout_breaks
 
 register = template.Library()
@@ -18,8 +21,24 @@ register = template.Library()
 
 @register.filter
 def rendered(text: str, images: Mapping[str, str] | None = None) -> SafeString:
-    """Safe HTML of text that a benchmark, a model or a person wrote."""
+    """Safe HTML of a text of an examination, or of one that a person wrote."""
     return render_text(text or "", images)
+
+
+@register.filter
+def rendered_response(text: str) -> SafeString:
+    """Safe HTML of a text that a model wrote: a response, or the reply of a judge."""
+    return render_text(text or "", kind=Kind.RESPONSE)
+
+
+@register.filter
+def display_changes(text: str) -> list[str]:
+    """What of a text cannot be shown as it was written, in sentences; usually nothing."""
+    sentences = {
+        Change.CUT: _("Only the first %(number)s characters are shown.") % {"number": LONGEST},
+        Change.REPLACED: _("Characters that no page can show are replaced by a sign."),
+    }
+    return [sentences[change] for change in changes_of(text or "")]
 
 
 @register.filter

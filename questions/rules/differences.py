@@ -29,7 +29,7 @@ _LONG = 3000
 def different_pieces(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
     """Both texts in pieces; joined again, the pieces of a side are its text.
 
-    A piece that differs never holds a line break or a sign of Markdown, so that it
+    A piece that differs never holds a line break or the sign of a table, so that it
     can be marked without breaking either.
     """
     left, right = _TOKEN.findall(one), _TOKEN.findall(other)

@@ -1,4 +1,4 @@
-// Reading: a long question folds, tables scroll by themselves, pictures open in large. The question
+// Reading: a long question folds, pictures open in large. The question
 // stays where it was while responses to it change: htmx keeps its element, this its scrolling.
 import { offerZoom } from "./desk-zoom.js";
 
@@ -38,18 +38,10 @@ document.addEventListener("click", (event) => {
   if (button) fold(button, button.getAttribute("aria-expanded") === "true");
 });
 
-// What is wider than its column is scrolled by keyboard too.
-function reachTables() {
-  for (const table of document.querySelectorAll("#desk .rich table")) {
-    if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
-  }
-}
-
 // A response appears.
 export function settleReading() {
   if (!column()) return;
   offerZoom(document.getElementById("desk"));
-  reachTables();
   foldIfLong();
   if (place.id === column().id) body().scrollTop = place.top;
 }

@@ -4,13 +4,11 @@ const MAX_LENGTH = 5000;
 const MAX_FORMULAS = 300;
 const SLICE_MS = 12;
 
-const ERROR_COLOR = getComputedStyle(document.documentElement).getPropertyValue("--red").trim();
-
 // A fresh object for every formula: a \gdef in one answer must not reach the next one.
 function options(displayMode) {
   return {
     displayMode,
-    throwOnError: false,
+    throwOnError: true,
     trust: false,
     strict: "ignore",
     maxExpand: 200,
@@ -18,7 +16,7 @@ function options(displayMode) {
     macros: {},
     globalGroup: false,
     output: "htmlAndMathml",
-    errorColor: ERROR_COLOR,
+    errorColor: "currentcolor", // of commands that are not trusted: their names, in no colour
   };
 }
 
@@ -46,7 +44,8 @@ function renderFormula(el) {
   try {
     withStyleObject(() => katex.render(source, el, options(el.classList.contains("block"))));
   } catch {
-    el.textContent = source; // deeper than the stack: stays as source
+    el.textContent = source; // no TeX that KaTeX reads, or deeper than the stack: stays as source
+    el.classList.add("math-source");
   }
 }
 

@@ -86,4 +86,4 @@ def test_each_option_keeps_its_line() -> None:
 def test_the_page_shows_it_in_one_line_and_the_text_stays() -> None:
     text = f"{FULL}\n成为何？"
     assert rendered(flowing(text)) == f"<p>{FULL}成为何？</p>\n"
-    assert rendered(text) == f"<p>{FULL}<br>\n成为何？</p>\n"
+    assert rendered(text) == f"<p>{FULL}<br>成为何？</p>\n"
