@@ -54,8 +54,6 @@ KNOWN = {
     "aqua-rat:62:solution": "formula",
     "aqua-rat:136:solution": "formula",
     "aqua-rat:187:solution": "formula",
-    "gaokao-english:0:passage": "formula",
-    "logiqa-en:639:passage": "formula",
 }
 MOST = 30
 

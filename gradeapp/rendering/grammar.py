@@ -43,11 +43,12 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(?=\S)")
 _FENCE = re.compile(r" {0,3}```[ \t]*([^`\n]{0,40})\n")
 _REST_IS_BLANK = re.compile(rf"[{BLANKS}]*(?:\n|\Z)")
 # What begins an option, an entry or a sub-question: blanks before it keep things apart.
+_OPTION = r"\s?(?:[A-Ha-h]\s?[.．、:：)）]|\d{1,3}\s?[.．、)）])"
 _ENTRY = re.compile(
-    r"\s?(?:[A-Ha-h]\s?[.．、:：)）]|[①-⑳⑴-⒇]|\d{1,3}\s?[.．、)）]"
+    rf"{_OPTION}|\s?(?:[①-⑳⑴-⒇]"
     r"|[（(]\s?(?:\d{1,2}|[A-H]|[IVXⅠ-Ⅻⅰ-ⅻ]{1,4})\s?[)）])"
 )
-_GOES_ON = re.compile(rf"\n(?![{BLANKS}]*(?:\n|\Z|\$\$|\\\[|\\begin|{_ENTRY.pattern}))")
+_GOES_ON = re.compile(rf"\n(?![{BLANKS}]*(?:\n|\Z|\$\$|\\\[|\\begin|{_OPTION}))")
 _SENTENCE_ENDS = '。．.！!？?；;：:…）)”"』」'
 _AFTER_A_GAP = ".,;:?!。，；：？！、"
 _WORDS_ONLY = re.compile(r"\s*\\text\s?\{([^{}]*)\}\s*")
