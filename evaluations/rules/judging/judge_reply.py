@@ -13,13 +13,13 @@ first.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
 from evaluations.rules.judging.written_marks import FULL_WIDTH, WrittenMark, read_mark
 
-JUDGE_READER_VERSION = "judge-reply-1"
+JUDGE_READER_VERSION = "judge-reply-2"
 
 STEPS_DO_NOT_ADD_UP = "steps_do_not_add_up"
 TOTAL_REPEATED = "total_repeated"
@@ -52,12 +52,18 @@ class JudgeReading:
 
 
 _BLANK = r"[\s*_`]{0,4}"
-_TAG = re.compile(rf"[【\[]{_BLANK}总\s?分{_BLANK}[】\]]{_BLANK}[:=]?{_BLANK}")
+# "共5分", "合计：5分", "共得5分"; "共5处" and "共5小题" count something else than points.
+_IN_ALL = (
+    r"(?:(?:一共|总共|共计|合计|总计|总得|共得|实得|最终|共|计|得|为|是)(?:得分|得|为|是|计)?"
+    rf"{_BLANK}[:=]?{_BLANK}"
+    r"(?!\s?[0-9零〇一二两三四五六七八九十百]{1,6}\s?(?:小?题|处|个|步|空|项|次|道|问)))?"
+)
+_TAG = re.compile(rf"[【\[]{_BLANK}总\s?分{_BLANK}[】\]]{_BLANK}[:=]?{_BLANK}{_IN_ALL}")
 _STEP = re.compile(rf"[【\[]{_BLANK}得\s?分{_BLANK}[】\]]{_BLANK}[:=]?{_BLANK}")
 _IS = rf"{_BLANK}(?:应为|应是|为|是|is|of|[:=])?{_BLANK}"
 _WORDINGS = (
     re.compile(
-        rf"(?:总分|总得分|最终得分|最后得分|合计得分|总计得分){_IS}"
+        rf"(?:总分|总得分|最终得分|最后得分|合计得分|总计得分){_IS}{_IN_ALL}"
         r"|\b(?:total|final|overall)(?: (?:score|marks?|points|grade))?(?: awarded| given)?"
         rf"{_IS}",
         re.IGNORECASE,
@@ -72,6 +78,13 @@ _REFUSAL = re.compile(
     r"抱歉|对不起|无法(?:评分|判分|批改|打分|提供|协助)"
     r"|I(?:'m| am) (?:sorry|unable|not able)|I (?:can't|cannot|won't)",
     re.IGNORECASE,
+)
+# "共10分，得5分": the first number is what the item is worth, not what the answer got.
+_THEN_GOT = re.compile(
+    r"\s?(?:分|points?|marks?)?[\s*_`]{0,4}[,，;；、(（]\s{0,2}"
+    r"(?:[本此该]题|[该本]?(?:学生|考生)|[该考]生|其中|答案)?\s?"
+    r"(?:(?:实际|最终)?(?:得分|实得|应得|可得|获得|得|获)|(?P<lost>扣除|扣分|扣去|扣))"
+    r"(?:了|到|为|是)?\s?[:：]?",
 )
 _STRONG_EMPHASIS = re.compile(r"\*{2,}")
 
@@ -124,6 +137,7 @@ def _marks_after(cue: re.Pattern[str], text: str) -> list[WrittenMark]:
 def _judged(
     text: str, marks: list[WrittenMark], flags: tuple[str, ...], full: Decimal
 ) -> JudgeReading:
+    marks = [_taken_back(text, mark, full) for mark in marks]
     totals = tuple(mark.value for mark in marks if mark.value is not None)
     status = _status(marks, totals, flags, full)
     if status is not JudgeStatus.SCORED:
@@ -131,6 +145,16 @@ def _judged(
     if not _steps_add_up(text, totals[0]):
         flags += (STEPS_DO_NOT_ADD_UP,)
     return JudgeReading(totals[0], status, flags, totals)
+
+
+def _taken_back(text: str, mark: WrittenMark, full: Decimal) -> WrittenMark:
+    """Return *mark* without its value where it is *full* and what was got or lost follows."""
+    then = _THEN_GOT.match(text, mark.end) if mark.value == full else None
+    following = read_mark(text, then.end()) if then else None
+    if then is None or following is None:
+        return mark
+    consistent = following.value == (0 if then["lost"] else full)
+    return mark if consistent else replace(mark, value=None)
 
 
 def _status(
