@@ -20,6 +20,7 @@ from evaluations.rules.scoring.ablation import (
     movements,
     steps_of,
 )
+from evaluations.rules.scoring.objective import has_key
 from evaluations.rules.scoring.policies import Policy
 from questions.rules.vocabulary import ItemStatus, Part
 
@@ -72,6 +73,8 @@ def ablation(run: Run) -> Ablation:
     for row in rows:
         published = scores[Policy.PUBLISHED].get(row["pk"])
         strict = scores[Policy.STRICT].get(row["pk"])
+        if not has_key(_published_key(row)):
+            published = None
         item = _item(row, published, strict)
         if published is not None:
             points, full = points + published.points, full + item.full
@@ -96,7 +99,7 @@ def _responses(run: Run) -> list[dict[str, Any]]:
     return list(
         asked.order_by("question__task__slug", "question__position", "repeat").values(
             *("pk", "public_id", "repeat", "question__external_id", "question__status"),
-            *("question__task__slug", "question__task__dataset__slug"),
+            *("question__task__slug", "question__task__dataset__slug", "question__subject"),
             *("revision__question_type", "revision__answer_key", "revision__published_key"),
             "revision__sub_marks",
         )
@@ -117,16 +120,21 @@ def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
 
 
 def _item(row: dict[str, Any], published: Evidence | None, strict: Evidence | None) -> ScoredItem:
-    own = row["revision__published_key"]
     return ScoredItem(
         dataset=row["question__task__dataset__slug"],
+        subject=row["question__subject"],
         question_type=row["revision__question_type"],
-        key=tuple(row["revision__answer_key"] if own is None else own),
+        key=_published_key(row),
         sub_marks=tuple(map(Decimal, row["revision__sub_marks"])),
         published=_score(published),
         strict=_score(strict),
         left_out=row["question__status"] == ItemStatus.QUARANTINED,
     )
+
+
+def _published_key(row: dict[str, Any]) -> tuple[str, ...]:
+    own = row["revision__published_key"]
+    return tuple(row["revision__answer_key"] if own is None else own)
 
 
 def _score(evidence: Evidence | None) -> PolicyScore | None:

@@ -14,6 +14,7 @@ from django.db.models.functions import Cast
 from evaluations.models import FinalMark, Job, Judgement, ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.rules.scoring.exact_match import exact_match
+from evaluations.rules.scoring.objective import has_key
 from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy, published_rules
 from evaluations.rules.scoring.token_f1 import f1 as token_f1
@@ -23,7 +24,7 @@ from evaluations.selectors.answer_checks import DECIDED
 from evaluations.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.selectors.report_params import TEACHERS, ReportParams
 from questions.models import Question, QuestionRevision
-from questions.rules.vocabulary import ItemStatus, Part, QuestionType
+from questions.rules.vocabulary import OBJECTIVE_TYPES, ItemStatus, Part, QuestionType
 
 KEY = "key"
 UNMARKED = "unmarked"
@@ -42,6 +43,7 @@ class Points:
 
 KEY_REPAIRED = Points(None, LedgerOutcome.NOT_SCORED.value, "key_repaired")
 NO_RULES = Points(None, LedgerOutcome.NOT_SCORED.value, "no_published_rules")
+NO_KEY = Points(None, LedgerOutcome.NOT_SCORED.value, "no_key")
 FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.value)
 
 
@@ -144,15 +146,21 @@ class _Rows:
         columns = ("pk", "task__slug", "subject", "part", "year", "status")
         self.questions = {row[0]: row for row in of_dataset.values_list(*columns)}
         revisions = QuestionRevision.objects.filter(question__task__dataset__slug=params.dataset)
-        kept = ("answer_key", "question_type", "language")
+        kept = ("answer_key", "published_key", "question_type", "language")
         self.worth: dict[int, tuple[float, int, str]] = {}
         self.golds: dict[int, tuple[str, str]] = {}
-        for pk, full, key, question_type, language in revisions.values_list(
+        self.without_key: set[int] = set()
+        for pk, full, key, published_key, question_type, language in revisions.values_list(
             "pk", real("full_marks"), *kept
         ):
             self.worth[pk] = (full, max(len(key), 1), question_type)
+            own = key if params.policy == Policy.STRICT or published_key is None else published_key
+            if question_type in OBJECTIVE_TYPES and not has_key(own):
+                self.without_key.add(pk)
             if question_type == QuestionType.EXACT_ANSWER:
                 self.golds[pk] = (";".join(key), language)
+        if self.without_key and params.policy == Policy.STRICT:
+            self.without_key -= repaired_keys(None, params.dataset).keys()
 
     def row(
         self,
@@ -169,8 +177,11 @@ class _Rows:
         full, subs, question_type = self.worth[revision]
         if status in self.left_out:
             given = Points(None, LedgerOutcome.EXCLUDED.value, status)
-        elif given is not FAILED and part == Part.OBJECTIVE and not self._has_rules(question_type):
-            given = NO_RULES
+        elif given is not FAILED and part == Part.OBJECTIVE:
+            if revision in self.without_key:
+                given = NO_KEY
+            elif not self._has_rules(question_type):
+                given = NO_RULES
         points = given or self._nothing(part)
         exact, f1 = self._metrics(revision, points)
         return ScoredAnswer(
@@ -196,12 +207,20 @@ class _Rows:
         )
 
     def _metrics(self, revision: int, points: Points) -> tuple[float | None, float | None]:
-        """Exact match and F1 of a scored exact answer; None for every other row."""
+        """Exact match and F1 of a scored exact answer; None for every other row.
+
+        ``published`` compares texts as released; ``strict`` what the texts mean, which is
+        how the answer was scored.
+        """
         if revision not in self.golds or points.points is None:
             return None, None
         gold, language = self.golds[revision]
         answer = points.answer or ""
-        return float(exact_match(gold, answer)), token_f1(gold, answer, language)
+        if self.params.policy == Policy.PUBLISHED:
+            same = exact_match(gold, answer)
+        else:
+            same = points.outcome == LedgerOutcome.CORRECT
+        return float(same), token_f1(gold, answer, language)
 
     def _has_rules(self, question_type: str) -> bool:
         """Whether the policy has rules for items of *question_type* in the dataset."""

@@ -15,7 +15,7 @@ from evaluations.rules.extraction.cascade import read_answer
 from evaluations.rules.extraction.outcome import Extraction
 from evaluations.rules.extraction.surface_forms import surface_forms
 from evaluations.rules.scoring.multi_choice_credit import default_partial_credit
-from evaluations.rules.scoring.objective import score_objective
+from evaluations.rules.scoring.objective import has_key, score_objective
 from evaluations.rules.scoring.policies import Policy
 from evaluations.selectors.gold_checks import SCORER
 from gradeapp.accounts.models import User
@@ -135,7 +135,7 @@ def _objective(dataset: Dataset) -> QuerySet[Question]:
 def _failures(question: Question, revision: QuestionRevision) -> tuple[list[FailedGold], int]:
     """What fails of one item, and in how many forms it was written."""
     key, marks = list(revision.answer_key), revision.decimal_sub_marks
-    if not key or not all(key) or len(key) != len(marks):
+    if not has_key(key) or len(key) != len(marks):
         return [_failed(question, key, NO_KEY, [None] * len(key), "no_answer")], 1
     forms = surface_forms(key, revision.question_type)
     failed = [

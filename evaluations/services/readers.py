@@ -61,6 +61,7 @@ class AnswerKey:
     sub_marks: tuple[Decimal, ...]
     dataset: str = ""
     task: str = ""
+    subject: str = ""
     mark: str = ""
     rules: PublishedRules | None = None
     error_text: bool = False

@@ -15,7 +15,7 @@ from evaluations.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.rules.extraction.outcome import Extraction as Reading
 from evaluations.rules.scoring.multi_choice_credit import default_partial_credit
-from evaluations.rules.scoring.objective import ObjectiveResult, score_objective
+from evaluations.rules.scoring.objective import ObjectiveResult, has_key, score_objective
 from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import (
     SCORER_VERSION,
@@ -65,9 +65,9 @@ def score_responses(
 
     Append-only and idempotent: a response that has a score of this policy and of
     the present reader and scorer is passed over. The result counts the scores
-    that were added, by (policy, outcome). A revision whose keys and marks do not
-    fit together has no score, and under ``published`` none for which no rules are
-    published; reports count these responses as not scored.
+    that were added, by (policy, outcome). A revision without a key, or whose keys
+    and marks do not fit together, has no score, and under ``published`` none for
+    which no rules are published; reports count these responses as not scored.
 
     Where a curator repaired a key, ``strict`` scores by the repaired one, also the
     answers that were given to the same text before, and ``published`` by the
@@ -93,10 +93,10 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
         pk__in=wanted, question__part=Part.OBJECTIVE, question_type__in=OBJECTIVE_TYPES
     ).values_list(
         *("pk", "question_type", "letters", "answer_key", "published_key", "sub_marks"),
-        *("question__task__slug", "question__task__dataset__slug"),
+        *("question__task__slug", "question__task__dataset__slug", "question__subject"),
     )
     keys: dict[int, AnswerKey] = {}
-    for pk, question_type, letters, key, published, marks, task, dataset in rows:
+    for pk, question_type, letters, key, published, marks, task, dataset, subject in rows:
         rules, mark = None, ""
         if policy is Policy.PUBLISHED:
             rules = published_rules(dataset, question_type)
@@ -106,10 +106,10 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
         elif pk in repaired:
             key, mark = repaired[pk].key, repaired[pk].mark
         fits = len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
-        if key and fits:
+        if has_key(key) and fits:
             sub_marks = tuple(map(Decimal, marks))
             keys[pk] = AnswerKey(
-                question_type, letters, tuple(key), sub_marks, dataset, task, mark, rules
+                question_type, letters, tuple(key), sub_marks, dataset, task, subject, mark, rules
             )
     return keys
 
@@ -180,7 +180,9 @@ def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
         question_type=key.question_type,
         outcome=read.reading.outcome,
         policy=policy,
-        partial_credit=default_partial_credit(key.question_type, key.dataset),
+        partial_credit=default_partial_credit(
+            key.question_type, key.dataset, subject=key.subject, policy=policy
+        ),
     )
 
 

@@ -65,6 +65,7 @@ REASONS = {
     "not_judged": gettext_lazy("the judge has not marked it"),
     "key_repaired": gettext_lazy("the key was repaired: score again"),
     "no_published_rules": gettext_lazy("the benchmark published no rules for this"),
+    "no_key": gettext_lazy("the question has no key"),
     "not_scored": gettext_lazy("not scored yet"),
     "quarantined": gettext_lazy("the question is under review"),
     "excluded": gettext_lazy("the question is excluded"),

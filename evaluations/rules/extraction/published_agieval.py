@@ -5,7 +5,8 @@ src/dataset_loader.py). Quirks worth knowing:
 
 - zero-shot choices take the first capital A to F anywhere, so "Because" reads B;
 - few-shot choices take the first A to G after "answer is " or "答案是" on its line,
-  else the same first capital; with chains of thought only the last line is read;
+  else the same first capital; with chains of thought this wording is looked for in
+  the last line alone, but the first capital is that of the whole text;
 - the tasks with several right letters take every capital A to F anywhere;
 - an exact answer is the last box, else what stands between the first and the last
   dollar of the last line that has two, else what follows the last "=", else the
@@ -51,7 +52,9 @@ def read_agieval(output: str, task: str, *, setting: str = "zero-shot") -> Extra
     elif task in SEVERAL_LETTERS:
         found = _every_letter(text)
     elif setting.startswith("few-shot"):
-        found = _said(text, "zh" if task in _CHINESE else "en") or _first_letter(text)
+        found = _said(text, "zh" if task in _CHINESE else "en")
+        if found is None:
+            found, shift = _first_letter(output), 0
     else:
         found = _first_letter(text)
     if found is None:

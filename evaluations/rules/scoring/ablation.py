@@ -55,6 +55,7 @@ class ScoredItem:
     """
 
     dataset: str
+    subject: str
     question_type: str
     key: tuple[str, ...]
     sub_marks: tuple[Decimal, ...]
@@ -123,7 +124,9 @@ def _scored(item: ScoredItem, given: PolicyScore, policy: Policy) -> Decimal:
         question_type=item.question_type,
         outcome=given.outcome,
         policy=policy,
-        partial_credit=default_partial_credit(item.question_type, item.dataset),
+        partial_credit=default_partial_credit(
+            item.question_type, item.dataset, subject=item.subject, policy=policy
+        ),
     ).points
 
 

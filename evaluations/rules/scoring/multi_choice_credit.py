@@ -3,14 +3,17 @@
 Source: GAOKAO-Bench, section on scoring and Bench/OBJ_score_evaluation.py:
 a physics item is worth 6 points when fully right, 3 when it is right but
 incomplete, and 0 when it holds a wrong letter. That is the marking rule of
-the examination itself (全部选对得6分，选对但不全得3分，有选错的得0分).
+the examination itself (全部选对得6分，选对但不全得3分，有选错的得0分). The released
+program has this rule for physics alone; in every other subject an answer is
+right or it is not, also where several letters are right (mathematics of 2024).
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from questions.rules.vocabulary import Named, QuestionType
+from evaluations.rules.scoring.policies import Policy
+from questions.rules.vocabulary import Named, QuestionType, Subject
 
 
 class PartialCredit(Named):
@@ -24,13 +27,18 @@ class PartialCredit(Named):
 ALL_OR_NOTHING = frozenset({"agieval", "agibench"})
 
 
-def default_partial_credit(question_type: str, dataset: str = "") -> PartialCredit:
-    """Multiple choice gives half for an incomplete answer, as the paper's *dataset* does.
+def default_partial_credit(
+    question_type: str, dataset: str = "", *, subject: str = "", policy: Policy = Policy.STRICT
+) -> PartialCredit:
+    """Return the rule for an incomplete answer to an item of *question_type*.
 
-    Every other type gives nothing for it, and so does a benchmark of accuracies.
+    Multiple choice gives half, but not in a benchmark of accuracies (*dataset*), and
+    under ``published`` in physics alone. Every other type gives nothing.
     """
     is_multiple = question_type == QuestionType.MULTIPLE_CHOICE
     gives_half = is_multiple and dataset not in ALL_OR_NOTHING
+    if policy is Policy.PUBLISHED:
+        gives_half = gives_half and subject == Subject.PHYSICS
     return PartialCredit.HALF if gives_half else PartialCredit.NONE
 
 

@@ -32,6 +32,11 @@ class ObjectiveResult:
     outcome: LedgerOutcome
 
 
+def has_key(key: Sequence[str]) -> bool:
+    """Tell whether every sub-question has a key; without one no answer can be right."""
+    return bool(key) and all(right.strip() for right in key)
+
+
 def score_objective(
     *,
     answers: Sequence[str | None],
@@ -46,11 +51,11 @@ def score_objective(
 
     *outcome* is how reading the output ended (``read``, ``no_answer``,
     ``ambiguous``, ``refused``, ``truncated``). *partial_credit* None takes the
-    rule of the question type. Under ``published`` a different number of
+    rule of the examination for the question type. Under ``published`` a different number of
     answers than keys costs the whole item, as released; under ``strict`` a gap
     costs one sub-question. Raises ValueError when key and marks differ in
-    number, when a strict reading differs from the key in number, or when
-    *outcome* is no reading (an API error has no score).
+    number, when a sub-question has no key, when a strict reading differs from the
+    key in number, or when *outcome* is no reading (an API error has no score).
     """
     _check(answers, key, sub_marks, outcome, policy)
     rule = partial_credit or default_partial_credit(question_type)
@@ -116,6 +121,8 @@ def _check(
 ) -> None:
     if len(key) != len(sub_marks) or not key:
         raise ValueError("every sub-question needs one key and one full mark")
+    if not has_key(key):
+        raise ValueError("a sub-question without a key has no score")
     if policy is Policy.STRICT and len(answers) != len(key):
         raise ValueError("a strict reading has one answer or gap per sub-question")
     if outcome != "read" and outcome not in UNREAD:

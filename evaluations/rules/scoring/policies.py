@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from questions.rules.vocabulary import Named, QuestionType
 
-SCORER_VERSION = "objective-2"
+SCORER_VERSION = "objective-3"
 
 
 class Policy(Named):

@@ -1,7 +1,8 @@
 """How much of a worded answer is in the gold answer: F1 over tokens.
 
 Source: SQuAD (Rajpurkar et al. 2016) for English: words without capitals,
-punctuation and articles. For Chinese, where words are not divided, every
+punctuation and articles, where its program counts the signs ``$+<=>^`|~`` as
+punctuation. For Chinese, where words are not divided, every
 character is a token and a run of Latin letters or digits is one; this is the
 usual practice (CMRC 2018), AGIEval names no other.
 """
@@ -9,6 +10,7 @@ usual practice (CMRC 2018), AGIEval names no other.
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections import Counter
 
@@ -35,5 +37,9 @@ def tokens(text: str, language: str) -> list[str]:
     text = unicodedata.normalize("NFKC", text).lower()
     if language.startswith("zh"):
         return _CHINESE_TOKEN.findall(text)
-    bare = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+    bare = "".join(c for c in text if not _is_punctuation(c))
     return [word for word in bare.split() if word not in _ARTICLES]
+
+
+def _is_punctuation(character: str) -> bool:
+    return character in string.punctuation or unicodedata.category(character).startswith("P")

@@ -19,8 +19,9 @@ class ScoredAnswer:
     ``answer`` is what was read from an objective response, in one spelling
     (``"B"``, ``"A C BD"``; ``""`` when nothing could be read), so that repeats can
     be compared; None when the row does not carry it. ``exact_match`` (0 or 1) and
-    ``f1`` (0 to 1) compare the text of an exact answer with its key as AGIEval does
-    (section 4.1); None for every other row.
+    ``f1`` (0 to 1) compare an exact answer with its key (AGIEval, section 4.1):
+    ``exact_match`` its text under ``published``, its meaning under ``strict``; None
+    for every other row.
     """
 
     response: int

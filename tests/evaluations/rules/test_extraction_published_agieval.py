@@ -21,6 +21,11 @@ from evaluations.rules.extraction.published_agieval import read_agieval
         ("D。答案是选项B", "logiqa-zh", "few-shot", "B"),
         ("the answer is C", "logiqa-zh", "few-shot", "C"),
         ("A first\nSo the answer is D\n\n", "sat-en", "few-shot-CoT", "D"),
+        # Without the wording in the last line the first capital of the whole text counts.
+        ("Both fit.\nThe answer is C\nso it is D", "sat-en", "few-shot-CoT", "B"),
+        ("答案是D\n因此选C", "logiqa-zh", "few-shot-CoT", "D"),
+        ("(C) and\nthe answer is none", "lsat-ar", "few-shot-CoT", "C"),
+        ("选(C)\n故选A", "jec-qa-kd", "few-shot-CoT", "A"),
         ("选(C)和A，不选G", "jec-qa-kd", "zero-shot", "AC"),
         ("AABC", "gaokao-physics", "zero-shot", "ABC"),
         ("无", "jec-qa-ca", "zero-shot", None),

@@ -31,7 +31,7 @@ def item(
     marks: tuple[Decimal, ...] = SIX,
     left_out: bool = False,
 ) -> ScoredItem:
-    return ScoredItem("gaokao-bench", kind, key, marks, published, strict, left_out)
+    return ScoredItem("gaokao-bench", "Physics", kind, key, marks, published, strict, left_out)
 
 
 NO_ANSWER = PolicyScore((None,), "ambiguous", Decimal(0))

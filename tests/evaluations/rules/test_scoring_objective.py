@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.rules.scoring.multi_choice_credit import PartialCredit
+from evaluations.rules.scoring.multi_choice_credit import PartialCredit, default_partial_credit
 from evaluations.rules.scoring.objective import ObjectiveResult, score_objective
 from evaluations.rules.scoring.outcomes import LedgerOutcome
 from evaluations.rules.scoring.policies import Policy
@@ -61,8 +61,38 @@ def score(
     ],
 )
 def test_multiple_choice_credit(policy: str, answer: str | None, key: str, points: str) -> None:
-    result = score([answer], [key], question_type="multi_choice", policy=Policy(policy))
+    rule = default_partial_credit("multi_choice", subject="Physics", policy=Policy(policy))
+    result = score(
+        [answer], [key], question_type="multi_choice", policy=Policy(policy), partial_credit=rule
+    )
     assert (result.points, result.full) == (Decimal(points), Decimal(6))
+
+
+@pytest.mark.parametrize(
+    ("policy", "subject", "dataset", "rule"),
+    [
+        ("published", "Physics", "gaokao-bench", "half"),
+        ("published", "Sciences Mathematics", "gaokao-bench", "none"),
+        ("published", "Sciences Mathematics", "exam", "none"),
+        ("published", "Physics", "agieval", "none"),
+        ("strict", "Sciences Mathematics", "gaokao-bench", "half"),
+        ("strict", "Physics", "agibench", "none"),
+    ],
+)
+def test_an_incomplete_answer_is_worth_half_as_published_in_physics_alone(
+    policy: str, subject: str, dataset: str, rule: str
+) -> None:
+    found = default_partial_credit("multi_choice", dataset, subject=subject, policy=Policy(policy))
+    assert found == rule
+    assert default_partial_credit("single_choice", dataset, subject=subject) == "none"
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize("answer", [None, "", "A"])
+def test_without_a_key_there_is_no_score(answer: str | None, policy: Policy) -> None:
+    for key in ([""], [" "], ["A", ""]):
+        with pytest.raises(ValueError, match="without a key"):
+            score([answer] * len(key), key, question_type="multi_choice", policy=policy)
 
 
 def test_partial_credit_can_be_switched_off() -> None:
@@ -153,6 +183,7 @@ def test_published_policy_gives_the_released_summary(shared_data: Path) -> None:
             question_type=question_type,
             outcome="read" if item["model_answer"] else "no_answer",
             policy=Policy.PUBLISHED,
+            partial_credit=PartialCredit.HALF if "Physics" in keyword else PartialCredit.NONE,
         )
         row = (result.full, result.points, Decimal(len(key)))
         totals[keyword] = [a + b for a, b in zip(totals[keyword], row, strict=True)]

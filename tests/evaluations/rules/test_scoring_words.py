@@ -83,6 +83,13 @@ def test_every_gold_matches_itself(shared_data: Path, task: str) -> None:
         ("春眠，不觉", "春眠不觉。", "zh-hans", 1.0),
         # a year is one token: 2024, 年 of 2024, 年, 初: P 2/3, R 1
         ("2024年", "2024年初", "zh", 4 / 5),
+        # signs that SQuAD counts as punctuation are no tokens; nor is a sign of its own
+        ("30", "$30$", "en", 1.0),
+        ("x^2", "x2", "en", 1.0),
+        ("5", "= +5 <>", "en", 1.0),
+        ("$x = 5$", "x 5", "en", 1.0),
+        # but a number is: 1 common of 2 given and 1 wanted: P 1/2, R 1
+        ("30", "$30 each", "en", 2 / 3),
         ("红", "", "zh", 0.0),
         ("", "", "en", 0.0),
     ],

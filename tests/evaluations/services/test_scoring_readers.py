@@ -14,7 +14,7 @@ from evaluations.selectors.responses import readings_of
 from evaluations.services.pattern_decisions import accept_pattern, retire_pattern
 from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
-from questions.rules.vocabulary import QuestionType
+from questions.rules.vocabulary import QuestionType, Subject
 from tests.evaluations.check_world import read_by_model
 from tests.evaluations.pattern_world import IN_WORDS, newest_patterns, run_with, searched
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
@@ -129,5 +129,36 @@ def test_exact_answers_have_an_exact_match_and_an_f1_in_the_rates() -> None:
     # Strict takes both sums as right; as texts one of three is the key's. The tasks are Chinese,
     # so letters are the tokens of F1: 1, 1 and 0.
     assert (row.figures["rate"].value, row.figures["rate"].n) == (2 / 3, 3)
-    assert (row.figures["exact_match"].value, row.figures["exact_match"].n) == (1 / 3, 3)
+    assert (row.figures["exact_match"].value, row.figures["exact_match"].n) == (2 / 3, 3)
     assert row.figures["f1"].value == 2 / 3
+    report = build_report("rates", ReportParams("agieval", policy="published"))
+    (row,) = [one for one in report.rows if one.key["subject"] == "ALL"]
+    assert row.figures["exact_match"].value == 1 / 3
+
+
+@pytest.mark.parametrize("key", [(), ("",), (" ",)])
+def test_an_item_without_a_key_gets_no_points_and_the_reason_is_told(key: tuple[str, ...]) -> None:
+    task = make_task(make_dataset("exam"), question_type=QuestionType.MULTIPLE_CHOICE)
+    question = make_question(task, key=key, marks=ONE)
+    responses = [make_response(question, make_run(task.dataset), text) for text in ("选A", "无")]
+    assert not score_responses(responses)
+    for policy in Policy:
+        report = build_report("rates", ReportParams("exam", policy=policy))
+        assert report.params["unscored"] == {"no_key": 2}
+        assert {row.figures["rate"].value for row in report.rows} == {None}
+
+
+def test_several_right_letters_of_mathematics_are_all_or_nothing_as_published() -> None:
+    task = make_task(
+        make_dataset("exam"),
+        question_type=QuestionType.MULTIPLE_CHOICE,
+        subject=Subject.SCIENCES_MATHEMATICS,
+    )
+    question = make_question(task, key=("ACD",), marks=("6",), year=2024)
+    texts = ("【答案】AC", "【答案】ACD")
+    responses = [make_response(question, make_run(task.dataset), text) for text in texts]
+    score_responses(responses)
+    points = {
+        policy: [newest(response, policy).points for response in responses] for policy in Policy
+    }
+    assert points == {Policy.PUBLISHED: [0, 6], Policy.STRICT: [3, 6]}

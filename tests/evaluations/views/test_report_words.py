@@ -13,7 +13,7 @@ from evaluations.rules.judging.judge_reply import (
 )
 from evaluations.rules.statistics.gaokao_750 import STREAMS
 from evaluations.rules.statistics.rows import ScoredAnswer
-from evaluations.selectors.scored_answers import KEY_REPAIRED, NOT_JUDGED, UNMARKED
+from evaluations.selectors.scored_answers import KEY_REPAIRED, NO_KEY, NOT_JUDGED, UNMARKED
 from evaluations.templatetags import figures
 from questions.rules.vocabulary import ItemStatus, Stream
 from tests.evaluations.rules.statistics_rows import answered, marked
@@ -23,7 +23,7 @@ CODES = [
     *(READ_FROM_WORDING, STEPS_DO_NOT_ADD_UP, TOTAL_REPEATED),
     "no_answers",
     *("no_data", "too_few_pairs", "no_variance", "too_few_repeats", "only_two_repeats"),
-    *(UNMARKED, NOT_JUDGED, KEY_REPAIRED.reason),
+    *(UNMARKED, NOT_JUDGED, KEY_REPAIRED.reason, NO_KEY.reason),
     *(ItemStatus.QUARANTINED.value, ItemStatus.EXCLUDED.value),
 ]
 
