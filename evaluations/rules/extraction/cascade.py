@@ -22,9 +22,10 @@ from evaluations.rules.extraction.single_choice import (
     several_letters,
 )
 from evaluations.rules.extraction.source_text import SourceText, plain_source
+from evaluations.rules.extraction.tags import without_labels
 from questions.rules.vocabulary import QuestionType
 
-EXTRACTOR_VERSION = "strict-3"
+EXTRACTOR_VERSION = "strict-4"
 
 _DEFAULT_LETTERS = {QuestionType.FIVE_OUT_OF_SEVEN: "ABCDEFG"}
 # In an output that was cut off, the rest might still have spoken against these.
@@ -41,7 +42,7 @@ def read_answer(
     not scored by rule. Linear in the length of *output*.
     """
     options = _options(question_type, letters)
-    source = plain_source(output)
+    source = without_labels(plain_source(output), options)
     extraction = _read(source, question_type, options, parts)
     if extraction.outcome is Outcome.NO_ANSWER and refuses(source.text):
         extraction = replace(extraction, outcome=Outcome.REFUSED)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from evaluations.rules.extraction.patterns import CUES, LEFT_WINDOW, REJECTED_RIGHT
 from evaluations.rules.extraction.source_text import FIELD_END
@@ -33,6 +33,13 @@ _LIST_END = re.compile(
     rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
     r"|都|均|全|皆|正确|符合|are\b|both\b|as\b)",
     re.IGNORECASE,
+)
+_COLLECTIVE = re.compile(
+    r"\s{0,2}(?:这?[三四五3-5]个?(?:选项|[项者个])?|选项)?\s{0,2}(?:均|都|全部?|皆|are\b|were\b)",
+    re.IGNORECASE,
+)
+_NONE_OF = re.compile(
+    r"\b(?:none|neither) of\s{0,2}(?:the\s{0,2})?(?:options?\s{0,2})?\Z", re.IGNORECASE
 )
 _FORMULA_RIGHT = re.compile(
     r"\s?[=^≤≥≠≈∈∉⊂⊆∩∪÷·∥⊥∽≌→′]|×[A-Za-z0-9]|-[A-Za-z0-9]|\.[A-Z]\.|\s?[+<>]\s?[a-z0-9]"
@@ -130,12 +137,22 @@ def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
     end = found[-1].end
     cut = 0
     if weak and REJECTED_RIGHT.match(text, end):
-        cut = 0 if _all_rejected(text, found) else weak[0]
+        cut = 0 if _all_rejected(text, found) or _alike(text, found) else weak[0]
     elif weak and not _LIST_END.match(text, end):
-        cut = weak[-1]
+        start = found[0].start
+        cut = 0 if _NONE_OF.search(text, max(0, start - LEFT_WINDOW), start) else weak[-1]
     yield found[cut:]
     if cut:
         yield found[:cut]
+
+
+def _alike(text: str, found: list[Lettering]) -> bool:
+    """True for "A,B,C,D均不正确": three letters or more in order, all joined in the same way."""
+    gaps = {text[one.end : other.core].strip() for one, other in pairwise(found)}
+    named = "".join(lettering.letters for lettering in found).upper()
+    alphabetical = all(ord(after) - ord(before) == 1 for before, after in pairwise(named))
+    collective = _COLLECTIVE.match(text, found[-1].end)
+    return len(named) > 2 and alphabetical and len(gaps) == 1 and bool(collective)
 
 
 def _all_rejected(text: str, found: list[Lettering]) -> bool:

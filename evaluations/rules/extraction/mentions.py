@@ -28,7 +28,13 @@ _CLAUSE_OPENING = re.compile(
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\s{0,2}\([^()\n]{0,40}\)")
-_CLAUSE_END = re.compile(rf"[,，。;；.!\n{FIELD_END}()]")
+_CLAUSE_END = re.compile(
+    rf"[,，。;；.!\n{FIELD_END}()]|【(?:解析|分析|详解|点评|解答|解释|理由|考点|思路|说明|答案)"
+)
+
+
+# The cues that "conclusion" belongs to.
+_LISTING = frozenset({"zh.reply", "en.is", "en.correct"})
 
 
 class Stance(StrEnum):
@@ -172,6 +178,10 @@ def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
     committed = _commitment(left, right, is_small)
     if committed:
         return committed
+    if not is_small and p.THE_ANSWER.right and p.THE_ANSWER.right.match(right):
+        if not p.NOT_MEANT_LEFT.search(left) and not p.CONDITIONAL_CUE.search(left):
+            return _Verdict(Stance.COMMITTED, p.THE_ANSWER)
+        return _Verdict(Stance.NAMED)
     if p.REJECTED_CLAUSE.search(clause):
         return _Verdict(Stance.REJECTED)
     if is_small:
@@ -209,7 +219,10 @@ def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
             return _Verdict(Stance.REJECTED)
         if p.CONDITIONAL_CUE.search(before):
             return _Verdict(Stance.NAMED)
-        alternative = bool(p.ALTERNATIVE_CUE.search(before))
+        listed = cue.name in _LISTING and p.LISTED_CUE.search(before)
+        alternative = bool(p.ALTERNATIVE_CUE.search(before)) or bool(
+            listed and p.LABEL_RIGHT.match(right)
+        )
         return _Verdict(Stance.COMMITTED, cue, len(match[0]), alternative)
     return None
 

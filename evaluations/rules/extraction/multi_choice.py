@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
-from evaluations.rules.extraction.single_choice import extraction_of, read_question
+from evaluations.rules.extraction.single_choice import extraction_of, read_one_question
 from evaluations.rules.extraction.source_text import SourceText
 
 
 def read_multi_choice(source: SourceText, letters: str) -> Extraction:
     """The set of letters in alphabetical order, or ambiguous where it offers alternatives."""
-    reading = read_question(source, letters)
+    reading = read_one_question(source, letters)
     if reading is None or not reading.letters:
         return unread(Outcome.NO_ANSWER, 1)
     if reading.undecided:

@@ -163,6 +163,30 @@ def _groups(markers: Sequence[Marker]) -> Iterator[list[Marker]]:
         yield list(markers)
 
 
+def lists_of_numbers(
+    markers: Sequence[Marker], end: int, most: int
+) -> Iterator[list[tuple[int, int]]]:
+    """The lists of two to *most* numbers of one style that follow each other, as text spans.
+
+    A list ends before a number that does not go on with it, or at *end* of the text.
+    """
+    for style, _ in _STYLES:
+        own = [marker for marker in markers if marker.style == style and marker.fixed is None]
+        at_line_starts = [marker for marker in own if marker.begins_line]
+        for group in (at_line_starts, own) if len(own) > len(at_line_starts) else (own,):
+            runs: list[list[Marker]] = []
+            for marker in group:
+                if runs and marker.number == runs[-1][-1].number + 1:
+                    runs[-1].append(marker)
+                else:
+                    runs.append([marker])
+            stops = [*(run[0].start for run in runs[1:]), end][: len(runs)]
+            for run, stop in zip(runs[-_MOST_RUNS:], stops[-_MOST_RUNS:], strict=True):
+                if 2 <= len(run) <= most:
+                    edges = [*(marker.start for marker in run[1:]), stop]
+                    yield [(m.end, max(m.end, edge)) for m, edge in zip(run, edges, strict=True)]
+
+
 def numbered_parts(source: SourceText) -> Iterator[SourceText]:
     """The text after each of the last question numbers, whatever they count."""
     markers = list(_single_markers(source.text))[-_MOST_RUNS:]

@@ -75,6 +75,14 @@ CUES = (
             r"(?:符合|正确|对的?(?=[,。;\s]|\Z)|成立|满足|恰当|合适|合理|准确|贴切)"
         ),
     ),
+    Cue(
+        "zh.result",
+        _left(
+            r"(?:\A|[\n.。;,!:】>])\s{0,3}(?:最终|最后|综合|本题|所以|因此)?的?(?:答题|作答|选择|判断|推理|分析)?结果"
+            r"\s{0,2}(?:[应即]?[是为]\s{0,2}:?|:)\s{0,3}"
+        ),
+        weak=True,
+    ),
     Cue("zh.corrected", _left(r"(?:更正|改为|改成|改选|修正|订正|纠正)(?:为|是|:)?\s{0,3}")),
     Cue("zh.is_one", _left(r"的(?:一?项|选项|一组|一句)?是\s{0,2}"), weak=True),
     Cue(
@@ -143,6 +151,25 @@ CUES = (
     ),
 )
 
+# What follows these letters says that they are the answer ("A是正确答案", "B is the best choice").
+_THE_ANSWER = _right(
+    r"\s{0,2}(?:才|就|应该?|应当|便|即|无疑|显然|确实|的确){0,2}(?:是|为)(?:[本此该这]道?题|题目|问题|最终|唯一|我们)?的?"
+    r"(?:(?:最(?:佳|好|优|合适|恰当)|正确|标准|唯一|最终|参考|合适|恰当)的?){0,2}(?:答案|正确选择)"
+    r"\s{0,2}(?:[。,;.!)\n\x1e]|\Z|因为|由于)"
+    r"|\s{0,2}(?:is|would be|must be|should be|has to be)"
+    r"(?: (?:therefore|thus|hence|clearly|definitely|indeed|most likely|probably))? (?:the|our|my)"
+    r"(?: (?:only|single|most \w{4,12}))?"
+    r"(?: (?:(?:correct|right|best|final|proper) (?:answer|choice|option)|answer))"
+    r"\s{0,2}(?:(?:to|for) (?:this|the) (?:question|problem|item)\s{0,2})?"
+    r"(?:[,;.!:)\n\x1e]|\Z|because\b|since\b|as\b)"
+)
+THE_ANSWER = Cue("the_answer", _left(r"(?!)"), right=_THE_ANSWER)
+# Somebody else's opinion, a question or an appearance: "误以为A", "why A", "A may seem".
+NOT_MEANT_LEFT = _left(
+    r"(?:误[以认]?为|看[似来像]|似乎|貌似|是否|并非|不认为|有人|同学们?|学生|考生|若|如果|假[如设]|要使|除非|为什么|为何)[^,。;\n]{0,8}"
+    r"|\b(?:if|whether|unless|why|may|might|could|some|many|students?|readers?|people|seems?|would)\b[^,.;\n]{0,24}"
+)
+
 _ASCII_CUES = tuple(cue for cue in CUES if cue.name.startswith("en."))
 _HAN_CUES = tuple(cue for cue in CUES if cue.name.startswith("zh."))
 _ASCII_LETTER = re.compile(r"[A-Za-z]")
@@ -163,15 +190,15 @@ _NEGATED_LEFT_ZH = _left(
 )
 _LONGEST_NEGATED_ZH = 12
 _NEGATED_LEFT_EN = _left(
-    r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bexcept(?: for)?|\brather than|\binstead of|\bunlike"
-    r"|\b(?:eliminat|exclud|reject|dismiss|discard)(?:e|es|ed|ing|s)?|\brul(?:e|es|ed|ing) out"
-    r"|\bcannot|\bother than)"
+    r"(?:\bnot|n't|\bnever|\bneither|\bnone of|\bnor|\bexcept(?: for)?|\brather than"
+    r"|\binstead of|\bunlike|\b(?:eliminat|exclud|reject|dismiss|discard)(?:e|es|ed|ing|s)?"
+    r"|\brul(?:e|es|ed|ing) out|\bcannot|\bother than)"
     r"(?:\s(?:possibly|really|actually|simply|just|be|the|both|either|options?|choices?|choose|select"
     r"|pick|go with|answers?|letters?|to|for)){0,3}\s{0,2}"
 )
 # Every wording of ``_NEGATED_LEFT_EN`` has one of these.
 _NEGATIONS_EN = (
-    *("not", "n't", "never", "neither", "nor", "except", "rather", "instead", "unlike"),
+    *("not", "n't", "never", "neither", "none of", "nor", "except", "rather", "instead", "unlike"),
     *("eliminat", "exclud", "reject", "dismiss", "discard", "rul", "other"),
 )
 
@@ -270,6 +297,12 @@ AFFIRMED_CLAUSE = re.compile(
     r"(?:correct|right|true|best|accurate|valid|answers?|choice|one|option)\b|\b(?:correct|right|true)\s{0,2}\Z",
     re.IGNORECASE,
 )
+
+# "得出以下结论：A. ...": what follows may be a list of conclusions and not the answer.
+LISTED_CUE = _left(
+    r"(?:以下|下列|如下|下面|这样|这些|几[个点条])的?(?:[一二两三四几]?[个点条种])?|\bfollowing\s"
+)
+LABEL_RIGHT = _right(r"\s{0,2}(?:[.、:)]\s{0,3}[^\s.,;!]|[^\s.,;!)\n\x1e])")
 
 _REFUSALS_ZH = tuple(
     re.compile(pattern, re.IGNORECASE)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from evaluations.rules.extraction.labelled import OWN_NUMBER, with_words
 from evaluations.rules.extraction.mentions import find_mentions
+from evaluations.rules.extraction.numbered_answers import first_without_number
 from evaluations.rules.extraction.numbering import (
     Slot,
     numbered_parts,
@@ -23,7 +25,7 @@ from evaluations.rules.extraction.single_choice import (
 )
 from evaluations.rules.extraction.source_text import SourceText
 from evaluations.rules.extraction.steps import from_mention, read_tag, whole
-from evaluations.rules.extraction.tags import find_tags
+from evaluations.rules.extraction.tags import Tag, find_tags
 
 _Row = list[Reading | None]
 
@@ -38,6 +40,7 @@ def read_several_questions(source: SourceText, letters: str, parts: int) -> Extr
         _by_tags(source, letters, parts)
         or _best(numbered_slots(source, letters, parts), letters, parts)
         or _sequence(source, letters, parts)
+        or _goes_on(source, letters, parts)
     )
     if row is None or not any(row):
         return unread(_why_unread(source, letters), parts)
@@ -49,14 +52,50 @@ def _by_tags(source: SourceText, letters: str, parts: int) -> _Row | None:
     tags = [tag for tag in find_tags(source.text) if not tag.boxed]
     if not tags:
         return None
-    row: _Row | None = None
+    row = _by_numbers_in_tags(source, tags, letters, parts)
+    if row:
+        return row
     if len(tags) == parts:
         row = [read_tag(source, tag, letters) for tag in tags]
         if not any(reading and several_letters(reading) for reading in row):
             return row
     last = source.part(tags[-1].content_start, tags[-1].content_end)
     listed = _best(numbered_slots(last, letters, parts), letters, parts, at_least=2)
-    return listed or _sequence(last, letters, parts) or row
+    after = source.part(tags[-1].content_start, len(source.text)) if len(tags) == 1 else last
+    return _goes_on(after, letters, parts) or listed or _sequence(last, letters, parts) or row
+
+
+def _by_numbers_in_tags(
+    source: SourceText, tags: Sequence[Tag], letters: str, parts: int
+) -> _Row | None:
+    """Fields that each begin with another number ("【答案】21. A"): the numbers decide.
+
+    Where every field has a number and they do not fit, all are gaps.
+    """
+    numbered = [
+        (int(match["number"]), tag)
+        for tag in tags
+        if (match := OWN_NUMBER.match(source.text, tag.content_start, tag.content_end))
+    ]
+    opened = dict(numbered)
+    if len(opened) < max(len(numbered), 2):
+        return None
+    if len(opened) == len(tags) == parts:
+        if max(opened) - min(opened) >= parts:
+            return [None] * parts
+        return [read_tag(source, opened[number], letters) for number in sorted(opened)]
+    bare = source.edited([(tag.start, tag.content_start, "\n") for tag in opened.values()])
+    return _best(numbered_slots(bare, letters, parts), letters, parts, at_least=2)
+
+
+def _goes_on(source: SourceText, letters: str, parts: int) -> _Row | None:
+    """The first answer without its number, and the others with theirs: "C", then "65. A"."""
+    found = first_without_number(source, letters)
+    if found is None:
+        return None
+    first, rest = found
+    others = _best(numbered_slots(rest, letters, parts - 1), letters, parts - 1, at_least=parts - 1)
+    return [first, *others] if others else None
 
 
 def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 1) -> _Row | None:
@@ -66,13 +105,25 @@ def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 
     for slots in cuts:
         row: _Row = [None] * parts
         for slot in slots:
-            row[slot.index] = slot.fixed or read_question(slot.source, letters)
+            row[slot.index] = slot.fixed or (
+                read_question(slot.source, letters) or with_words(slot.source, letters)
+            )
+        _read_articles(slots, row, letters)
         answered = sum(_is_answer(reading) for reading in row)
         if answered > most:
             best, most = row, answered
         if most == parts:
             break
     return best
+
+
+def _read_articles(slots: list[Slot], row: _Row, letters: str) -> None:
+    """Read "A look after" where at least two others are written so and were read."""
+    if sum(r is not None and r.pattern == "with_words" for r in row) < 2:
+        return
+    for slot in slots:
+        if row[slot.index] is None:
+            row[slot.index] = with_words(slot.source, letters, article=True)
 
 
 def _is_answer(reading: Reading | None) -> bool:

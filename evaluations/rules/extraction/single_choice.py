@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-import re
-
+from evaluations.rules.extraction.labelled import OWN_NUMBER, with_words
+from evaluations.rules.extraction.numbered_answers import answers_several
 from evaluations.rules.extraction.outcome import Extraction, Outcome, unread
 from evaluations.rules.extraction.reading import Reading
 from evaluations.rules.extraction.source_text import SourceText
 from evaluations.rules.extraction.steps import read_part
 
-_OWN_NUMBER = re.compile(r"\s{0,4}(?:第\s?)?\(?\d{1,3}\)?\s?(?:小?题)?\s?[.、:)]?(?=\s|[A-Za-z(])")
+
+def read_one_question(source: SourceText, letters: str) -> Reading | None:
+    """Read the answer of an item with one question; undecided where it is answered like several."""
+    reading = read_question(source, letters)
+    if reading is not None and not reading.letters:
+        return reading
+    several = answers_several(source, letters)
+    if several is None:
+        return reading
+    return Reading((letters[0],), several, "numbered", "several_questions", 0.0, undecided=True)
 
 
 def read_question(source: SourceText, letters: str) -> Reading | None:
     """Read one question's answer; its own number before it ("21. C") is passed over."""
     reading = read_part(source, letters)
-    number = _OWN_NUMBER.match(source.text)
+    number = OWN_NUMBER.match(source.text)
     if reading is None and number:
-        return read_part(source.part(number.end(), len(source.text)), letters)
+        rest = source.part(number.end(), len(source.text))
+        return read_part(rest, letters) or with_words(rest, letters)
     return reading
 
 
 def read_single_choice(source: SourceText, letters: str) -> Extraction:
     """One letter, or ambiguous where the output gives several."""
-    reading = read_question(source, letters)
+    reading = read_one_question(source, letters)
     if reading is None or not reading.letters:
         return unread(Outcome.NO_ANSWER, 1)
     if several_letters(reading):

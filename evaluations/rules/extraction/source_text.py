@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from evaluations.rules.extraction.outcome import Span
 
@@ -154,6 +155,14 @@ _MOST_INDENT = 3
 _REPLACEMENT = {"field_end": FIELD_END, "line": "\n", "blank": " ", "gone": ""}
 _FORMULA = re.compile(r"[=^_<>+]|\\(?!text|mathrm|mathbf|[()])[A-Za-z]")
 _NO_FORMULA = re.compile(r"boxed|[\u3400-\u9fff]|[A-Za-z]{4,} [A-Za-z]{2,}")
+# "\textbf{(D)}\frac12", "\text{D. }5": a formula that begins with the label of an option.
+_UPRIGHT = r"\{?\\(?:text|textbf|textrm|textsf|mathrm|mathbf|mathsf|rm|bf)(?![A-Za-z])\s?\{?\s?"
+_LABEL = re.compile(
+    rf"(?:{_UPRIGHT}(?:\(\s?(?P<bracket>[A-G])\s?\)|(?P<dot>[A-G])\s?\}}?\s?[.)])"
+    rf"|\(\s?{_UPRIGHT}(?P<inner>[A-G])\s?\}}?\s?\))"
+    r"(?![\s~}]{0,3}(?:[\^_=<>]|\\(?:cup|cap|subset|supset|in|notin|times|cdot|perp|parallel|to|cong"
+    r"|sim|le|leq|ge|geq|ne|neq|approx|Rightarrow)(?![A-Za-z])))"
+)
 
 
 def _markup(text: str) -> list[Edit]:
@@ -165,9 +174,9 @@ def _markup(text: str) -> list[Edit]:
         if match is None:
             position += 1
             continue
-        edit, position = _edit(match)
+        found_edits, position = _edits(match)
         done = position
-        edits.append(edit)
+        edits += found_edits
     return edits
 
 
@@ -181,16 +190,22 @@ def _indented(text: str, position: int, done: int) -> int:
     return start
 
 
-def _edit(match: re.Match[str]) -> tuple[Edit, int]:
-    """The edit for one piece of markup, and where to look on.
+def _edits(match: re.Match[str]) -> tuple[list[Edit], int]:
+    """Return the edits for one piece of markup, and where to look on.
 
-    A formula becomes a blank: its letters are variables. What stands between
-    dollars but is a letter, a box or running text keeps its content.
+    A formula becomes a blank: its letters are variables. The label of an option
+    that it begins with stays, in brackets, unless there are several. What stands
+    between dollars but is a letter, a box or running text keeps its content.
     """
     start, end = match.span()
     if match.lastgroup != "maths":
-        return (start, end, _REPLACEMENT[match.lastgroup or "gone"]), end
-    if _FORMULA.search(match[0][2:-2]) and not _NO_FORMULA.search(match[0]):
-        return (start, end, " "), end
+        return [(start, end, _REPLACEMENT[match.lastgroup or "gone"])], end
     opening = start + (1 if match[0].startswith("$") else 2)
-    return (start, opening, ""), opening
+    if _FORMULA.search(match[0][2:-2]) and not _NO_FORMULA.search(match[0]):
+        labels = list(islice(_LABEL.finditer(match[0]), 2))
+        first = labels[0] if len(labels) == 1 else None
+        if first is None or match[0][: first.start()].strip("$\\([ "):
+            return [(start, end, " ")], end
+        letter = start + first.start(first.lastgroup or "dot")
+        return [(start, letter, "("), (letter + 1, end, ")")], end
+    return [(start, opening, "")], opening

@@ -14,8 +14,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from evaluations.rules.extraction import patterns as p
+from evaluations.rules.extraction.labelled import OWN_NUMBER, before_analysis
 from evaluations.rules.extraction.letter_lists import JSON_KEY_RIGHT
 from evaluations.rules.extraction.mentions import Mention, Stance, find_mentions
+from evaluations.rules.extraction.option_lists import also_listed, names_all_options
 from evaluations.rules.extraction.reading import Reading
 from evaluations.rules.extraction.source_text import SourceText
 from evaluations.rules.extraction.tags import Tag, find_tags
@@ -71,6 +73,9 @@ def read_tag(source: SourceText, tag: Tag, letters: str) -> Reading:
     end = tag.content_end if tag.closed else _first_lines(source.text, tag, letters)
     content = source.part(tag.content_start, end)
     inner = _first(_IN_TAG, content, letters)
+    number = OWN_NUMBER.match(content.text) if inner is None else None
+    if number:
+        inner = _first(_IN_TAG, content.part(number.end(), len(content.text)), letters)
     method = "boxed" if tag.boxed else "tag"
     if inner is None:
         span = source.span(tag.start, max(tag.content_start, tag.start + 1))
@@ -145,6 +150,9 @@ def opening(source: SourceText, letters: str) -> Reading | None:
     listed = tuple(dict.fromkeys(_OPTION_LABEL.findall(source.text)))
     if len(listed) > 1 and set(listed) <= set(letters):
         return Reading(listed, source.span(0, len(source.text)), "opening", "option_list", 0.9)
+    rejected = _all_rejected(source, letters)
+    if rejected:
+        return rejected
     start = _ANSWER_WORDS.match(source.text)
     begin = start.end() if start else 0
     mention = find_mentions(source.text, letters).first()
@@ -152,7 +160,16 @@ def opening(source: SourceText, letters: str) -> Reading | None:
         return None
     if _is_word(source.text, mention):
         return None
-    return from_mention(source, mention, "opening", 0.9)
+    return _with_siblings(source, from_mention(source, mention, "opening", 0.9), mention, letters)
+
+
+def _all_rejected(source: SourceText, letters: str) -> Reading | None:
+    """A reading that leaves everything open where every option is called wrong at once."""
+    for mention in find_mentions(source.text, letters):
+        every = mention.stance is Stance.REJECTED and set(letters) <= set(mention.letters)
+        if every and p.REJECTED_RIGHT.match(source.text, mention.end):
+            return replace(from_mention(source, mention, "rejection", 0.5), undecided=True)
+    return None
 
 
 def _is_word(text: str, mention: Mention) -> bool:
@@ -162,22 +179,48 @@ def _is_word(text: str, mention: Mention) -> bool:
 
 
 def committed(source: SourceText, letters: str) -> Reading | None:
-    """The last commitment ("故选C", "the answer is C") that nothing takes back."""
+    """The last commitment ("故选C", "the answer is C") that nothing takes back.
+
+    A question that is written once more with its options is none.
+    """
     chosen = find_mentions(source.text, letters).commitments_from_the_end()
-    last = next(chosen, None)
+    meant = (m for m in chosen if not names_all_options(source.text, m.places[0], letters))
+    last = next(meant, None)
     if last is None:
         return None
     reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
-    return replace(reading, undecided=True) if _wavers(source.text, last, chosen) else reading
+    if _wavers(source.text, last, meant):
+        return replace(reading, undecided=True)
+    return _with_siblings(source, reading, last, letters)
+
+
+def _with_siblings(source: SourceText, reading: Reading, mention: Mention, letters: str) -> Reading:
+    """*reading* of the last letter of *mention* and the options listed after it."""
+    place = mention.places[-1]
+    others = also_listed(source.text, place, place + 1, letters)
+    if not others:
+        return reading
+    return replace(reading, letters=tuple(dict.fromkeys((*mention.letters, *others))), places=())
+
+
+def _all_listed(source: SourceText, letters: str) -> Reading | None:
+    """A reading that leaves everything open where all options stand behind a commitment."""
+    for mention in find_mentions(source.text, letters).commitments_from_the_end():
+        if names_all_options(source.text, mention.places[0], letters):
+            return replace(from_mention(source, mention, "option_list", 0.5), undecided=True)
+    return None
 
 
 def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
-    """True for "可能是A，也可能是B": two hedged commitments to different letters."""
-    if not p.HEDGE.search(text, last.cue_start, last.start):
+    """True for "可能是A，也可能是B", and where two letters are each called the answer."""
+    called = last.cue == p.THE_ANSWER.name
+    if not called and not p.HEDGE.search(text, last.cue_start, last.start):
         return False
     before = next(earlier, None)
     if before is None or set(before.letters) == set(last.letters):
         return False
+    if called:
+        return before.cue == last.cue
     return bool(p.HEDGE.search(text, before.cue_start, before.start))
 
 
@@ -203,10 +246,17 @@ def affirmed(source: SourceText, letters: str) -> Reading | None:
 
 
 def lone_line(source: SourceText, letters: str) -> Reading | None:
-    """The first or the last line is a lone letter or list; if both are, they must agree."""
+    """The first or the last line is a lone letter or list; if both are, they must agree.
+
+    Before the first one may stand the number of the question ("41. D").
+    """
     lines = [match.span() for match in _LINE.finditer(source.text) if match[0].strip()]
     ends = dict.fromkeys([lines[0], lines[-1]]) if lines else {}
     found = [reading for line in ends if (reading := alone(source.part(*line), letters))]
+    number = OWN_NUMBER.match(source.text, *lines[0]) if len(ends) > 1 else None
+    if number and len(found) == 1:
+        opened = alone(source.part(number.end(), lines[0][1]), letters)
+        found = [opened, *found] if opened else found
     if not found:
         return None
     last = found[-1]
@@ -263,4 +313,7 @@ def from_mention(source: SourceText, mention: Mention, method: str, confidence: 
 
 
 _IN_TAG: tuple[Step, ...] = (alone, opening, committed, affirmed, bracketed)
-_UNTAGGED: tuple[Step, ...] = (alone, committed, affirmed, lone_line, leading, bracketed)
+_UNTAGGED: tuple[Step, ...] = (
+    *(alone, before_analysis, committed, affirmed, lone_line, leading, bracketed),
+    *(_all_rejected, _all_listed),
+)

@@ -6,8 +6,9 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
-from evaluations.rules.extraction.source_text import FIELD_END
+from evaluations.rules.extraction.source_text import FIELD_END, SourceText
 
 _NAME = (
     r"(?:最终|正确|参考|标准|本题|我的|你的)?(?:答案|答|正确选项)"
@@ -29,6 +30,8 @@ _PLACEHOLDER = re.compile(r"[\s.…_—-]*[.…_][\s.…_—-]*")
 _CONTENT_END = re.compile(rf"{FIELD_END}|【|</")
 _INSIDE_END = re.compile(r"[】\]>]")
 _BOXED_LIMIT = 200
+# "第41小题 (D) look forward to": how far an answer before its tag reaches.
+_LONGEST_ANSWER = 60
 # The end of an output decides; one with more fields than this is noise.
 MOST_TAGS = 150
 
@@ -53,6 +56,41 @@ def find_tags(text: str) -> list[Tag]:
     limits = [match.start() for match in matches[1:]] + [len(text)]
     tags = (_tag(text, match, limit) for match, limit in zip(matches, limits, strict=False))
     return [tag for tag in tags if _is_meant(text, tag)]
+
+
+def without_labels(source: SourceText, letters: str) -> SourceText:
+    """*source* without the tags that follow their answer: "41. D 【答案】" is "41. D".
+
+    Such a tag stands on the line of a number with a letter, or every tag of the text
+    has a letter before it that is alone on its line, and nothing behind it.
+    """
+    tags = [tag for tag in find_tags(source.text) if not tag.boxed]
+    numbered, alone = _answers_before(letters)
+    edits, others = [], []
+    for tag in tags:
+        left = source.text[max(0, tag.start - _LONGEST_ANSWER) : tag.start]
+        line = source.text[tag.start : tag.content_end].partition("\n")[0]
+        empty = not line[tag.content_start - tag.start :].strip(f" {FIELD_END}")
+        answer = numbered.search(left)
+        if answer and (empty or not answer["words"]):
+            edits.append((tag.start, tag.content_start, "\n"))
+        elif empty and alone.search(left):
+            others.append((tag.start, tag.content_start, "\n"))
+    return source.edited(edits or (others if len(others) == len(tags) else []))
+
+
+@lru_cache(maxsize=64)
+def _answers_before(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What an answer looks like right before its tag: with its number, or alone on its line."""
+    letter = rf"[ ]{{0,3}}[(\[\"]?[{re.escape(letters)}][)\]\"]?[ ]?[.。、,:;]?"
+    number = (
+        r"(?:\A|(?<=[\s;,。)】]))(?:[(\[]\s?\d{1,3}\s?[)\]]|第\s?\d{1,3}\s?小?题|\d{1,3}\s?[.、:)]"
+        r"|(?:(?<=\n)|(?<!.))\d{2,3}[ ])[.、:]?"
+    )
+    return (
+        re.compile(rf"{number}{letter}(?P<words>(?:[ ][a-z'’-]{{1,20}}){{1,5}})?[ ]{{0,3}}\Z"),
+        re.compile(rf"(?:\A|\n){letter}[ \n]{{0,3}}\Z"),
+    )
 
 
 def _tags(text: str) -> Iterator[re.Match[str]]:
