@@ -101,7 +101,7 @@ def bare() -> float:
                 Extraction(
                     response_id=key,
                     policy=policy,
-                    version="bare",
+                    reader_version="bare",
                     answers=["C"],
                     spans=[[990, 1000]],
                     outcome="read",
@@ -117,7 +117,7 @@ def bare() -> float:
                     response_id=reading.response_id,
                     extraction_id=reading.pk,
                     policy=reading.policy,
-                    version="bare",
+                    reader_version="bare",
                     points=Decimal(6),
                     full=Decimal(6),
                     sub_points=["6"],

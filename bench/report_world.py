@@ -133,7 +133,7 @@ def _scored(answers: list[Response]) -> None:
                 Extraction(
                     response=answer,
                     policy=policy,
-                    version="bench",
+                    reader_version="bench",
                     answers=["A"],
                     outcome="answered",
                     method="bench",
@@ -143,7 +143,11 @@ def _scored(answers: list[Response]) -> None:
             ),
             batch_size=1000,
         )
-        ObjectiveScore.objects.bulk_create(map(_score, read), batch_size=1000)
+        scores = ObjectiveScore.objects.bulk_create(map(_score, read), batch_size=1000)
+        field = Response.score_field(policy)
+        for answer, score in zip(answers, scores, strict=True):
+            setattr(answer, field, score)
+        Response.objects.bulk_update(answers, [field], batch_size=500)
 
 
 def _score(read: Extraction) -> ObjectiveScore:
@@ -153,7 +157,7 @@ def _score(read: Extraction) -> ObjectiveScore:
         response_id=read.response_id,
         extraction=read,
         policy=read.policy,
-        version="bench",
+        reader_version="bench",
         points=full if right else 0,
         full=full,
         outcome="correct" if right else "wrong",

@@ -107,13 +107,13 @@ class ResponseAdmin(ReadOnly):
 
 @admin.register(Extraction)
 class ExtractionAdmin(ReadOnly):
-    list_display = ("pk", "response", "policy", "version", "outcome", "method")
+    list_display = ("pk", "response", "policy", "reader_version", "outcome", "method")
     list_filter = ("policy", "outcome")
 
 
 @admin.register(ObjectiveScore)
 class ObjectiveScoreAdmin(ReadOnly):
-    list_display = ("pk", "response", "policy", "version", "points", "full", "outcome")
+    list_display = ("pk", "response", "policy", "reader_version", "points", "full", "outcome")
     list_filter = ("policy", "outcome")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 
 from evaluations.models.runs import Attempt, Run
 from questions.models import Question, QuestionRevision
@@ -16,6 +18,9 @@ class Response(models.Model):
     ``is_error_text``: what was imported is a message of a program instead of an answer
     (``evaluations.rules.scoring.error_texts``). It earns nothing, and ``strict`` does
     not count it.
+
+    ``strict_score`` and ``published_score`` point to the score that counts under each
+    policy; the scoring service moves them in the transaction that adds a score.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -32,6 +37,12 @@ class Response(models.Model):
     is_error_text = models.BooleanField(default=False)
     reasoning = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
+    strict_score = models.OneToOneField(
+        "ObjectiveScore", null=True, editable=False, on_delete=models.PROTECT, related_name="+"
+    )
+    published_score = models.OneToOneField(
+        "ObjectiveScore", null=True, editable=False, on_delete=models.PROTECT, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -45,8 +56,58 @@ class Response(models.Model):
     def __str__(self) -> str:
         return f"{self.run} {self.question} x{self.repeat}"
 
+    @staticmethod
+    def score_field(policy: str) -> str:
+        """Return the name of the field that points to the score under *policy*."""
+        return f"{policy}_score"
 
-class Extraction(models.Model):
+
+def _nothing_or(name: str) -> Coalesce:
+    """Return the key *name*, or 0 for null, so that a unique index compares it."""
+    return Coalesce(name, 0, output_field=models.BigIntegerField())
+
+
+class Provenance(models.Model):
+    """What a reading rests on: the reader's version, and the row that decided above it, if any.
+
+    ``patterns`` is the decision that made the set of accepted patterns that was tried
+    after the reader. ``model_reading`` is what a model read, ``answer_check`` the newest
+    of the checks by people; each replaces the reader's own result.
+    """
+
+    reader_version = models.CharField(max_length=20)
+    patterns = models.ForeignKey(
+        "evaluations.PatternDecision",
+        null=True,
+        db_index=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    model_reading = models.ForeignKey(
+        "evaluations.ModelReading",
+        null=True,
+        db_index=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    answer_check = models.ForeignKey(
+        "evaluations.AnswerCheck",
+        null=True,
+        db_index=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+
+    class Meta:
+        abstract = True
+
+
+DECIDERS: tuple[Combinable, ...] = tuple(
+    _nothing_or(name) for name in ("patterns", "model_reading", "answer_check")
+)
+
+
+class Extraction(Provenance):
     """The answers read in a response, with the words they were read from.
 
     ``answers`` and ``spans`` have one entry per sub-answer; a span is
@@ -57,7 +118,6 @@ class Extraction(models.Model):
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="extractions")
     policy = models.CharField(max_length=10)
-    version = models.CharField(max_length=20)
     answers = models.JSONField(default=list)
     spans = models.JSONField(default=list)
     outcome = models.CharField(max_length=12)
@@ -70,7 +130,9 @@ class Extraction(models.Model):
         ordering = ["response", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["response", "policy", "version"], name="one_extraction_per_version"
+                *map(models.F, ("response", "policy", "reader_version")),
+                *DECIDERS,
+                name="one_extraction_per_provenance",
             ),
         ]
 
@@ -78,13 +140,23 @@ class Extraction(models.Model):
         return f"{self.response} {self.policy} {self.answers}"
 
 
-class ObjectiveScore(models.Model):
-    """Points by rule under one policy and one scorer version; the newest version counts."""
+class ObjectiveScore(Provenance):
+    """Points by rule under one policy, and what they were made with.
+
+    ``key_revision`` is the later revision whose repaired key was used, null where the
+    response's own revision gave the key. ``published_rules`` names the benchmark's rules
+    under ``published``. A score may name a check or a model reading that its extraction
+    does not: one about another number of sub-questions, which cannot be applied.
+    """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="scores")
     extraction = models.ForeignKey(Extraction, on_delete=models.PROTECT, related_name="scores")
     policy = models.CharField(max_length=10)
-    version = models.CharField(max_length=60)
+    scorer_version = models.CharField(max_length=20)
+    key_revision = models.ForeignKey(
+        QuestionRevision, null=True, db_index=False, on_delete=models.PROTECT, related_name="+"
+    )
+    published_rules = models.CharField(max_length=20, blank=True)
     points = models.DecimalField(max_digits=6, decimal_places=2)
     full = models.DecimalField(max_digits=6, decimal_places=2)
     sub_points = models.JSONField(default=list)
@@ -95,14 +167,22 @@ class ObjectiveScore(models.Model):
         ordering = ["response", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["response", "policy", "version"], name="one_score_per_version"
+                *map(models.F, ("response", "policy", "reader_version", "scorer_version")),
+                models.F("published_rules"),
+                *DECIDERS,
+                _nothing_or("key_revision"),
+                name="one_score_per_provenance",
             ),
             models.CheckConstraint(
                 condition=models.Q(points__gte=0) & models.Q(points__lte=models.F("full")),
                 name="score_within_full_marks",
             ),
         ]
-        indexes = [models.Index(fields=["policy", "version"], name="score_by_policy")]
+        indexes = [
+            models.Index(
+                fields=["policy", "reader_version", "scorer_version"], name="score_by_versions"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.response} {self.points}/{self.full} ({self.policy})"

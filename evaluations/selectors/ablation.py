@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from evaluations.models import ObjectiveScore, Response, Run
+from evaluations.models import Response, Run
 from evaluations.rules.scoring.ablation import (
     Evidence,
     MovedItem,
@@ -107,12 +107,13 @@ def _responses(run: Run) -> list[dict[str, Any]]:
 
 
 def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
-    """The newest score of each response under *policy*."""
-    rows = ObjectiveScore.objects.filter(response__run=run, policy=policy).order_by("pk")
+    """Return the current score of each response under *policy*."""
+    score = Response.score_field(policy)
+    rows = Response.objects.filter(run=run, **{f"{score}__isnull": False})
     columns = ("answers", "outcome", "method", "pattern", "spans")
     found = {}
     for response, points, *read in rows.values_list(
-        "response", "points", *(f"extraction__{name}" for name in columns)
+        "pk", f"{score}__points", *(f"{score}__extraction__{name}" for name in columns)
     ):
         answers, outcome, method, pattern, spans = read
         found[response] = Evidence(tuple(answers), outcome, method, pattern, points, spans)

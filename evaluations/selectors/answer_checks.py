@@ -25,8 +25,8 @@ class DecidedReading:
     """What a model read or people say of a response, which counts instead of the cascade's reading.
 
     ``answers`` and ``spans`` have one entry a sub-question; a span is None where
-    nobody showed the words. ``method`` is ``model`` or ``person``. ``mark`` (at
-    most 16 characters) names the row it rests on: a score made by it carries it.
+    nobody showed the words. ``method`` is ``model`` or ``person``; ``model_reading`` or
+    ``answer_check`` is the id of the row it rests on, of several checks the newest.
     """
 
     answers: tuple[str | None, ...]
@@ -35,7 +35,8 @@ class DecidedReading:
     method: str
     pattern: str
     confidence: float
-    mark: str
+    model_reading: int | None = None
+    answer_check: int | None = None
 
 
 def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
@@ -117,7 +118,7 @@ def _by_model(row: ModelReading) -> DecidedReading:
         method=METHOD,
         pattern=row.version,
         confidence=row.confidence,
-        mark=f"+m{row.pk}",
+        model_reading=row.pk,
     )
 
 
@@ -131,7 +132,7 @@ def _by_people(checks: Sequence[AnswerCheck]) -> DecidedReading:
         method=PERSON,
         pattern="",
         confidence=1.0 if said.outcome == Outcome.READ else 0.0,
-        mark=f"+p{checks[-1].pk}",
+        answer_check=checks[-1].pk,
     )
 
 

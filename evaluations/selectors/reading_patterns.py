@@ -11,14 +11,13 @@ from evaluations.rules.extraction.mined import ReadingPattern
 
 @dataclass(frozen=True, slots=True)
 class PatternSet:
-    """The accepted patterns, and the version that names this very set in a score.
+    """The accepted patterns, and the id of the newest decision, which identifies the set.
 
-    ``version`` has at most 10 characters and changes with each decision; "" where
-    nobody ever decided. A set that is empty because all were retired has a version,
-    so that what was read by them is read again.
+    ``decision`` is None where nobody ever decided. A set that is empty because all
+    patterns were retired has a decision, so that what was read by them is read again.
     """
 
-    version: str = ""
+    decision: int | None = None
     patterns: tuple[ReadingPattern, ...] = ()
 
     def of(self, question_type: str) -> tuple[ReadingPattern, ...]:
@@ -44,5 +43,5 @@ def accepted_patterns() -> PatternSet:
     ]
     rows = MinedPattern.objects.filter(pk__in=accepted).order_by("pk")
     patterns = rows.values_list("name", "question_type", "expression")
-    version = max(decision.pk for decision in newest.values())
-    return PatternSet(f"p{version}", tuple(ReadingPattern(*row) for row in patterns))
+    decision = max(decision.pk for decision in newest.values())
+    return PatternSet(decision, tuple(ReadingPattern(*row) for row in patterns))

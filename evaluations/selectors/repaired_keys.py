@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, QuerySet
 
-from evaluations.models import ObjectiveScore
-from evaluations.rules.scoring.policies import Policy
+from evaluations.models import Response
 from questions.models import QuestionRevision
 
 # Where these are equal, an answer to one revision is an answer to the other.
@@ -17,10 +16,10 @@ ASKED = ("passage", "stem", "options", "letters", "sub_marks")
 
 @dataclass(frozen=True, slots=True)
 class RepairedKey:
-    """The key of a repair, and the mark of the scores that were made by it."""
+    """The key of a repair, and the id of the revision that repaired it."""
 
     key: tuple[str, ...]
-    mark: str
+    revision: int
 
 
 def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[int, RepairedKey]:
@@ -40,31 +39,25 @@ def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[in
         current = revision.question.current
         if current is None or any(getattr(revision, n) != getattr(current, n) for n in ASKED):
             continue
-        found[revision.pk] = RepairedKey(tuple(current.answer_key), f"+key{current.pk}")
+        found[revision.pk] = RepairedKey(tuple(current.answer_key), current.pk)
     return found
 
 
 def scored_by_another_key(
-    scores: QuerySet[ObjectiveScore], repaired: dict[int, RepairedKey]
+    responses: QuerySet[Response], repaired: dict[int, RepairedKey]
 ) -> set[int]:
-    """The responses whose newest score among *scores* (in their order) is not by *repaired*."""
-    if not repaired:
-        return set()
-    outdated: set[int] = set()
-    rows = scores.filter(response__revision__in=list(repaired))
-    for response, revision, version in rows.values_list(
-        "response", "response__revision", "version"
-    ):
-        if version.endswith(repaired[revision].mark):
-            outdated.discard(response)
-        else:
-            outdated.add(response)
-    return outdated
+    """Return those of *responses* whose strict score was made by another key than *repaired*."""
+    rows = responses.filter(revision__in=list(repaired), strict_score__isnull=False)
+    return {
+        response
+        for response, revision, used in rows.values_list(
+            "pk", "revision", "strict_score__key_revision"
+        )
+        if used != repaired[revision].revision
+    }
 
 
 def to_score_again(dataset: str) -> set[int]:
-    """The responses of *dataset* that are unscored under ``strict`` since a key was repaired."""
-    scores = ObjectiveScore.objects.filter(
-        response__question__task__dataset__slug=dataset, policy=Policy.STRICT
-    )
-    return scored_by_another_key(scores.order_by("pk"), repaired_keys(None, dataset))
+    """Return the responses of *dataset* whose key was repaired after they were scored."""
+    responses = Response.objects.filter(question__task__dataset__slug=dataset)
+    return scored_by_another_key(responses, repaired_keys(None, dataset))

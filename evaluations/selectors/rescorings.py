@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from evaluations.models import ObjectiveScore, Rescoring, Response
-from evaluations.rules.scoring.policies import Policy
+from evaluations.models import Rescoring, Response
+from evaluations.rules.scoring.policies import SCORER_VERSION, Policy
 from questions.selectors import background_work
 from questions.selectors.background_work import Progress
 
@@ -20,20 +20,19 @@ def rescorings() -> QuerySet[Rescoring]:
 
 
 def scored_by_earlier_readers(present: Collection[str], error_texts: str) -> QuerySet[Response]:
-    """The responses with a score under a policy, but none there by the readers of today.
+    """Return the responses whose score under some policy was not made by a reader of today.
 
-    *present* are how the versions of today's scores begin. *error_texts* is that of a
-    program's message; where one was imported, only its own score is of today.
+    *present* are the versions of today's readers. *error_texts* is that of a program's
+    message; where one was imported, only its own score is of today.
     """
-    by_present = Q()
-    for version in present:
-        by_present |= Q(version__startswith=version)
     outdated = Q()
     for policy in Policy:
-        scores = ObjectiveScore.objects.filter(response=OuterRef("pk"), policy=policy)
-        of_message = scores.filter(version__startswith=error_texts)
-        outdated |= Exists(scores) & ~Exists(scores.filter(by_present))
-        outdated |= Q(Exists(scores), ~Exists(of_message), is_error_text=True)
+        score = Response.score_field(policy)
+        scored = Q(**{f"{score}__isnull": False})
+        outdated |= scored & ~Q(
+            **{f"{score}__reader_version__in": present, f"{score}__scorer_version": SCORER_VERSION}
+        )
+        outdated |= scored & Q(is_error_text=True) & ~Q(**{f"{score}__reader_version": error_texts})
     return Response.objects.filter(outdated)
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 from uuid import UUID
 
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import F, OuterRef, Prefetch, QuerySet, Subquery
 
 from evaluations.models import Extraction, Job, Judgement, ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import RunPurpose
@@ -54,15 +54,13 @@ class Reading:
 
 
 def response_list() -> QuerySet[Response]:
-    """Responses with what a list shows: the newest strict score and the newest judgement."""
-    strict = ObjectiveScore.objects.filter(response=OuterRef("pk"), policy=Policy.STRICT)
+    """Return responses with what a list shows: the strict score and the newest judgement."""
     judged = Judgement.objects.filter(response=OuterRef("pk")).order_by("-id")
-    newest = strict.order_by("-id")
     return Response.objects.select_related(
         "question__task__dataset", "revision", "attempt", "run__language_model"
     ).annotate(
-        outcome=Subquery(newest.values("outcome")[:1]),
-        points=Subquery(newest.values("points")[:1]),
+        outcome=F("strict_score__outcome"),
+        points=F("strict_score__points"),
         judge_status=Subquery(judged.values("status")[:1]),
         judge_total=Subquery(judged.values("total")[:1]),
     )
@@ -104,12 +102,12 @@ def job_of(response: Response) -> Job | None:
 def readings_of(response: Response) -> list[Reading]:
     """The reading of *response* that counts under each policy that has one.
 
-    It is the one that the newest score was made by; before there is a score, the newest.
+    It is the one that the current score was made from; before there is a score, the newest.
     """
     newest = {one.policy: one for one in response.extractions.order_by("id")}
-    scores = {
-        one.policy: one for one in response.scores.select_related("extraction").order_by("id")
-    }
+    current = (response.strict_score_id, response.published_score_id)
+    found = ObjectiveScore.objects.filter(pk__in=[pk for pk in current if pk])
+    scores = {one.policy: one for one in found.select_related("extraction")}
     counting = newest | {policy: score.extraction for policy, score in scores.items()}
     return [
         _reading(response, policy, counting[policy], scores.get(policy))

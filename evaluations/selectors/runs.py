@@ -247,7 +247,7 @@ def _read(run: Run) -> dict[str, tuple[int, int]]:
         found = Extraction.objects.filter(
             response__run=run,
             policy=Policy.STRICT,
-            version__in=[EXTRACTOR_VERSION, EXACT_VERSION],
+            reader_version__in=[EXTRACTOR_VERSION, EXACT_VERSION],
         )
         good = Q(outcome=Outcome.READ)
     n = Count("response", distinct=True)

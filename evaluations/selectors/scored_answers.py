@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db.models import Exists, FloatField, OuterRef, Q, Subquery, TextField
+from django.db.models import Exists, FloatField, OuterRef, Q, TextField
 from django.db.models.functions import Cast
 
-from evaluations.models import FinalMark, Job, Judgement, ObjectiveScore, Response, Run
+from evaluations.models import FinalMark, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.rules.scoring.exact_match import exact_match
 from evaluations.rules.scoring.objective import has_key
@@ -119,9 +119,8 @@ def _failed_calls(params: ReportParams) -> Iterable[Columns]:
 def _error_texts(params: ReportParams) -> Iterable[int]:
     """Responses that are a program's message, but those in which a person found an answer."""
     messages = Response.objects.filter(_asked_for(params), is_error_text=True)
-    newest = ObjectiveScore.objects.filter(response=OuterRef("pk"), policy=params.policy)
-    method = Subquery(newest.order_by("-pk").values("extraction__method")[:1])
-    decided = messages.annotate(method=method).filter(method__in=DECIDED)
+    score = Response.score_field(params.policy)
+    decided = messages.filter(**{f"{score}__extraction__method__in": DECIDED})
     return messages.exclude(pk__in=decided.values("pk")).values_list("pk", flat=True)
 
 
@@ -259,23 +258,27 @@ def json_text(name: str) -> Cast:
 
 
 def _objective_points(params: ReportParams) -> dict[int, Points]:
-    """By response; a later row is a newer score and takes the place of an earlier one.
+    """Return the current score of each response, by response.
 
-    Under ``strict`` a score by a key that was repaired since is none: ``score`` gives
-    a new one.
+    Under ``strict`` a score by a key that was repaired since does not count: ``score``
+    gives a new one.
     """
-    scores = ObjectiveScore.objects.filter(
-        _asked_for(params, "response__"), policy=params.policy
-    ).order_by("pk")
-    strict = params.policy == Policy.STRICT
-    repaired = repaired_keys(None, params.dataset) if strict else {}
+    asked = Response.objects.filter(_asked_for(params))
+    score = Response.score_field(params.policy)
     given = {
         response: Points(points, outcome, answer=_spelled(read))
-        for response, points, outcome, read in scores.values_list(
-            "response", real("points"), "outcome", json_text("extraction__answers")
+        for response, points, outcome, read in asked.filter(
+            **{f"{score}__isnull": False}
+        ).values_list(
+            "pk",
+            real(f"{score}__points"),
+            f"{score}__outcome",
+            json_text(f"{score}__extraction__answers"),
         )
     }
-    given |= dict.fromkeys(scored_by_another_key(scores, repaired), KEY_REPAIRED)
+    if params.policy == Policy.STRICT:
+        repaired = repaired_keys(None, params.dataset)
+        given |= dict.fromkeys(scored_by_another_key(asked, repaired), KEY_REPAIRED)
     return given
 
 

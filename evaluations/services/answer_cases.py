@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from evaluations.models import AnswerCheck, Response
+from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
 from evaluations.rules.extraction.agreed_checks import Said, agreed
 from evaluations.rules.extraction.outcome import Outcome
 from evaluations.selectors.answer_checks import batches, looked_at, newest_checks, said_in
@@ -69,8 +69,14 @@ def _read_before(checks: list[AnswerCheck], said: Said) -> str:
         was = said_in(row)
         if was != said:
             letters = " ".join(one or "-" for one in was.answers)
-            return f"{letters if was.outcome == Outcome.READ else was.outcome} by {row.version}"
+            return (
+                f"{letters if was.outcome == Outcome.READ else was.outcome} by {_version_of(row)}"
+            )
     return ""
+
+
+def _version_of(row: Extraction | ModelReading) -> str:
+    return row.version if isinstance(row, ModelReading) else row.reader_version
 
 
 def _case(response: Response, said: Said, before: str) -> Case:

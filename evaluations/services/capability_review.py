@@ -144,7 +144,7 @@ def _items(made: CapabilityReview, drawn: Sequence[int]) -> list[ReviewItem]:
     """The answers of the sample; their rows stand in an order that says nothing of the run."""
     responses = Response.objects.select_related("question__current", "revision").defer("text")
     found = responses.in_bulk(drawn)
-    scores = _newest_scores(drawn, made.policy)
+    scores = _current_scores(drawn, made.policy)
     finals = FinalMark.objects.official().filter(answer__response__in=drawn).order_by("pk")
     marked = {final.answer.response_id: final for final in finals.select_related("answer")}
     rows = []
@@ -165,17 +165,18 @@ def _items(made: CapabilityReview, drawn: Sequence[int]) -> list[ReviewItem]:
     return ReviewItem.objects.bulk_create(rows)
 
 
-def _newest_scores(drawn: Sequence[int], policy: str) -> dict[int, ObjectiveScore]:
-    scores = ObjectiveScore.objects.filter(response__in=drawn, policy=policy).order_by("pk")
-    return {score.response_id: score for score in scores.select_related("extraction")}
+def _current_scores(drawn: Sequence[int], policy: str) -> dict[int, ObjectiveScore]:
+    """Return the current score of each response of *drawn* that has one."""
+    field = Response.score_field(policy)
+    rows = Response.objects.filter(pk__in=drawn, **{f"{field}__isnull": False})
+    rows = rows.select_related(f"{field}__extraction", f"{field}__key_revision")
+    return {row.pk: getattr(row, field) for row in rows}
 
 
 def _scored_revision(response: Response, score: ObjectiveScore | None) -> QuestionRevision:
-    """The revision whose key gave the points: of a repaired key the one that repaired it."""
-    current = response.question.current
-    if current and score and score.version.endswith(f"+key{current.pk}"):
-        return current
-    return response.revision
+    """Return the revision whose key gave the points: of a repaired key the one that repaired it."""
+    repaired = score.key_revision if score else None
+    return repaired or response.revision
 
 
 def _points(given: ObjectiveScore | FinalMark) -> Decimal:

@@ -1,9 +1,9 @@
-"""Which reader reads a response, and under which name its reading is kept.
+"""Choose the reader of a response, and say what its reading rests on.
 
 Under ``strict`` what people say comes first, then what a model read, then the
 cascade; where that ended without an answer, the patterns that a person
-accepted. A reading is named by the version of the cascade and by what came on
-top of it, so that a newer decision or pattern makes a newer score.
+accepted. A reading is stored with its ``Basis``: the version of the reader and
+the row that decided above it. A newer decision gives a new basis and a new score.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from evaluations.models import Extraction, Response
 from evaluations.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
@@ -50,9 +51,9 @@ UNSURE = (Outcome.NO_ANSWER, Outcome.AMBIGUOUS)
 class AnswerKey:
     """What one revision of an objective item is scored against.
 
-    ``mark`` names a repaired key in the version of a score; ``rules`` are those of
-    ``published``, None under ``strict``. ``error_text``: the response at hand is a
-    message of a program, which no reader reads.
+    ``revision`` is the later revision that repaired the key, None where the response's
+    own revision gives it; ``rules`` are those of ``published``, None under ``strict``.
+    ``error_text``: the response at hand is a message of a program, which no reader reads.
     """
 
     question_type: str
@@ -62,7 +63,7 @@ class AnswerKey:
     dataset: str = ""
     task: str = ""
     subject: str = ""
-    mark: str = ""
+    revision: int | None = None
     rules: PublishedRules | None = None
     error_text: bool = False
 
@@ -78,15 +79,39 @@ class AnswerKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A reading, the version it is kept under, and what the score's version says of its reader.
+class Basis:
+    """What a reading rests on: the fields of the model ``Provenance``, rows by their ids."""
 
-    ``first`` is the cascade's own reading where patterns came after it; it is kept too.
+    reader_version: str
+    patterns: int | None = None
+    model_reading: int | None = None
+    answer_check: int | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values of the model's columns."""
+        return {
+            "reader_version": self.reader_version,
+            "patterns_id": self.patterns,
+            "model_reading_id": self.model_reading,
+            "answer_check_id": self.answer_check,
+        }
+
+
+BASIS_COLUMNS = tuple(Basis("").columns())
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A reading with what it rests on, and what its score rests on.
+
+    The two differ where a decision about another number of sub-questions cannot be
+    applied: the score names the decision, so that it is not tried again. ``first`` is
+    the cascade's own reading where patterns came after it; it is stored too.
     """
 
     reading: Reading
-    version: str
-    mark: str = ""
+    basis: Basis
+    score_basis: Basis
     first: Reading | None = None
 
     @property
@@ -98,15 +123,17 @@ class Read:
 
 
 def read_published(response: Response, key: AnswerKey) -> Read:
-    """As the benchmark's released program or published patterns read."""
+    """Read *response* by the benchmark's released program or its published patterns."""
+    basis = Basis(key.reader)
     if key.error_text:
-        return Read(_no_answer(key), key.reader)
+        return Read(_no_answer(key), basis, basis)
     if key.rules is PublishedRules.AGIEVAL:
-        return Read(read_agieval(response.text, key.task), key.reader)
-    if key.rules is PublishedRules.AGIBENCH:
-        return Read(read_agibench(response.text), key.reader)
-    parts = len(key.key)
-    return Read(read_answer_published(response.text, key.question_type, parts), key.reader)
+        reading = read_agieval(response.text, key.task)
+    elif key.rules is PublishedRules.AGIBENCH:
+        reading = read_agibench(response.text)
+    else:
+        reading = read_answer_published(response.text, key.question_type, len(key.key))
+    return Read(reading, basis, basis)
 
 
 class StrictReaders:
@@ -118,34 +145,42 @@ class StrictReaders:
         self.decided: Mapping[int, DecidedReading] = decided_readings(keys)
         # How the cascade ended, where it has read before.
         self.endings: dict[int, str] = {}
-        if patterns.version:
+        if patterns.decision is not None:
             rows = Extraction.objects.filter(
-                response__in=keys, policy=Policy.STRICT, version=EXTRACTOR_VERSION
+                response__in=keys,
+                policy=Policy.STRICT,
+                reader_version=EXTRACTOR_VERSION,
+                patterns__isnull=True,
+                model_reading__isnull=True,
+                answer_check__isnull=True,
             )
             self.endings = dict(rows.values_list("response", "outcome"))
 
-    def mark_of(self, response: Response, key: AnswerKey) -> str | None:
-        """What the score's version will say of the reader; None where only reading can tell."""
-        if response.pk in self.decided:
-            return self.decided[response.pk].mark
+    def basis_of(self, response: Response, key: AnswerKey) -> Basis | None:
+        """Return what the score will rest on; None where only reading can tell."""
+        decided = self.decided.get(response.pk)
+        if decided is not None:
+            return _decided_basis(decided, key)
         if not self._takes_patterns(key):
-            return ""
+            return Basis(key.reader)
         if response.pk not in self.endings:
             return None
-        return self._pattern_mark(self.endings[response.pk])
+        return self._basis_after(self.endings[response.pk], key)
 
     def read(self, response: Response, key: AnswerKey) -> Read:
-        """The reading that counts."""
+        """Return the reading that counts."""
         decided = self.decided.get(response.pk)
         if decided is not None and len(decided.answers) == len(key.key):
-            return Read(_as_reading(decided), key.reader + decided.mark, decided.mark)
+            basis = _decided_basis(decided, key)
+            return Read(_as_reading(decided), basis, basis)
         own = read_strictly(response, key)
+        plain = Basis(key.reader)
         if decided is not None:
-            # A decision about another number of sub-questions cannot be lined up.
-            return Read(own, key.reader, decided.mark)
-        mark = self._pattern_mark(own.outcome) if self._takes_patterns(key) else ""
-        if not mark:
-            return Read(own, key.reader)
+            # A decision about another number of sub-questions cannot be applied.
+            return Read(own, plain, _decided_basis(decided, key))
+        basis = self._basis_after(own.outcome, key)
+        if basis == plain:
+            return Read(own, plain, plain)
         found = read_answer_by_patterns(
             response.text,
             key.question_type,
@@ -153,15 +188,21 @@ class StrictReaders:
             len(key.key),
             self.patterns.of(key.question_type),
         )
-        return Read(found or own, EXTRACTOR_VERSION + mark, mark, first=own)
+        return Read(found or own, basis, basis, first=own)
 
     def _takes_patterns(self, key: AnswerKey) -> bool:
-        """Whether patterns may read where the cascade found nothing."""
+        """Return whether patterns may read where the cascade found nothing."""
         of_choice = key.question_type in CHOICE_TYPES and not key.error_text
-        return bool(self.patterns.version) and of_choice
+        return self.patterns.decision is not None and of_choice
 
-    def _pattern_mark(self, ending: str) -> str:
-        return f"+{self.patterns.version}" if ending in UNSURE else ""
+    def _basis_after(self, ending: str, key: AnswerKey) -> Basis:
+        """Return the basis once the cascade ended in *ending*: with patterns if they are tried."""
+        tried = self._takes_patterns(key) and ending in UNSURE
+        return Basis(key.reader, patterns=self.patterns.decision if tried else None)
+
+
+def _decided_basis(decided: DecidedReading, key: AnswerKey) -> Basis:
+    return Basis(key.reader, model_reading=decided.model_reading, answer_check=decided.answer_check)
 
 
 def read_strictly(response: Response, key: AnswerKey) -> Reading:

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
-from evaluations.models import ObjectiveScore, Response, Run
+from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.rules.scoring.policies import Policy
+from evaluations.rules.scoring.policies import SCORER_VERSION, Policy
 from evaluations.selectors.repaired_keys import to_score_again
 from evaluations.services.scoring import (
     BATCH,
-    PRESENT_VERSIONS,
+    PRESENT_READERS,
     score_responses,
 )
 from gradeapp.accounts.models import User
@@ -82,14 +82,14 @@ def rescore(
         for under, n in sorted(added.items()):
             record(Tag.RESCORED, one, actor=acting_user, policy=under, scores=n)
     policy = policy or Policy.STRICT
-    present = Q()
-    for version in PRESENT_VERSIONS:
-        present |= Q(version__startswith=version)
-    scores = ObjectiveScore.objects.filter(present, response__run__in=runs, policy=policy).order_by(
-        "pk"
+    score = Response.score_field(policy)
+    present = Response.objects.filter(
+        run__in=runs,
+        **{f"{score}__reader_version__in": PRESENT_READERS},
+        **{f"{score}__scorer_version": SCORER_VERSION},
     )
-    # A repaired key gives a second score; the newest of a response counts.
-    outcomes = Counter(dict(scores.values_list("response", "outcome")).values())
+    counted = present.order_by().values_list(f"{score}__outcome").annotate(n=Count("pk"))
+    outcomes = Counter(dict(counted))
     return ScoringReport(
         policy=policy,
         scored=outcomes.total(),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
+from typing import Any
 
 from django.db import transaction
 
@@ -25,9 +26,11 @@ from evaluations.rules.scoring.policies import (
 from evaluations.selectors.reading_patterns import PatternSet, accepted_patterns
 from evaluations.selectors.repaired_keys import repaired_keys
 from evaluations.services.readers import (
+    BASIS_COLUMNS,
     ERROR_TEXT_VERSION,
     PUBLISHED_VERSIONS,
     AnswerKey,
+    Basis,
     Read,
     StrictReaders,
     read_published,
@@ -38,14 +41,10 @@ from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
 
 BATCH = 500
 
-# What a score is called begins with its reader and the scorer; see ``version_of``.
-SCORE_VERSION = f"{EXTRACTOR_VERSION}+{SCORER_VERSION}"
-PRESENT_VERSIONS = (
-    SCORE_VERSION,
-    *(
-        f"{reader}+{SCORER_VERSION}"
-        for reader in (EXACT_VERSION, *PUBLISHED_VERSIONS.values(), ERROR_TEXT_VERSION)
-    ),
+# The readers of today; a score by another one is outdated.
+PRESENT_READERS = (
+    *(EXTRACTOR_VERSION, EXACT_VERSION, ERROR_TEXT_VERSION),
+    *PUBLISHED_VERSIONS.values(),
 )
 
 SEVERAL_ANSWERS = (
@@ -63,9 +62,9 @@ def score_responses(
 ) -> Counts:
     """Score the objective ones among *responses* under each of *policies*.
 
-    Append-only and idempotent: a response that has a score of this policy and of
-    the present reader and scorer is passed over. The result counts the scores
-    that were added, by (policy, outcome). A revision without a key, or whose keys
+    Append-only and idempotent: a response whose current score of this policy rests on
+    the present reader, scorer, key and decisions is passed over. The result counts the
+    scores that were added, by (policy, outcome). A revision without a key, or whose keys
     and marks do not fit together, has no score, and under ``published`` none for
     which no rules are published; reports count these responses as not scored.
 
@@ -97,27 +96,49 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
     )
     keys: dict[int, AnswerKey] = {}
     for pk, question_type, letters, key, published, marks, task, dataset, subject in rows:
-        rules, mark = None, ""
+        rules, repaired_by = None, None
         if policy is Policy.PUBLISHED:
             rules = published_rules(dataset, question_type)
             if rules is None:
                 continue
             key = key if published is None else published
         elif pk in repaired:
-            key, mark = repaired[pk].key, repaired[pk].mark
+            key, repaired_by = repaired[pk].key, repaired[pk].revision
         fits = len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
         if has_key(key) and fits:
             sub_marks = tuple(map(Decimal, marks))
             keys[pk] = AnswerKey(
-                question_type, letters, tuple(key), sub_marks, dataset, task, subject, mark, rules
+                *(question_type, letters, tuple(key), sub_marks, dataset, task, subject),
+                *(repaired_by, rules),
             )
     return keys
 
 
-def version_of(key: AnswerKey, mark: str) -> str:
-    """The name of a score: its reader, the scorer, and what decided beside them."""
-    own = SCORE_VERSION if key.reader == EXTRACTOR_VERSION else f"{key.reader}+{SCORER_VERSION}"
-    return f"{own}{mark}{key.mark}"
+@dataclass(frozen=True, slots=True)
+class ScoreBasis:
+    """What a score was made with: the basis of its reading, the scorer, the key and the rules."""
+
+    reading: Basis
+    key_revision: int | None
+    published_rules: str
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values of the model's columns."""
+        return {
+            **self.reading.columns(),
+            "scorer_version": SCORER_VERSION,
+            "key_revision_id": self.key_revision,
+            "published_rules": self.published_rules,
+        }
+
+
+def score_basis(key: AnswerKey, basis: Basis) -> ScoreBasis:
+    """Return what a score by *key* of a reading with *basis* rests on."""
+    return ScoreBasis(basis, key.revision, key.rules or "")
+
+
+SCORE_COLUMNS = tuple(ScoreBasis(Basis(""), None, "").columns())
+Stored = dict[int, dict[tuple[Any, ...], int]]
 
 
 @collector_paused()
@@ -125,46 +146,70 @@ def version_of(key: AnswerKey, mark: str) -> str:
 def _score_batch(
     responses: Sequence[Response], keys: Keys, policy: Policy, patterns: PatternSet
 ) -> Counts:
-    """One batch under one policy; readings that another worker added first are taken over."""
-    scored = set(
-        ObjectiveScore.objects.filter(
-            response__in=[response.pk for response in responses],
-            policy=policy,
-        ).values_list("response_id", "version")
-    )
-    reads = {
-        response.pk: (read, key)
-        for response, key, read in _unscored(responses, keys, policy, patterns, scored)
-    }
-    if not reads:
-        return Counter()
-    stored = _store_readings({pk: read for pk, (read, _key) in reads.items()}, policy)
-    results = {pk: _result(read, key, policy) for pk, (read, key) in reads.items()}
-    versions = {pk: version_of(key, read.mark) for pk, (read, key) in reads.items()}
-    scores = _scores(results, stored, versions, policy)
-    ObjectiveScore.objects.bulk_create(scores, ignore_conflicts=True)
-    return Counter((policy, str(result.outcome)) for result in results.values())
+    """Score one batch under one policy and point each response to the score that counts.
 
-
-def _unscored(
-    responses: Sequence[Response],
-    keys: Keys,
-    policy: Policy,
-    patterns: PatternSet,
-    scored: set[tuple[int, str]],
-) -> Iterator[tuple[Response, AnswerKey, Read]]:
-    """The responses that have no score by the present rules, with their key, read."""
+    A response whose present score has the present basis is passed over. Rows that
+    another worker added first are used as they are.
+    """
+    stored = _stored_scores(responses, policy)
+    field = f"{Response.score_field(policy)}_id"
     readers = StrictReaders(responses, patterns) if policy is Policy.STRICT else None
+    reads: dict[int, tuple[Read, AnswerKey]] = {}
+    chosen: dict[int, ScoreBasis] = {}
     for response in responses:
         key = keys[response.revision_id]
         if response.is_error_text:
             key = replace(key, error_text=True)
-        mark = readers.mark_of(response, key) if readers else ""
-        if mark is not None and (response.pk, version_of(key, mark)) in scored:
-            continue
-        read = readers.read(response, key) if readers else read_published(response, key)
-        if (response.pk, version_of(key, read.mark)) not in scored:
-            yield response, key, read
+        known = stored.get(response.pk, {})
+        basis = readers.basis_of(response, key) if readers else Basis(key.reader)
+        read = None
+        if basis is None or _row_of(score_basis(key, basis)) not in known:
+            read = readers.read(response, key) if readers else read_published(response, key)
+            basis = read.score_basis
+        wanted = score_basis(key, basis)
+        kept = known.get(_row_of(wanted))
+        if kept is None and read is not None:
+            reads[response.pk] = (read, key)
+        if kept is None or kept != getattr(response, field):
+            chosen[response.pk] = wanted
+    if reads:
+        extractions = _store_readings({pk: read for pk, (read, _key) in reads.items()}, policy)
+        results = {pk: _result(read, key, policy) for pk, (read, key) in reads.items()}
+        ObjectiveScore.objects.bulk_create(
+            _scores(results, extractions, chosen, policy), ignore_conflicts=True
+        )
+    else:
+        results = {}
+    _point_to_scores([one for one in responses if one.pk in chosen], chosen, policy)
+    return Counter((policy, str(result.outcome)) for result in results.values())
+
+
+def _row_of(basis: ScoreBasis) -> tuple[Any, ...]:
+    return tuple(basis.columns().values())
+
+
+def _stored_scores(responses: Iterable[Response], policy: Policy) -> Stored:
+    """Return the ids of the scores of *responses*, by response and by what they rest on."""
+    rows = ObjectiveScore.objects.filter(
+        response__in=[response.pk for response in responses], policy=policy
+    ).values_list("response_id", "pk", *SCORE_COLUMNS)
+    stored: Stored = {}
+    for response, pk, *row in rows.order_by():
+        stored.setdefault(response, {})[tuple(row)] = pk
+    return stored
+
+
+def _point_to_scores(
+    responses: Sequence[Response], chosen: Mapping[int, ScoreBasis], policy: Policy
+) -> None:
+    """Make the score with the chosen basis the current one of each of *responses*."""
+    if not responses:
+        return
+    stored = _stored_scores(responses, policy)
+    field = Response.score_field(policy)
+    for response in responses:
+        setattr(response, f"{field}_id", stored[response.pk][_row_of(chosen[response.pk])])
+    Response.objects.bulk_update(responses, [field])
 
 
 def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
@@ -189,43 +234,44 @@ def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
 def _store_readings(reads: Mapping[int, Read], policy: Policy) -> dict[int, int]:
     """Keep the readings (by response); the id of the one that counts for each response."""
     # What came first is stored first: the newest reading of a response is the one that counts.
-    versioned: list[tuple[int, Reading, str, str]] = [
-        (response, read.first, read.first.outcome, EXTRACTOR_VERSION)
+    rows: list[tuple[int, Reading, str, Basis]] = [
+        (response, read.first, read.first.outcome, Basis(read.basis.reader_version))
         for response, read in reads.items()
         if read.first is not None
     ]
-    versioned += [
-        (response, read.reading, read.outcome, read.version) for response, read in reads.items()
-    ]
+    rows += [(response, read.reading, read.outcome, read.basis) for response, read in reads.items()]
     Extraction.objects.bulk_create(
         (
             Extraction(
                 response_id=response,
                 policy=policy,
-                version=version,
                 answers=list(reading.answers),
                 spans=[span and list(span) for span in reading.spans],
                 outcome=outcome,
                 method=reading.method,
                 pattern=reading.pattern,
                 confidence=reading.confidence,
+                **basis.columns(),
             )
-            for response, reading, outcome, version in versioned
+            for response, reading, outcome, basis in rows
         ),
         ignore_conflicts=True,
     )
-    versions = {read.version for read in reads.values()}
-    kept = Extraction.objects.filter(
-        response__in=list(reads), policy=policy, version__in=versions
-    ).values_list("response_id", "version", "pk")
-    by_version = {(response, version): pk for response, version, pk in kept}
-    return {response: by_version[response, read.version] for response, read in reads.items()}
+    kept = Extraction.objects.filter(response__in=list(reads), policy=policy).order_by()
+    by_basis = {
+        (response, tuple(basis)): pk
+        for response, pk, *basis in kept.values_list("response_id", "pk", *BASIS_COLUMNS)
+    }
+    return {
+        response: by_basis[response, tuple(read.basis.columns().values())]
+        for response, read in reads.items()
+    }
 
 
 def _scores(
     results: dict[int, ObjectiveResult],
     stored: dict[int, int],
-    versions: dict[int, str],
+    chosen: Mapping[int, ScoreBasis],
     policy: Policy,
 ) -> Iterator[ObjectiveScore]:
     for response, result in results.items():
@@ -233,9 +279,9 @@ def _scores(
             response_id=response,
             extraction_id=stored[response],
             policy=policy,
-            version=versions[response],
             points=result.points,
             full=result.full,
             sub_points=[str(points) for points in result.sub_points],
             outcome=result.outcome,
+            **chosen[response].columns(),
         )

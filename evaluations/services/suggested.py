@@ -139,7 +139,7 @@ def _store(asks: Asks, found: Iterable[tuple[Response, _Read]]) -> None:
         Extraction(
             response=response,
             policy=asks.value,
-            version=VERSIONS[asks],
+            reader_version=VERSIONS[asks],
             answers=read.answers,
             spans=[list(read.span)] if read.span else [],
             outcome=UNREADABLE if read.fault else READ,

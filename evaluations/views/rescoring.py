@@ -19,7 +19,7 @@ from evaluations.models import Rescoring, Run
 from evaluations.selectors import rescorings as reading
 from evaluations.services import rescoring_jobs as services
 from evaluations.services.readers import ERROR_TEXT_VERSION
-from evaluations.services.scoring import PRESENT_VERSIONS
+from evaluations.services.scoring import PRESENT_READERS
 from evaluations.tasks import ask_for_rescoring
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
@@ -67,7 +67,7 @@ def rescoring_list(request: MemberRequest) -> HttpResponse:
 
 def scored_before(run: Run | None) -> int:
     """How many responses (of *run*) have scores of an earlier version of the readers alone."""
-    found = reading.scored_by_earlier_readers(PRESENT_VERSIONS, ERROR_TEXT_VERSION)
+    found = reading.scored_by_earlier_readers(PRESENT_READERS, ERROR_TEXT_VERSION)
     return (found if run is None else found.filter(run=run)).count()
 
 

@@ -117,6 +117,7 @@ def test_import_answers_refuses_in_one_sentence(
 
 
 def test_score_counts_what_has_a_score_and_adds_what_has_none(answered: Path) -> None:
+    Response.objects.update(strict_score=None)
     ObjectiveScore.objects.filter(policy="strict").delete()
     expected = {"policy": "strict", "scored": 2, "outcomes": {"correct": 1, "wrong": 1}}
     for _ in range(2):
@@ -133,8 +134,8 @@ def test_score_makes_both_policies_and_messages_anew_and_says_how_far(
 ) -> None:
     """What an upgrade leaves: scores of earlier readers, and a message marked by a migration."""
     scores = ObjectiveScore.objects.all()
-    scores.update(version="strict-0+objective-0")
-    Extraction.objects.update(version="strict-0")
+    scores.update(reader_version="strict-0", scorer_version="objective-0")
+    Extraction.objects.update(reader_version="strict-0")
     Response.objects.filter(text="【答案】C").update(is_error_text=True)
     call_command("score", "--all", "--format", "json")
     said = capsys.readouterr()
@@ -142,10 +143,9 @@ def test_score_makes_both_policies_and_messages_anew_and_says_how_far(
     assert (result["policy"], result["scored"]) == ("strict", 2)
     assert result["outcomes"] == {"api_error": 1, "correct": 1}
     assert said.err == "\r2 of 2 responses\n"
-    newest = dict(scores.order_by("pk").values_list("policy", "version"))
-    assert newest == dict.fromkeys(
-        ("strict", "published"), f"{ERROR_TEXT_VERSION}+{SCORER_VERSION}"
-    )
+    message = Response.objects.get(is_error_text=True)
+    for score in (message.strict_score, message.published_score):
+        assert (score.reader_version, score.scorer_version) == (ERROR_TEXT_VERSION, SCORER_VERSION)
     assert (scores.count(), Extraction.objects.count()) == (8, 8)
     policies = AuditEntry.objects.filter(tag="objective.rescored").values_list("detail", flat=True)
     assert sorted(detail["policy"] for detail in policies) == ["published", "strict"]

@@ -111,9 +111,9 @@ def test_an_objective_answer_carries_its_score_and_what_was_read() -> None:
 def test_the_newest_score_of_the_policy_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     response = make_response(make_question())
     score_responses([response])
-    monkeypatch.setattr(scoring, "SCORE_VERSION", "later")
+    monkeypatch.setattr(scoring, "SCORER_VERSION", "later")
     score_responses([response])
-    ObjectiveScore.objects.filter(version="later", policy="strict").update(points=3)
+    ObjectiveScore.objects.filter(scorer_version="later", policy="strict").update(points=3)
     assert only().points == 3
     assert only(ReportParams("exam", policy="published")).points == 6
 

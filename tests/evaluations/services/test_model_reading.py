@@ -136,7 +136,7 @@ def test_answers_that_no_pattern_reads_are_read_by_a_model(
     one = found[meant.pk]
     assert (one.answers, one.outcome, one.method) == (("B",), "read", "model")
     assert MEANT[slice(*(one.spans[0] or ()))] == "the second one"
-    assert one.mark == f"+m{ModelReading.objects.get(response=meant).pk}"
+    assert one.model_reading == ModelReading.objects.get(response=meant).pk
     summary = read_by_model(reading)
     assert summary is not None
     assert (summary.taken, summary.answers, summary.refused) == (3, 2, 1)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.models import Extraction, ObjectiveScore, Response
+from evaluations.models import Extraction, ObjectiveScore, PatternDecision, Response
 from evaluations.rules.scoring.policies import Policy
 from evaluations.selectors.report_params import ReportParams
 from evaluations.selectors.reports import build_report
@@ -15,7 +15,7 @@ from evaluations.services.pattern_decisions import accept_pattern, retire_patter
 from evaluations.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType, Subject
-from tests.evaluations.check_world import read_by_model
+from tests.evaluations.check_world import check, read_by_model
 from tests.evaluations.pattern_world import IN_WORDS, newest_patterns, run_with, searched
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
 
@@ -32,8 +32,9 @@ def answered(
 
 
 def newest(response: Response, policy: Policy = Policy.STRICT) -> ObjectiveScore:
-    score = ObjectiveScore.objects.filter(response=response, policy=policy).order_by("pk").last()
-    assert score is not None
+    response.refresh_from_db()
+    score = getattr(response, Response.score_field(policy))
+    assert isinstance(score, ObjectiveScore)
     return score
 
 
@@ -53,8 +54,8 @@ def test_exact_answers_of_agieval(text: str, strict: str, published: str) -> Non
     score_responses([response])
     assert newest(response).outcome == strict
     assert newest(response, Policy.PUBLISHED).outcome == published
-    assert newest(response).version.startswith("exact-")
-    assert newest(response, Policy.PUBLISHED).version.startswith("agieval-")
+    assert newest(response).reader_version.startswith("exact-")
+    assert newest(response, Policy.PUBLISHED).reader_version.startswith("agieval-")
 
 
 def test_an_exact_answer_of_our_own_exam_has_no_published_rules() -> None:
@@ -79,7 +80,7 @@ def test_agibench_is_read_by_the_patterns_of_its_paper() -> None:
     score_responses([read, not_read])
     score = newest(read, Policy.PUBLISHED)
     assert (score.outcome, score.extraction.pattern) == ("correct", "agibench.1")
-    assert score.version.startswith("agibench-1+")
+    assert (score.reader_version, score.published_rules) == ("agibench-1", "agibench")
     assert newest(not_read).outcome == "correct"
     assert newest(not_read, Policy.PUBLISHED).outcome == "no_answer"
 
@@ -103,6 +104,23 @@ def test_an_accepted_pattern_reads_what_the_cascade_could_not(lead: User) -> Non
     score_responses(Response.objects.filter(run=run))
     assert newest(Response.objects.filter(run=run)[0]).outcome == "no_answer"
     assert Extraction.objects.filter(policy=Policy.STRICT).count() == 3 * 8
+
+
+def test_a_check_counts_where_its_id_equals_that_of_a_decision_about_patterns(lead: User) -> None:
+    run = run_with((IN_WORDS, 8))
+    score_responses(Response.objects.filter(run=run))
+    (pattern,) = newest_patterns(searched(run))
+    other, response = Response.objects.filter(run=run)[:2]
+    number = check(other, lead, "D").pk + 1
+    PatternDecision.objects.create(pk=number, pattern=pattern, verdict="accepted", author=lead)
+    score_responses([response])
+    assert newest(response).extraction.method == "mined"
+    made = check(response, lead, "D")
+    assert made.pk == number
+    score_responses([response])
+    score = newest(response)
+    assert (score.extraction.method, score.extraction.answers) == ("person", ["D"])
+    assert (score.answer_check, score.patterns) == (made, None)
 
 
 def test_what_a_model_read_counts_and_is_named(lead: User) -> None:

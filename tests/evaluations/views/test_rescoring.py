@@ -39,7 +39,9 @@ def test_scores_of_earlier_readers_are_told_and_made_anew(lead: User) -> None:
     client = logged_in(lead)
     home = reverse("scoring:rescorings")
     assert "Score all again" not in client.get(home).text
-    ObjectiveScore.objects.filter(policy="published").update(version="gaokao-bench-0+objective-0")
+    ObjectiveScore.objects.filter(policy="published").update(
+        reader_version="gaokao-bench-0", scorer_version="objective-0"
+    )
     page = client.get(home).text
     assert "1 response is scored by an earlier version of the readers" in page
     assert "Score all again" in page
