@@ -142,7 +142,8 @@ class Attempt(models.Model):
 
     ``reserved`` is the most that the call could cost; it stands in for ``cost``
     while the answer is awaited, and where it never came. ``body`` is the answer
-    as the endpoint sent it, ``seconds`` how long it took.
+    as the endpoint sent it, ``seconds`` how long it took. ``rubric`` and
+    ``marking_notes`` are what the request showed to a judge, null where it showed none.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
@@ -152,6 +153,12 @@ class Attempt(models.Model):
         max_length=8, choices=AttemptStatus.choices(), default=AttemptStatus.SENT.value
     )
     request_hash = models.CharField(max_length=64)
+    rubric = models.ForeignKey(
+        "questions.Rubric", null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    marking_notes = models.ForeignKey(
+        "evaluations.HouseRuling", null=True, on_delete=models.PROTECT, related_name="+"
+    )
     sent_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=40, blank=True)

@@ -15,11 +15,11 @@ def versions_of(marking_round: MarkingRound) -> QuerySet[HouseRuling]:
     return marking_round.rulings.select_related("author").order_by("-number")
 
 
-def rulings_for_judge(response: Response, at: datetime) -> str:
-    """The house rulings under which a judge marks *response* at *at*; empty without any.
+def notes_for_judge(response: Response, at: datetime) -> HouseRuling | None:
+    """Return the marking notes that a judge of *response* is shown at *at*; None without any.
 
-    Those of the newest round that has begun, holds the response to be marked and
-    gives its rulings to the judge; of its versions the newest then.
+    They are those of the newest round that has begun, holds the response to be marked and
+    gives its notes to the judge; of its versions the newest then.
     """
     rounds = MarkingRound.objects.filter(
         answers__response=response,
@@ -28,4 +28,5 @@ def rulings_for_judge(response: Response, at: datetime) -> str:
     ).exclude(status=RoundStatus.PLANNED)
     newest = rounds.order_by("-pk").values("pk")[:1]
     rulings = HouseRuling.objects.filter(round__in=newest, created_at__lte=at)
-    return rulings.order_by("-number").values_list("text", flat=True).first() or ""
+    found = rulings.order_by("-number").first()
+    return found if found and found.text else None

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from evaluations.llm.budget import most_prompt_tokens
-from evaluations.models import Job, Response, Run
+from evaluations.models import HouseRuling, Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.rules.extraction.llm_fallback import fallback_messages
 from evaluations.rules.judging.judge_prompt import judge_messages, visible
@@ -18,12 +18,12 @@ from evaluations.rules.prompting.zero_shot import zero_shot_messages
 from evaluations.rules.suggesting.asks import Asks
 from evaluations.rules.suggesting.label_prompt import label_messages
 from evaluations.rules.suggesting.rubric_prompt import rubric_messages
-from evaluations.selectors.house_rulings import rulings_for_judge
+from evaluations.selectors.house_rulings import notes_for_judge
 from evaluations.selectors.model_reading import asked_of
 from evaluations.services.frozen import price_of, settings_of
 from evaluations.services.judging import rubric_of
 from evaluations.services.queue import Call
-from questions.models import Question, QuestionRevision
+from questions.models import Question, QuestionRevision, Rubric
 from questions.rules.vocabulary import Language, QuestionType, Subject
 from questions.selectors.rubrics import lines_of
 
@@ -33,18 +33,23 @@ Messages = Sequence[dict[str, str]]
 def call_for(run: Run, job: Job) -> Call:
     """The call of *job*, with the most that it can cost."""
     settings = settings_of(run)
-    messages = _messages(run, job)
+    rubric, notes = None, None
+    if run.purpose == RunPurpose.JUDGE:
+        assert job.response  # every job of a judge run has one
+        now = timezone.now()
+        rubric, notes = rubric_of(job.question, now), notes_for_judge(job.response, now)
+        messages = judge_call(run, job, rubric, notes)
+    else:
+        messages = _messages(run, job)
     params = settings.request_params()
     most = price_of(run).cost(most_prompt_tokens(messages), settings.max_tokens)
     body = {**params, "model": run.run_settings["model"], "messages": messages}
     text = json.dumps(body, ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Call(messages, params, digest, most)
+    return Call(messages, params, digest, most, rubric, notes)
 
 
 def _messages(run: Run, job: Job) -> Messages:
-    if run.purpose == RunPurpose.JUDGE:
-        return judge_call(run, job)
     if run.purpose == RunPurpose.SUGGEST:
         return suggest_call(run.run_settings, job.question, job.revision)
     if run.purpose == RunPurpose.READ:
@@ -66,11 +71,12 @@ def answer_call(question: Question, revision: QuestionRevision) -> Messages:
     )
 
 
-def judge_call(run: Run, job: Job) -> Messages:
-    """The messages that let a judge mark one response, under the house rulings of its round."""
+def judge_call(
+    run: Run, job: Job, rubric: Rubric | None, marking_notes: HouseRuling | None
+) -> Messages:
+    """Return the messages that let a judge mark one response by *rubric* and *marking_notes*."""
     assert job.response  # every job of a judge run has one
-    revision, language, now = job.revision, Language(job.revision.language), timezone.now()
-    rubric = rubric_of(job.question, now)
+    revision, language = job.revision, Language(job.revision.language)
     return judge_messages(
         subject=subject_name(job.question, language),
         question=revision.asked,
@@ -79,7 +85,7 @@ def judge_call(run: Run, job: Job) -> Messages:
         full_marks=revision.full_marks,
         response_text=job.response.text,
         rubric=lines_of(rubric) if rubric else None,
-        house_rulings=rulings_for_judge(job.response, now),
+        house_rulings=marking_notes.text if marking_notes else "",
         language=language,
         fence=fence_for(run, job.response.pk, job.response.text),
     )

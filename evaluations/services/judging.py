@@ -108,7 +108,7 @@ def _judgement(attempt: Attempt, reply: ChatReply) -> Judgement:
         attempt=attempt,
         number=(last["n"] or 0) + 1,
         prompt_version=job.run.run_settings["prompt_version"],
-        rubric=rubric_of(job.question, attempt.sent_at),
+        rubric=attempt.rubric,
         reply=storable(text),
         full=full,
         **_read_fields(reading),

@@ -17,9 +17,10 @@ from django.db.models import F, Q, QuerySet
 
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import ChatRequest
-from evaluations.models import Attempt, Job, Run
+from evaluations.models import Attempt, HouseRuling, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
 from evaluations.services.worker_names import gone
+from questions.models import Rubric
 
 # Attempts that count: a job that failed so often is failed until a person tries it again.
 MOST_ATTEMPTS = 4
@@ -28,12 +29,17 @@ WORKER_LOST = "worker_lost"
 
 @dataclass(frozen=True)
 class Call:
-    """What a job asks for: the request but for its key, its hash, and the most it can cost."""
+    """What a job asks for: the request but for its key, its hash, and the most it can cost.
+
+    ``rubric`` and ``marking_notes`` are what the messages show to a judge.
+    """
 
     messages: Sequence[dict[str, str]]
     params: dict[str, object]
     request_hash: str
     most: Decimal
+    rubric: Rubric | None = None
+    marking_notes: HouseRuling | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,8 @@ def _attempt(job: Job, call: Call, now: datetime) -> Attempt:
         fence=job.fence,
         status=AttemptStatus.SENT,
         request_hash=call.request_hash,
+        rubric=call.rubric,
+        marking_notes=call.marking_notes,
         sent_at=now,
         reserved=call.most,
     )

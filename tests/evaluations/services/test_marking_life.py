@@ -13,7 +13,7 @@ from evaluations.models import BlindAnswer, Draft, FinalMark, Mark, MarkingRound
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.rules.marking.scheme import Scheme
 from evaluations.selectors.desk import own_progress
-from evaluations.selectors.house_rulings import rulings_for_judge, versions_of
+from evaluations.selectors.house_rulings import notes_for_judge, versions_of
 from evaluations.selectors.kept_drafts import kept_drafts
 from evaluations.selectors.queue import EmptyReason, why_empty
 from evaluations.selectors.rounds import answers_by_state, round_list, round_progress, teacher_loads
@@ -336,11 +336,11 @@ def test_a_judge_is_told_only_where_the_round_says_so(
     made = small_round([teacher, other_teacher], 1, house_rulings="Half marks.")
     (answer,) = answers_of(made)
     now = made.rulings.get().created_at
-    assert rulings_for_judge(answer.response, now) == ""
+    assert notes_for_judge(answer.response, now) is None
     MarkingRound.objects.filter(pk=made.pk).update(rulings_to_judge=True)
-    assert rulings_for_judge(answer.response, now) == "Half marks."
-    assert rulings_for_judge(answer.response, now - timedelta(seconds=1)) == ""
+    assert notes_for_judge(answer.response, now) == made.rulings.get()
+    assert notes_for_judge(answer.response, now - timedelta(seconds=1)) is None
     elsewhere = responses_to(answer.question, 1)[0]
-    assert rulings_for_judge(elsewhere, now) == ""
+    assert notes_for_judge(elsewhere, now) is None
     MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.PLANNED)
-    assert rulings_for_judge(answer.response, now) == ""
+    assert notes_for_judge(answer.response, now) is None

@@ -89,7 +89,8 @@ def test_the_judge_marks_subjective_answers_as_they_come(
         assert one.status == "scored"
         assert one.total is not None
         assert 0 <= one.total <= 10
-        assert one.rubric == essay.rubrics.get()
+        assert one.rubric == one.attempt.rubric == essay.rubrics.get()
+        assert one.attempt.marking_notes is None, "no round holds these responses"
         assert one.prompt_version == judge_run.run_settings["prompt_version"] == "judge-2"
         assert one.attempt.job.response == one.response
 
