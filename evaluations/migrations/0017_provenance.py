@@ -113,7 +113,7 @@ DECIDING = {
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluations", "0012_error_texts"),
+        ("evaluations", "0014_practice_rounds"),
         ("questions", "0008_gold_unread"),
     ]
 
