@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from evaluations.services import generation, pattern_searches, rescoring_jobs
+from evaluations.services import answer_uploads, generation, pattern_searches, rescoring_jobs
 from questions.tasks import STALE_AFTER, send
 
 
@@ -61,3 +61,21 @@ def look_for_rescorings() -> None:
 def ask_for_rescoring(rescoring_id: int) -> None:
     """Tell the workers of a rescoring, after the commit."""
     send(rescore, "rescoring", rescoring_id)
+
+
+@shared_task(name="evaluations.work_on_answers", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def work_on_answers(batch_id: int) -> None:
+    """Check or import an upload of answers to its end."""
+    answer_uploads.work_on_answers(batch_id)
+
+
+@shared_task(name="evaluations.look_for_answers", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def look_for_answers() -> None:
+    """Find the uploads of answers that no message points to any more, and point to them."""
+    for batch_id in answer_uploads.look_for_answers():
+        ask_for_answers(batch_id)
+
+
+def ask_for_answers(batch_id: int) -> None:
+    """Tell the workers of an upload of answers, after the commit."""
+    send(work_on_answers, "upload of answers", batch_id)

@@ -242,6 +242,7 @@ CELERY_BEAT_SCHEDULE = {
     for name, task in (
         ("look-for-work", "evaluations.look_for_work"),
         ("look-for-imports", "questions.look_for_imports"),
+        ("look-for-answers", "evaluations.look_for_answers"),
         ("look-for-searches", "evaluations.look_for_searches"),
         ("look-for-rescorings", "evaluations.look_for_rescorings"),
     )

@@ -24,11 +24,5 @@ urlpatterns = [
     path("problems/", problems.problems, name="problems"),
     path("problems/export/", problems.export, name="problems-export"),
     path("problems/<int:pk>/", problems.problem_page, name="problem"),
-    path("imports/", imports.import_list, name="imports"),
-    path("imports/<int:pk>/", imports.import_page, name="import"),
-    path("imports/<int:pk>/progress/", imports.import_progress, name="import-progress"),
-    path("imports/<int:pk>/import/", imports.confirm, name="import-confirm"),
-    path("imports/<int:pk>/stop/", imports.stop, name="import-stop"),
-    path("imports/<int:pk>/resume/", imports.resume, name="import-resume"),
-    path("imports/<int:pk>/discard/", imports.discard, name="import-discard"),
+    path("imports/", include(imports.ImportPages().urls())),
 ]

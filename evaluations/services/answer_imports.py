@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,8 @@ from questions.rules.vocabulary import Part
 from questions.services.import_log import ImportLog
 
 SOURCES = ("gaokao-bench", "jsonl")
+# What an import adds; the other counts say what it found.
+ADDED = ("responses", "marks", "judgements")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +57,51 @@ class AnswerImportReport:
 
 
 @dataclass(slots=True)
+class DryRun:
+    """A check of several files that keeps nothing: the answers that earlier files would add."""
+
+    seen: set[tuple[object, ...]] = field(default_factory=set)
+
+    def new_ones(self, stored: StoredAnswers) -> int:
+        """How many of the *stored* answers no earlier file of the check would have added."""
+        added = {row.record.identity for row in stored.rows if row.response.pk in stored.fresh}
+        new = len(added - self.seen)
+        self.seen |= added
+        return new
+
+
+@dataclass(slots=True)
 class _Import:
     """One import while it goes on."""
 
     log: ImportLog
+    dry_run: DryRun | None = None
     counts: Counter[str] = field(default_factory=Counter)
     read: int = 0
 
-    def take(self, file: AnswerFile) -> None:
-        self.log.problems += file.problems
-        self.counts["skipped"] += file.skipped
-        if file.refused or not file.answers:
-            return
-        with transaction.atomic():
-            stored, added = _store(file)
-            if any(added.values()):
-                self.log.wrote(stored.dataset, added)
-        # Apart and in batches: scoring takes longer than storing, and SQLite has one writer at
-        # a time. What a kill leaves unscored is scored by the next import or by ``score``.
-        score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
-        self.log.problems += stored.problems
-        if not stored.refused:
-            self.read += len(file.answers)
-        self.counts += added
-        self.counts["unmatched"] += stored.unmatched
+    def take(self, file: AnswerFile) -> bool:
+        """Store *file* and tell the log; False where the log wants no further file."""
+        counts = Counter(skipped=int(file.skipped))
+        problems = list(file.problems)
+        if file.answers and not file.refused:
+            with transaction.atomic():
+                stored, counts = _store(file)
+                if self.dry_run:
+                    transaction.set_rollback(True)
+                    again = counts["responses"] - self.dry_run.new_ones(stored)
+                    counts.update(responses=-again, same=again)
+                elif any(counts[name] for name in ADDED):
+                    self.log.wrote(stored.dataset, counts, file.name)
+            # Apart and in batches: scoring takes longer than storing, and SQLite has one writer at
+            # a time. What a kill leaves unscored is scored by the next import or by ``score``.
+            if not self.dry_run:
+                score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
+            problems += stored.problems
+            if not stored.refused:
+                self.read += len(file.answers)
+        self.log.problems += problems
+        self.counts += counts
+        return self.log.goes_on(replace(file, problems=tuple(problems)), counts)
 
 
 def import_answers(
@@ -88,8 +111,13 @@ def import_answers(
     model: str | None = None,
     repeat: int = 1,
     acting_user: User | None = None,
+    dry_run: DryRun | None = None,
+    log: ImportLog | None = None,
 ) -> AnswerImportReport:
     """Add the published answers at *path*; a second import of them adds nothing.
+
+    A dry run does everything but scoring, and keeps nothing. A *log* of the caller's is told
+    of each file, and ends the import after any.
 
     Objective answers are scored under both policies after their file was stored;
     teachers' marks become a published marking round, a judge's gradings its judgements. A row
@@ -99,10 +127,13 @@ def import_answers(
     """
     files = _files(source, path, model, repeat)
     started = time.perf_counter()
-    work = _Import(ImportLog("answers", f"{source} {path}", Tag.ANSWERS_IMPORTED, acting_user))
+    log = log or ImportLog("answers", f"{source} {path}", Tag.ANSWERS_IMPORTED, acting_user)
+    work = _Import(log, dry_run)
     for file in files:
-        work.take(file)
-    work.log.finish()
+        if not work.take(file):
+            break
+    if not dry_run:
+        log.finish()
     if not work.read:
         raise BadInput(_nothing_read(work.log.problems), code="nothing_read")
     return AnswerImportReport(
@@ -140,9 +171,11 @@ def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[
 
 
 def _store(file: AnswerFile) -> tuple[StoredAnswers, Counter[str]]:
-    """Everything one file adds but its scores, in the caller's transaction."""
+    """Everything one file adds but its scores, in the caller's transaction, and the counts."""
     stored = store_answers(file)
     added = Counter(
+        same=len(stored.rows) - stored.added,
+        unmatched=stored.unmatched,
         responses=stored.added,
         marks=store_marks(file.name, stored),
         judgements=store_gradings(file.name, stored),

@@ -51,6 +51,7 @@ class StoredAnswers:
     rows: list[StoredRow] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     added: int = 0
+    fresh: set[int] = field(default_factory=set)
     unmatched: int = 0
     refused: bool = False
     tokens: Counter[str] = field(default_factory=Counter)
@@ -158,6 +159,7 @@ def _store_run(file: str, run: Run, matched: Matched, stored: StoredAnswers) -> 
     known |= {(response.question_id, response.repeat): response for response in made}
     _note_repeats(run, made)
     fresh = {response.pk for response in made}
+    stored.fresh |= fresh
     for record, item in matched:
         response = known[item.question, record.repeat]
         if response.text != record.text:

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("runs/scoring/", include("evaluations.urls.scoring")),
+    path("runs/imports/", include("evaluations.urls.answer_imports")),
     path("runs/", include("evaluations.urls.runs")),
     path("checks/", include("evaluations.urls.answer_checks")),
     path("marking/", include("evaluations.urls.marking")),

@@ -14,6 +14,7 @@ class Tag(StrEnum):
     IMPORT_STOPPED = "import.stopped"
     IMPORT_RESUMED = "import.resumed"
     IMPORT_DISCARDED = "import.discarded"
+    ANSWERS_UPLOADED = "answers.uploaded"
     ANSWERS_IMPORTED = "answers.imported"
     ENDPOINT_SAVED = "endpoint.saved"
     RUN_STARTED = "run.started"

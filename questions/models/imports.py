@@ -17,7 +17,8 @@ class ImportBatch(BackgroundWork):
 
     An upload is checked first (a dry run) and imported once it is ``confirmed_at``.
     ``folder`` is its folder under ``VAR_DIR/imports``, empty once that is deleted;
-    ``reader`` the source it is read as. ``counts`` holds what was written.
+    ``reader`` the source it is read as. ``counts`` holds what was written; ``options`` what
+    the person said about an upload of answers (``model``, ``repeat``).
     """
 
     dataset = models.ForeignKey(
@@ -26,6 +27,7 @@ class ImportBatch(BackgroundWork):
     kind = models.CharField(max_length=20, help_text="questions or answers")
     source = models.CharField(max_length=200)
     counts = models.JSONField(default=dict)
+    options = models.JSONField(default=dict)
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="imports"
     )
@@ -56,7 +58,8 @@ class ImportBatch(BackgroundWork):
 class ImportFile(models.Model):
     """One file of an upload: what the check found in it, then what the import wrote of it.
 
-    The counts are items; a refused file gives none of them.
+    The counts are items, of an upload of answers responses; a refused file gives none of
+    them. ``more_counts`` holds the other counts of answers: marks, judgements, unmatched.
     """
 
     batch = models.ForeignKey(ImportBatch, on_delete=models.CASCADE, related_name="files")
@@ -65,6 +68,7 @@ class ImportFile(models.Model):
     same = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
     quarantined = models.PositiveIntegerField(default=0)
+    more_counts = models.JSONField(default=dict)
     refused = models.BooleanField(default=False)
     imported_at = models.DateTimeField(null=True)
 

@@ -14,6 +14,7 @@ from questions.selectors import background_work
 from questions.selectors.background_work import Progress
 from questions.selectors.gate import CodeCount, counts_by_code, problem_list
 
+QUESTIONS, ANSWERS = "questions", "answers"
 COUNTS = ("new", "same", "changed", "quarantined")
 
 
@@ -34,12 +35,16 @@ class ImportTotals:
         return self.new + self.changed
 
 
-def imports() -> QuerySet[ImportBatch]:
-    """Every import with who did it and how many problems it has, the newest first.
+def imports(kind: str = QUESTIONS) -> QuerySet[ImportBatch]:
+    """Imports with who did them and how many problems they have, the newest first.
 
-    ``some_taken`` says of an upload that not every file was refused.
+    Those of answers by the command line stand among those of questions too; their uploads
+    (``ANSWERS``) have pages of their own. ``some_taken`` says of an upload that not every
+    file was refused.
     """
     found = ImportBatch.objects.select_related("actor", "dataset")
+    uploaded_answers = Q(kind=ANSWERS, reader__gt="")
+    found = found.filter(kind=ANSWERS) if kind == ANSWERS else found.exclude(uploaded_answers)
     taken = ImportFile.objects.filter(batch=OuterRef("pk"), refused=False)
     counted = found.annotate(problem_count=Count("problems"), some_taken=Exists(taken))
     return counted.order_by("-pk")

@@ -7,6 +7,7 @@ go on: what was written already is the same and is not written again.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,13 @@ from questions.services import background_work
 from questions.services.background_work import Clock, Stopped, carry_out
 from questions.services.import_progress import UploadLog, written
 from questions.services.imports import import_questions
-from questions.services.uploads import KEPT_FOR, delete_left_over, delete_upload, folder_of
+from questions.services.uploads import (
+    KEPT_FOR,
+    QUESTIONS,
+    delete_left_over,
+    delete_upload,
+    folder_of,
+)
 
 WAITS_FOR_A_PERSON = (Is.CHECKED, *GOES_ON)
 
@@ -42,7 +49,8 @@ def confirm_import(batch: ImportBatch, *, acting_user: User, clock: Clock = time
     confirmed = ImportBatch.objects.filter(pk=batch.pk, status=Is.CHECKED).exclude(folder="")
     if not confirmed.update(status=Is.QUEUED, confirmed_at=clock(), stop_asked=False, error=""):
         raise Conflict(_("This import is not waiting to be started; look at its page again."))
-    record(Tag.QUESTIONS_IMPORTED, batch, actor=acting_user, source=batch.source)
+    tag = Tag.QUESTIONS_IMPORTED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_IMPORTED
+    record(tag, batch, actor=acting_user, source=batch.source)
 
 
 @transaction.atomic
@@ -84,34 +92,58 @@ def with_files() -> QuerySet[ImportBatch]:
 
 def work_on_import(batch_id: int, *, clock: Clock = timezone.now) -> bool:
     """Check or import an upload to its end; False where it does not wait for a worker."""
-    batch = claim(batch_id, clock())
+    return work_on_upload(batch_id, QUESTIONS.kind, _read_all, written, clock=clock)
+
+
+def work_on_upload(
+    batch_id: int,
+    kind: str,
+    read_all: Callable[[ImportBatch, Clock], None],
+    counted: Callable[[ImportBatch], dict[str, int]],
+    *,
+    clock: Clock = timezone.now,
+) -> bool:
+    """Check or import an upload of *kind*; False where it does not wait for a worker.
+
+    *read_all* reads its files, for a check or for the import, and raises Stopped where it is
+    to end before; *counted* gives what was written in the end.
+    """
+    batch = claim(batch_id, clock(), kind)
     if batch is None:
         return False
 
-    def counts() -> dict[str, Any]:
-        return {"counts": written(batch)} if batch.confirmed_at else {}
+    def task() -> Is:
+        read_all(batch, clock)
+        return Is.CHECKED if batch.confirmed_at is None else Is.DONE
 
-    if carry_out(batch, lambda: _read_all(batch, clock), clock, counts) == Is.DONE:
+    def counts() -> dict[str, Any]:
+        return {"counts": counted(batch)} if batch.confirmed_at else {}
+
+    if carry_out(batch, task, clock, counts) == Is.DONE:
         delete_upload(batch)
     return True
 
 
-def claim(batch_id: int, now: datetime) -> ImportBatch | None:
-    """The import *batch_id*, for this process alone; None where it is not waiting for a worker."""
-    return background_work.claim(with_files(), batch_id, now, files_done=0, bytes_done=0)
+def claim(batch_id: int, now: datetime, kind: str = QUESTIONS.kind) -> ImportBatch | None:
+    """The upload *batch_id*, for this process alone; None where it is not waiting for a worker."""
+    uploads = with_files().filter(kind=kind)
+    return background_work.claim(uploads, batch_id, now, files_done=0, bytes_done=0)
 
 
-def _read_all(batch: ImportBatch, clock: Clock) -> Is:
+def note_files(batch: ImportBatch, files: Sequence[Path]) -> None:
+    """Note how many *files* are read and how large they are, for the page."""
+    total = sum(file.stat().st_size for file in files)
+    ImportBatch.objects.filter(pk=batch.pk).update(files_total=len(files), bytes_total=total)
+
+
+def _read_all(batch: ImportBatch, clock: Clock) -> None:
     """Read every root of the upload; raises Stopped where it is to end before."""
     folders = roots(folder_of(batch))
     files = {folder: data_files(folder, batch.reader) for folder in folders}
-    every = [file for found in files.values() for file in found]
-    total = sum(file.stat().st_size for file in every)
-    ImportBatch.objects.filter(pk=batch.pk).update(files_total=len(every), bytes_total=total)
+    note_files(batch, [file for found in files.values() for file in found])
     for folder, found in files.items():
         prefix = f"{folder.name}/" if len(folders) > 1 else ""
         _read_root(batch, folder, found, prefix, clock)
-    return Is.CHECKED if batch.confirmed_at is None else Is.DONE
 
 
 def _read_root(
@@ -145,4 +177,9 @@ def look_for_imports(clock: Clock = timezone.now) -> list[int]:
         with transaction.atomic():
             _close(batch, now)
     delete_left_over(now)
-    return background_work.waiting(with_files(), now)
+    return uploads_waiting(QUESTIONS.kind, now)
+
+
+def uploads_waiting(kind: str, now: datetime) -> list[int]:
+    """The ids of the uploads of *kind* that wait for a worker; notes dead ones."""
+    return background_work.waiting(with_files().filter(kind=kind), now)

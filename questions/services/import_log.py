@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Protocol
 
 from django.db import transaction
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from questions.importers.records import Problem, SourceFile
+from questions.importers.records import Problem
 from questions.models import Dataset, ImportBatch, ImportProblem
 
 SOURCE_LENGTH = 200
+
+
+class ReadFile(Protocol):
+    """What a log is told of a file that was read."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def problems(self) -> tuple[Problem, ...]: ...
+
+    @property
+    def refused(self) -> bool: ...
 
 
 class ImportLog:
@@ -39,7 +53,7 @@ class ImportLog:
         batch.counts = dict(self._counts)
         batch.save(update_fields=["counts"])
 
-    def goes_on(self, file: SourceFile, counts: Mapping[str, int]) -> bool:
+    def goes_on(self, file: ReadFile, counts: Mapping[str, int]) -> bool:
         """Hear what became of *file*, after its transaction; False ends the import there."""
         return True
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Sum
 
 from gradeapp.audit.tags import Tag
-from questions.importers.records import SourceFile
 from questions.models import Dataset, ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
 from questions.services.background_work import held
-from questions.services.import_log import SOURCE_LENGTH, ImportLog
+from questions.services.import_log import SOURCE_LENGTH, ImportLog, ReadFile
 
 COUNTS = ("new", "same", "changed", "quarantined")
 
@@ -24,7 +24,7 @@ class UploadLog(ImportLog):
 
     What was written of a file is noted in the transaction that wrote it, so that
     a killed worker leaves no file half noted. ``prefix`` keeps the files of
-    several roots apart; *sizes* are bytes by file name.
+    several roots apart; *sizes* are bytes by file name. *counted* sums up what was written.
     """
 
     def __init__(
@@ -34,8 +34,10 @@ class UploadLog(ImportLog):
         prefix: str,
         sizes: Mapping[str, int],
         clock: Callable[[], datetime],
+        counted: Callable[[ImportBatch], dict[str, int]] | None = None,
     ) -> None:
         super().__init__(batch.kind, batch.source, Tag.QUESTIONS_IMPORTED, batch.actor)
+        self._counted = counted or written
         self._upload = batch
         self._prefix = prefix
         self._sizes = sizes
@@ -46,9 +48,9 @@ class UploadLog(ImportLog):
         """Note what was written, in its transaction."""
         self._note(file, counts, refused=False)
         upload = ImportBatch.objects.filter(pk=self._upload.pk)
-        upload.update(dataset=dataset, counts=written(self._upload))
+        upload.update(dataset=dataset, counts=self._counted(self._upload))
 
-    def goes_on(self, file: SourceFile, counts: Mapping[str, int]) -> bool:
+    def goes_on(self, file: ReadFile, counts: Mapping[str, int]) -> bool:
         """Note the file and its problems; False when somebody asked to stop or took over."""
         with transaction.atomic():
             self._note(file.name, counts, refused=file.refused)
@@ -68,7 +70,9 @@ class UploadLog(ImportLog):
     def _note(self, name: str, counts: Mapping[str, int], *, refused: bool) -> None:
         """The counts of a file; one that was imported keeps those of the import that wrote it."""
         importing = self._upload.confirmed_at is not None
-        values = {key: counts.get(key, 0) for key in COUNTS} | {"refused": refused}
+        more = {key: value for key, value in counts.items() if key not in COUNTS}
+        values: dict[str, Any] = {key: counts.get(key, 0) for key in COUNTS}
+        values |= {"refused": refused, "more_counts": more}
         row, made = ImportFile.objects.get_or_create(
             batch=self._upload, name=self._named(name), defaults=values
         )
@@ -76,7 +80,7 @@ class UploadLog(ImportLog):
             imported_at = self._clock() if importing and not refused else None
             ImportFile.objects.filter(pk=row.pk).update(**values, imported_at=imported_at)
 
-    def _keep_problems(self, file: SourceFile) -> None:
+    def _keep_problems(self, file: ReadFile) -> None:
         name = self._named(file.name)
         ImportProblem.objects.filter(batch=self._upload, file=name).delete()
         ImportProblem.objects.bulk_create(

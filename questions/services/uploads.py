@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
@@ -82,10 +83,34 @@ def folder_of(batch: ImportBatch) -> Path:
     return imports_folder() / batch.folder
 
 
-def take_upload(uploads: Sequence[Upload], source: str, *, acting_user: User) -> ImportBatch:
-    """Keep *uploads* and queue their check; *source* is one of READERS, or empty to find out.
+@dataclass(frozen=True, slots=True)
+class UploadKind:
+    """What is uploaded: how its files are recognised, and the readers that there are."""
 
-    Raises BadInput for what cannot be taken, and then nothing is left of it.
+    kind: str
+    readers: Collection[str]
+    recognise: Callable[[Path], str]
+
+
+def _recognised_questions(folder: Path) -> str:
+    return recognised(source_root(folder)) or recognised(roots(folder)[0])
+
+
+QUESTIONS = UploadKind("questions", tuple(READERS), _recognised_questions)
+
+
+def take_upload(
+    uploads: Sequence[Upload],
+    source: str,
+    *,
+    acting_user: User,
+    kind: UploadKind = QUESTIONS,
+    options: Mapping[str, object] | None = None,
+) -> ImportBatch:
+    """Keep *uploads* and queue their check; *source* is a reader of *kind*, or empty to find out.
+
+    *options* are kept with the upload. Raises BadInput for what cannot be taken, and then
+    nothing is left of it.
     """
     name = uuid.uuid4().hex
     folder = imports_folder() / name
@@ -93,10 +118,12 @@ def take_upload(uploads: Sequence[Upload], source: str, *, acting_user: User) ->
     try:
         _keep(uploads, folder)
         _check_holds_data(folder)
-        reader = source or recognised(source_root(folder)) or recognised(roots(folder)[0])
-        if reader not in READERS:
+        reader = source or kind.recognise(folder)
+        if reader not in kind.readers:
             raise ArchiveRefusal("not_recognised")
-        return _queue(uploads, reader, name, acting_user)
+        names = ", ".join(str(upload.name) for upload in uploads)
+        batch = ImportBatch(kind=kind.kind, reader=reader, folder=name, options=options or {})
+        return _queue(batch, names, acting_user)
     except ArchiveRefusal as refusal:
         delete_folder(folder)
         raise refused_archive(refusal) from None
@@ -112,17 +139,12 @@ def refused_archive(refusal: ArchiveRefusal) -> BadInput:
 
 
 @transaction.atomic
-def _queue(uploads: Sequence[Upload], reader: str, folder: str, user: User) -> ImportBatch:
-    names = ", ".join(str(upload.name) for upload in uploads)
-    batch = ImportBatch.objects.create(
-        kind="questions",
-        source=names if len(names) <= SOURCE_LENGTH else names[: SOURCE_LENGTH - 1] + "…",
-        reader=reader,
-        folder=folder,
-        status=ImportStatus.QUEUED,
-        actor=user,
-    )
-    record(Tag.QUESTIONS_UPLOADED, batch, actor=user, source=batch.source, reader=reader)
+def _queue(batch: ImportBatch, names: str, user: User) -> ImportBatch:
+    batch.source = names if len(names) <= SOURCE_LENGTH else names[: SOURCE_LENGTH - 1] + "…"
+    batch.status, batch.actor = ImportStatus.QUEUED, user
+    batch.save()
+    tag = Tag.QUESTIONS_UPLOADED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_UPLOADED
+    record(tag, batch, actor=user, source=batch.source, reader=batch.reader)
     return batch
 
 

@@ -39,6 +39,8 @@ COUNTS = {
     "judgements": _("Judgements"),
     "prompt_tokens": _("Tokens asked"),
     "completion_tokens": _("Tokens answered"),
+    "unmatched": _("Unmatched"),
+    "skipped": _("Files passed over"),
 }
 # What a problem is called; its sentence, with names and numbers, stands below it.
 PROBLEMS: dict[str, Words] = {
