@@ -10,13 +10,15 @@ from django.views.decorators.http import require_safe
 
 from gradeapp.accounts.roles import Capability
 from gradeapp.context import navigation
+from gradeapp.waiting import waiting_for
 
 
 def home(request: HttpRequest) -> HttpResponse:
     """A teacher goes to the desk; everybody else sees the pages that are theirs."""
     if request.user.capabilities == {Capability.MARK}:
         return redirect("/marking/")
-    return render(request, "home.html", {"entries": navigation(request)["nav"]})
+    context = {"entries": navigation(request)["nav"], "waiting": waiting_for(request.user)}
+    return render(request, "home.html", context)
 
 
 @require_safe

@@ -20,10 +20,10 @@ from evaluations.selectors.desk import (
     blind_item,
     desk_item,
     own_round,
-    own_rounds,
     own_slot,
     round_for,
 )
+from evaluations.selectors.desk_home import home_rounds
 from evaluations.selectors.desk_settings import desk_preferences
 from evaluations.selectors.own_marks import finished_rounds
 from evaluations.selectors.queue import has_work, why_empty
@@ -43,7 +43,7 @@ FOLDER = "marking"
 def home(request: MemberRequest) -> HttpResponse:
     """The teacher's open rounds with own counts, and the finished ones."""
     context = {
-        "rounds": own_rounds(request.user),
+        "rounds": home_rounds(request.user, timezone.now()),
         "finished": finished_rounds(request.user),
         "prefs": desk_preferences(request.user),
     }
