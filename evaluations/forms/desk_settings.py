@@ -20,6 +20,14 @@ class DeskSettingsForm(forms.Form):
     """What may be chosen at all; whether keys clash is the service's to say."""
 
     shortcuts = forms.BooleanField(required=False, label=_("Keys that write a character"))
+    advance = forms.BooleanField(
+        required=False,
+        label=_("Advance after a digit"),
+        help_text=_(
+            "One digit gives the points and goes on to the next scoring point, where a point has "
+            "at most 9. The key for a half still belongs to the digit before it."
+        ),
+    )
     type_size = forms.TypedChoiceField(
         coerce=int,
         choices=[(size, f"{size} %") for size in TYPE_SIZES],
@@ -28,7 +36,11 @@ class DeskSettingsForm(forms.Form):
     )
 
     def __init__(self, data: Mapping[str, Any] | None, *, chosen: DeskPreferences) -> None:
-        first = {"shortcuts": chosen.shortcuts, "type_size": chosen.type_size}
+        first = {
+            "shortcuts": chosen.shortcuts,
+            "type_size": chosen.type_size,
+            "advance": chosen.advance,
+        }
         super().__init__(data, initial=first)
         language = get_language() or "en"
         for action, key in chosen_keys(chosen.own).items():
@@ -48,4 +60,5 @@ class DeskSettingsForm(forms.Form):
         """The arguments of ``save_desk_settings``."""
         given = self.cleaned_data
         keys = {action.value: given[f"{PREFIX}{action.value}"] for action in Action}
-        return {"shortcuts": given["shortcuts"], "type_size": given["type_size"], "keys": keys}
+        chosen = {name: given[name] for name in ("shortcuts", "type_size", "advance")}
+        return {**chosen, "keys": keys}

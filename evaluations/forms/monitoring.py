@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -16,6 +17,7 @@ from evaluations.rules.marking.plain_number import plain
 from evaluations.selectors.sending_back import Reach
 from evaluations.services.monitoring import LONGEST_REASON
 
+LONGEST_ALIASES = 20_000
 LIMIT_NAMES = {
     "severity": _("Severity, % of full marks, at most"),
     "partner_share": _("More or less than the partner, % of full marks, at most"),
@@ -63,12 +65,28 @@ class LimitsForm(forms.Form):
         }
 
 
+class AliasesInput(forms.TextInput):
+    """A text of aliases; several fields of this name (ticked rows) are read as one text."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> str:
+        """The text of all fields, separated by blanks."""
+        return " ".join(data.getlist(name) if hasattr(data, "getlist") else [data.get(name, "")])
+
+
 class SendBackForm(forms.Form):
-    """Since when a teacher's marks go back, to whom, and whether decided responses too."""
+    """Which marks of a teacher go back, to whom, and whether decided responses too."""
 
     since = forms.DateTimeField(
         label=_("Marks saved since"),
+        required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    responses = forms.CharField(
+        label=_("Only these responses"),
+        required=False,
+        max_length=LONGEST_ALIASES,
+        widget=AliasesInput,
+        help_text=_("Like R-0412, separated by blanks. Empty: all marks saved since then."),
     )
     to = forms.ChoiceField(
         label=_("Marked again by"),
@@ -80,10 +98,28 @@ class SendBackForm(forms.Form):
         label=_("Also responses that the lead has decided"), required=False
     )
 
+    def clean_responses(self) -> tuple[str, ...]:
+        """The aliases, each once, in the order given."""
+        return tuple(
+            dict.fromkeys(re.split(r"[\s,，、;；]+", self.cleaned_data["responses"].strip()))
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """A moment is needed where no responses are named."""
+        given = super().clean() or {}
+        named = tuple(alias for alias in given.get("responses", ()) if alias)
+        if not named and not given.get("since") and "since" not in self.errors:
+            self.add_error("since", _("Say since when, or name the responses."))
+        return {**given, "responses": named}
+
     def choice(self) -> dict[str, Any]:
-        """What the selector of the preview takes."""
+        """What the selector of the preview and the service take."""
         given = self.cleaned_data
-        return {"since": given["since"], "with_arbitrated": given["with_arbitrated"]}
+        return {
+            "since": None if given["responses"] else given["since"],
+            "aliases": given["responses"],
+            "with_arbitrated": given["with_arbitrated"],
+        }
 
 
 class MarkAgainForm(forms.Form):

@@ -130,6 +130,7 @@ class DeskSettings(models.Model):
     """How one person likes the desk: own keys (WCAG 2.1.4), none at all, and the size of type.
 
     ``keys`` maps an action to a key where it is not the default; ``type_size`` is in per cent.
+    With ``advance`` a digit also moves on to the next scoring point.
     """
 
     user = models.OneToOneField(
@@ -138,6 +139,7 @@ class DeskSettings(models.Model):
     shortcuts = models.BooleanField(default=True)
     keys = models.JSONField(default=dict)
     type_size = models.PositiveSmallIntegerField(default=100)
+    advance = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:

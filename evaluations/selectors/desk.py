@@ -75,6 +75,8 @@ class DeskItem:
 
     ``version`` is that of the own mark, 0 for none that counts; ``saves`` counts
     the versions that this teacher ever saved, also those that were sent back.
+    ``given`` is what the form shows: the draft (of ``drafted_at``), else the own
+    mark; ``saved`` is the own mark as it is stored.
     """
 
     item: BlindItem
@@ -84,7 +86,14 @@ class DeskItem:
     saves: int
     marked_at: datetime | None
     draft_sequence: int
+    drafted_at: datetime | None
     given: Given
+    saved: Given | None
+
+    @property
+    def came_back(self) -> bool:
+        """Whether this teacher marked the response before and is to mark it again."""
+        return self.version == 0 and self.saves > 0
 
     @property
     def print(self) -> str:
@@ -241,18 +250,25 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     revision = slot.answer.revision
     own = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
     mark = own.order_by("-version").first() if slot.marked else None
-    draft = None if mark else next(iter(_draft(slot.pk, teacher.pk)), None)
+    version = mark.version - slot.void_version if mark else 0
+    draft = next(iter(_draft(slot.pk, teacher.pk)), None)
+    if draft and draft.content.get("version", 0) != version:
+        draft = None  # typed for a mark that has another version now, or was sent back
     item = blind_item(slot.answer)
     lines = len(item.scoring_points)
+    saved = _from_mark(mark, lines) if mark else None
+    drafted = _from_draft(draft, lines)
     return DeskItem(
         item=item,
         images=image_addresses(slot.answer.round.dataset, revision.images),
         language=revision.language,
-        version=mark.version - slot.void_version if mark else 0,
+        version=version,
         saves=own.count() if slot.void_version else mark.version if mark else 0,
         marked_at=mark.created_at if mark else None,
         draft_sequence=draft.sequence if draft else 0,
-        given=_from_mark(mark, lines) if mark else _from_draft(draft, lines),
+        drafted_at=draft.updated_at if draft else None,
+        given=saved if saved and not draft else drafted,
+        saved=saved,
     )
 
 

@@ -32,12 +32,14 @@ class KeyRow:
 class DeskPreferences:
     """The desk of one person. ``own`` maps an action to a character where it is not the default.
 
-    ``type_size`` is in per cent, 80 to 160. Without ``shortcuts`` no character is a key.
+    ``type_size`` is in per cent, 80 to 160. Without ``shortcuts`` no character is a key. With
+    ``advance`` a digit also moves on to the next scoring point.
     """
 
     shortcuts: bool = True
     own: Mapping[str, str] = field(default_factory=dict)
     type_size: int = NORMAL_SIZE
+    advance: bool = False
 
     @cached_property
     def keys(self) -> dict[str, str]:
@@ -68,7 +70,7 @@ def desk_preferences(user: User) -> DeskPreferences:
     stored = next(iter(_stored(user.pk)), None)
     if stored is None:
         return DeskPreferences()
-    return DeskPreferences(stored.shortcuts, stored.keys, stored.type_size)
+    return DeskPreferences(stored.shortcuts, stored.keys, stored.type_size, stored.advance)
 
 
 @prepared

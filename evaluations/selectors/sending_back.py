@@ -90,14 +90,20 @@ def heard(path: str) -> Exists:
 
 
 def slots_since(
-    marking_round: MarkingRound, teacher: User, since: datetime, *, with_arbitrated: bool
+    marking_round: MarkingRound,
+    teacher: User,
+    since: datetime | None,
+    *,
+    with_arbitrated: bool,
+    aliases: Collection[str] = (),
 ) -> list[Slot]:
     """The slots of *teacher* whose counting mark was saved at *since* or later, in a fixed order.
 
-    A third mark that the final mark does not rest on stays, and, unless
+    With *aliases* the marks of these responses instead, whenever they were saved. A
+    third mark that the final mark does not rest on stays, and, unless
     *with_arbitrated*, every mark of a response that the lead has decided.
     """
-    slots = _since(marking_round, teacher, since, TEACHERS)
+    slots = _since(marking_round, teacher, since, TEACHERS, aliases)
     if not with_arbitrated:
         slots = slots.filter(~heard("answer"))
     related = ("answer__final", "answer__question__task")
@@ -114,12 +120,18 @@ def checks_since(marking_round: MarkingRound, teacher: User, since: datetime) ->
 
 
 def _since(
-    marking_round: MarkingRound, teacher: User, since: datetime, kinds: Sequence[str]
+    marking_round: MarkingRound,
+    teacher: User,
+    since: datetime | None,
+    kinds: Sequence[str],
+    aliases: Collection[str] = (),
 ) -> QuerySet[Any]:
     counts = Q(marks__stale=False, marks__version__gt=F("void_version"))
     slots = Slot.objects.filter(
         answer__round=marking_round, holder=teacher, marked=True, kind__in=kinds
     )
+    if aliases:
+        return slots.filter(answer__alias__in=aliases)
     return slots.annotate(saved=Max("marks__created_at", filter=counts)).filter(saved__gte=since)
 
 
@@ -129,15 +141,18 @@ def _needless(slot: Slot) -> bool:
 
 
 def fall_since(
-    marking_round: MarkingRound, teacher: User, since: datetime, *, with_arbitrated: bool
+    marking_round: MarkingRound,
+    teacher: User,
+    since: datetime | None,
+    *,
+    with_arbitrated: bool,
+    aliases: Collection[str] = (),
 ) -> Fall:
     """How much would go back, before it is done."""
-    slots = slots_since(marking_round, teacher, since, with_arbitrated=with_arbitrated)
-    decided = (
-        0
-        if with_arbitrated
-        else _since(marking_round, teacher, since, TEACHERS).filter(heard("answer")).count()
-    )
+    choice = {"with_arbitrated": with_arbitrated, "aliases": aliases}
+    slots = slots_since(marking_round, teacher, since, **choice)  # type: ignore[arg-type]
+    found = _since(marking_round, teacher, since, TEACHERS, aliases)
+    decided = 0 if with_arbitrated else found.filter(heard("answer")).count()
     finals = {slot.answer_id for slot in slots if slot.answer.final_id is not None}
     return Fall(tuple(slots), len(finals), decided)
 

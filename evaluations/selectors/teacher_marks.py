@@ -70,6 +70,11 @@ class MarkRow:
     at: datetime
 
     @property
+    def checks(self) -> bool:
+        """Whether the mark is a seed answer or a self-repeat."""
+        return self.kind in CHECK_KINDS
+
+    @property
     def difference(self) -> float | None:
         """Own mark less the other one, the reference or the earlier one."""
         return None if self.compared is None else float(self.total) - self.compared

@@ -15,7 +15,12 @@ from gradeapp.refusals import BadInput
 
 
 def save_desk_settings(
-    *, acting_user: User, shortcuts: bool, keys: Mapping[str, str], type_size: int
+    *,
+    acting_user: User,
+    shortcuts: bool,
+    keys: Mapping[str, str],
+    type_size: int,
+    advance: bool = False,
 ) -> None:
     """Keep the desk of *acting_user*: action to character (empty for none), size in per cent.
 
@@ -28,7 +33,7 @@ def save_desk_settings(
         own = own_keys(keys)
     except KeyRefused as refused:
         raise BadInput(_sentence(refused), code=refused.code.value) from refused
-    values = {"shortcuts": shortcuts, "keys": own, "type_size": type_size}
+    values = {"shortcuts": shortcuts, "keys": own, "type_size": type_size, "advance": advance}
     DeskSettings.objects.update_or_create(user=acting_user, defaults=values)
 
 

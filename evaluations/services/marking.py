@@ -80,7 +80,8 @@ def save_mark(
             stale = reused or based_on_version != shown
             mark = _store(slot, teacher, given, key=key, marks=marks, stale=stale, now=now)
         elif earlier is None:
-            write_draft(slot, teacher, _next_sequence(slot, teacher), given.as_draft())
+            content = {**given.as_draft(), "version": based_on_version}
+            write_draft(slot, teacher, _next_sequence(slot, teacher), content)
     if earlier is None and not is_open:
         raise _not_open(answer.round)
     return _answer(earlier or mark, repeated=earlier is not None)

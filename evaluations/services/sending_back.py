@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -23,36 +24,38 @@ def send_back(
     marking_round: MarkingRound,
     teacher: User,
     *,
-    since: datetime,
+    since: datetime | None = None,
+    aliases: Collection[str] = (),
     to_others: bool,
     with_arbitrated: bool = False,
     acting_user: User,
     now: datetime,
 ) -> TakenBack:
-    """Have the marks that *teacher* saved at *since* or later given again.
+    """Have the marks that *teacher* saved at *since* or later, or on *aliases* only, given again.
 
     By the same teacher, or *to_others*: spread over those of the pool who are not
     paused and have no role on the response. Final marks made with them are taken
     back and settled again when the new mark comes. Responses that the lead has
-    decided are left alone unless *with_arbitrated*. Seed answers and self-repeats go
-    back too, for whatever stayed marked would be known as a check; nobody else gets
-    them. Every version stays; which ones stands in the audit trail.
+    decided are left alone unless *with_arbitrated*. Since a moment seed answers and
+    self-repeats go back too, for whatever stayed marked would be known as a check;
+    nobody else gets them. Single responses reveal nothing of that kind, so checks
+    stay. Every version stays; which ones stands in the audit trail.
 
     Raises Conflict in a closed round or when there is nothing to send back,
     BadInput where there are no others.
     """
     check_open(marking_round)
     with transaction.atomic():
-        choice = {"with_arbitrated": with_arbitrated}
+        choice: dict[str, Any] = {"with_arbitrated": with_arbitrated, "aliases": aliases}
         found = slots_since(marking_round, teacher, since, **choice)
-        checks = checks_since(marking_round, teacher, since)
+        checks = checks_since(marking_round, teacher, since) if since and not aliases else []
         held = hold([slot.answer_id for slot in (*found, *checks)])
         found = slots_since(marking_round, teacher, since, **choice)
         slots = [slot for slot in found if slot.answer_id in held]
         checks = [slot for slot in checks if slot.answer_id in held]
         if not slots:
             raise Conflict(
-                _("There is no mark of %(name)s since then that could be sent back.")
+                _("There is no mark of %(name)s among these that could be sent back.")
                 % {"name": teacher},
                 code="nothing_to_send_back",
             )
@@ -67,7 +70,8 @@ def send_back(
             marking_round,
             actor=acting_user,
             teacher=teacher.username,
-            since=since.isoformat(),
+            since=since.isoformat() if since else None,
+            responses=sorted(aliases),
             to="others" if to_others else "same",
             marks=taken.marks,
             checks=checked.marks,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -28,7 +29,7 @@ from evaluations.selectors.desk_settings import desk_preferences
 from evaluations.selectors.own_marks import finished_rounds
 from evaluations.selectors.queue import has_work, why_empty
 from evaluations.services import slots
-from evaluations.services.drafts import save_draft
+from evaluations.services.drafts import discard_change, save_draft
 from evaluations.services.marking import check_revisable, last_marked, save_mark
 from evaluations.views.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -61,7 +62,9 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.MARK)
 def next_response(request: MemberRequest, round_id: UUID) -> HttpResponse:
-    """Claim the next response and show it."""
+    """Claim the next response and show it; a change that is given up is discarded first."""
+    if "discard" in request.POST and (answer := at_hand(request)):
+        discard_change(_slot(request, answer), request.user)
     return _show_next(request, _round(request, round_id))
 
 
@@ -82,9 +85,12 @@ def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """One response that this teacher holds, or has marked: then to be read.
 
     Whether a mark can still be revised is not told before it is asked for by a
-    POST: it would say how far the others are.
+    POST: it would say how far the others are. So the form of a change, for which
+    an address with ``change`` asks, is shown for every own mark, and so is one
+    that holds the draft of a change.
     """
-    context = _desk_context(request, _slot(request, answer_id))
+    reading = False if "change" in request.GET else None
+    context = _desk_context(request, _slot(request, answer_id), reading=reading)
     context["raw"] = request.GET.get("view") == "raw"
     return render(request, "evaluations/marking/desk.html", context)
 
@@ -148,11 +154,13 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     given = typed(blind_item(slot.answer), request.POST)
     try:
         sequence = int(request.POST.get("sequence", ""))
+        version = int(request.POST.get("version", "0"))
     except ValueError:
         raise BadInput(_("A draft has a sequence number.")) from None
     if not 0 < sequence < 2**63:
         raise BadInput(_("A draft has a sequence number."))
-    save_draft(slot, request.user, sequence=sequence, content=_draft(given), now=now)
+    kept = {"sequence": sequence, "based_on_version": version, "content": _draft(given)}
+    save_draft(slot, request.user, **kept, now=now)
     return HttpResponse(timezone.localtime(now).strftime("%H:%M:%S"), content_type="text/plain")
 
 
@@ -206,14 +214,22 @@ def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
 
 
 def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
-    """The form of a mark that can be revised; of a settled one the mark, and why it stays."""
+    """The form of a mark that can be revised; of a settled one the mark, and why it stays.
+
+    A whole page is redirected to, so that loading it again sends nothing again.
+    """
     address = reverse("marking:desk", args=[slot.answer.public_id])
     try:
         check_revisable(slot)
     except Conflict as refusal:
-        context = _desk_context(request, slot) | {"refusal": refusal}
+        if not request.htmx:
+            messages.warning(request, str(refusal))
+            return redirect(address)
+        context = _desk_context(request, slot, reading=True) | {"refusal": refusal}
         return push_url(desk_page(request, FOLDER, context, refusal.status), address)
-    context = _desk_context(request, slot) | {"to_read": False}
+    if not request.htmx:
+        return redirect(f"{address}?change")
+    context = _desk_context(request, slot, reading=False)
     return push_url(desk_page(request, FOLDER, context), address)
 
 
@@ -226,24 +242,32 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     slot.refresh_from_db(fields=["marked"])
     context = _desk_context(request, slot, given) | {"refusal": refusal}
     if refusal.code == "settled":
-        context |= {"sent": context["panel"]} | _desk_context(request, slot)
+        context |= _desk_context(request, slot, reading=True) | {"sent": context["panel"]}
     elif stored := refusal.details.get("stored"):
         context["beside"] = beside(context["panel"], stored)
     return desk_page(request, FOLDER, context, refusal.status)
 
 
-def _desk_context(request: MemberRequest, slot: Slot, given: Given | None = None) -> dict[str, Any]:
-    """Values only: no model instance reaches a template of the desk.
+def _desk_context(
+    request: MemberRequest, slot: Slot, given: Given | None = None, *, reading: bool | None = None
+) -> dict[str, Any]:
+    """What the desk shows of a response; no model instance reaches its templates.
 
-    What is marked is to be read, unless it is being revised.
+    What is marked is to be read, unless *reading* says otherwise, a change of it was
+    drafted, or *given* was sent just now.
     """
-    shown = desk_item(slot, request.user)
+    shown, teacher = desk_item(slot, request.user), request.user.public_id
+    if reading is None:
+        reading = given is None and shown.drafted_at is None
+    reading = reading and shown.version > 0
+    drafted = panel(shown, teacher) if reading and shown.drafted_at else None
     return {
         "desk": shown,
-        "panel": panel(shown, request.user.public_id, given),
+        "panel": panel(shown, teacher, shown.saved if reading else given),
+        "sent": drafted,
         "round": round_for(request.user, slot.answer.round),
         "prefs": desk_preferences(request.user),
-        "to_read": given is None and shown.version > 0,
+        "to_read": reading,
     }
 
 

@@ -7,12 +7,15 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from evaluations.forms.round_life import DeadlineForm, MoreTeachersForm
+from evaluations.models.vocabulary import RoundStatus
+from evaluations.selectors.seed_answers import waiting_seeds
 from evaluations.services import rounds as services
 from evaluations.views.rounds import visible_round
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -23,8 +26,12 @@ from gradeapp.refusals import BadInput
 @require_POST
 @requires(Capability.LEAD_ROUNDS)
 def start(request: MemberRequest, round_id: UUID) -> HttpResponse:
-    """Let the teachers begin."""
-    services.start_round(visible_round(request.user, round_id), acting_user=request.user)
+    """Let the teachers begin; with seed answers that nobody has marked yet, ask first."""
+    marking_round = visible_round(request.user, round_id)
+    is_planned = marking_round.status == RoundStatus.PLANNED
+    if is_planned and "anyway" not in request.POST and waiting_seeds(marking_round).exists():
+        return redirect(f"{reverse('rounds:round', args=[round_id])}?start")
+    services.start_round(marking_round, acting_user=request.user)
     messages.success(request, _("The round is open; its teachers can start."))
     return redirect("rounds:round", round_id)
 

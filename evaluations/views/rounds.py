@@ -47,7 +47,7 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """One round: progress, teachers and every response with its marks."""
     marking_round = visible_round(request.user, round_id)
     if marking_round.status == RoundStatus.PLANNED:
-        return _planned_page(request, marking_round)
+        return _planned_page(request, marking_round, asks_start="start" in request.GET)
     look_at_round(marking_round, acting_user=request.user, page="round")
     state = request.GET.get("state", "")
     counts = rounds.state_counts(marking_round)
@@ -74,7 +74,9 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     return render(request, "evaluations/rounds/round.html", context)
 
 
-def _planned_page(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
+def _planned_page(
+    request: MemberRequest, marking_round: MarkingRound, *, asks_start: bool
+) -> HttpResponse:
     """A round before its start: what falls to each teacher, and what is still to be done."""
     scheme = Scheme(marking_round.scheme)
     answers = marking_round.answers
@@ -84,6 +86,7 @@ def _planned_page(request: MemberRequest, marking_round: MarkingRound) -> HttpRe
         "too_few": too_few_teachers(marking_round.pool.count(), scheme),
         "seeds": answers.filter(role=AnswerRole.SEED).count(),
         "waiting_seeds": waiting_seeds(marking_round).count(),
+        "asks_start": asks_start,
         "in_pool": rounds.marks_in(marking_round, request.user),
     }
     return render(request, "evaluations/rounds/planned.html", context)

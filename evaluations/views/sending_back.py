@@ -1,4 +1,4 @@
-"""Sending marks back: those of a teacher since a moment, and those under an old rubric."""
+"""Sending marks back: those of a teacher, since a moment or one by one, and under an old rubric."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from questions.models import Question
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.LEAD_ROUNDS)
 def send_back_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
-    """Choose since when and to whom, see what falls, then do it by a POST."""
+    """Choose which marks and who gets them, see what falls, then do it by a POST."""
     marking_round = visible_round(request.user, round_id)
     teacher = teacher_called(teacher_id)
     if request.method == "POST":
@@ -67,12 +67,15 @@ def _show_send_back(
     fall = None
     if form.is_bound and form.is_valid():
         fall = fall_since(marking_round, teacher_called(teacher_id), **form.choice())
+    named = form.choice()["aliases"] if fall else ()
+    going = {slot.answer.alias for slot in fall.slots} if fall else set()
     page = Paginator(fall.slots if fall else (), PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "round": marking_round,
         "teacher": teacher,
         "form": form,
         "fall": fall,
+        "staying": [alias for alias in named if alias not in going],
         "page": page,
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }

@@ -1,6 +1,7 @@
 // The lead's page: accepting a mark fills the own column, typing in it makes the decision an own one.
 import { cappedSum } from "./capped-sum.js";
 import { refusal } from "./htmx-errors.js";
+import { fits } from "./mark-fields.js";
 
 const form = () => document.getElementById("decision");
 const own = () => [...form().querySelectorAll("[data-own]")];
@@ -11,7 +12,7 @@ function plain(number) {
 
 function showTotal() {
   const total = document.getElementById("own-total");
-  const given = own().map((element) => ({ element, value: element.value.trim() === "" ? NaN : Number(element.value) }));
+  const given = own().map((element) => ({ element, value: element.value.trim() === "" || !fits(element) ? NaN : Number(element.value) }));
   const complete = given.every(({ value }) => Number.isFinite(value));
   if (total) total.textContent = complete ? plain(cappedSum(given)) : "–";
 }

@@ -8,6 +8,7 @@ import { press } from "./keys.js";
 
 const QUICK_MS = 900; // digits typed within this time belong to one number
 let typed = { point: null, text: "", at: 0 };
+let advancedFrom = null; // the point whose digit moved on: a half still belongs to it
 
 const points = () => [...marks().querySelectorAll(".point")];
 const entryOf = (point) => point.querySelector(".point-entry");
@@ -46,7 +47,7 @@ function showChips(point) {
 
 export function refresh() {
   const all = points().map((element) => ({ element, text: valueOf(element), value: Number(valueOf(element)) }));
-  const given = all.filter(({ text, value }) => text !== "" && Number.isFinite(value));
+  const given = all.filter(({ element, text, value }) => text !== "" && value <= fullOf(element));
   points().forEach(showChips);
   document.getElementById("sum").textContent = given.length ? plain(cappedSum(given)) : "–";
   const note = document.getElementById("given");
@@ -92,10 +93,24 @@ function typeDigit(point, digit) {
   const longer = quick ? typed.text + digit : digit;
   const text = quick && fits(point, Number(longer)) ? longer : digit;
   // A second digit that makes no number of this point replaces the first; one that never fits is told.
-  if (give(point, Number(text))) typed = { point, text, at: now };
+  if (!give(point, Number(text))) return;
+  typed = { point, text, at: now };
+  advance(point);
 }
 
-function toggleHalf(point) {
+// With "advance after a digit": on to the next point, where one digit is all that a point can take.
+function advance(point) {
+  const next = points()[points().indexOf(point) + 1];
+  if (!("advance" in marks().dataset) || fullOf(point) >= 10 || entryOf(point)) return;
+  if (next) activate(next);
+  advancedFrom = point;
+}
+
+function giveAll(point, value) {
+  if (give(point, value)) advance(point);
+}
+
+function halve(point) {
   const now = performance.now();
   const value = Number(valueOf(point) || 0);
   const half = value % 1 === 0.5;
@@ -115,6 +130,7 @@ function listScrolls(point) {
 }
 
 export function activate(point, scroll = true) {
+  advancedFrom = null;
   for (const other of points()) other.toggleAttribute("data-active", other === point);
   const target = entryOf(point) ?? radiosOf(point).find((radio) => radio.checked) ?? radiosOf(point)[0];
   target.focus({ preventScroll: true });
@@ -146,12 +162,14 @@ const PLAIN_KEYS = {
   ArrowUp: () => move(-1),
   ArrowRight: () => stepBy(active(), 1),
   ArrowLeft: () => stepBy(active(), -1),
-  ".": () => toggleHalf(active()),
+  ".": () => halve(advancedFrom ?? active()),
+  m: () => giveAll(active(), fullOf(active())),
+  o: () => giveAll(active(), 0),
   Backspace: () => give(active(), ""),
   Delete: () => give(active(), ""),
 };
 // A field for points keeps its own digits, dot, deletion and sideways arrows.
-const ENTRY_KEYS = new Set(["ArrowDown", "ArrowUp"]);
+const ENTRY_KEYS = new Set(["ArrowDown", "ArrowUp", "m", "o"]);
 
 function inFlags(key) {
   const menu = document.getElementById("flags");
@@ -220,6 +238,7 @@ document.addEventListener(
 document.addEventListener("focusin", (event) => {
   const point = event.target.closest?.("#marks .point");
   if (!point) return;
+  if (!point.hasAttribute("data-active")) advancedFrom = null;
   for (const other of points()) other.toggleAttribute("data-active", other === point);
 });
 
@@ -231,7 +250,7 @@ document.addEventListener("click", (event) => {
   const chip = event.target.closest("#marks button.chip");
   if (!chip) return;
   const point = chip.closest(".point");
-  if ("half" in chip.dataset) toggleHalf(point);
+  if ("half" in chip.dataset) halve(point);
   else give(point, Number(chip.dataset.value));
   activate(point);
 });

@@ -12,7 +12,7 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
-// kind: saving, saved or failed. What failed is also said aloud.
+// kind: saving, saved, draft or failed. What failed is also said aloud.
 export function show(kind, text) {
   const pill = document.getElementById("saved");
   const isNews = pill.textContent !== text;

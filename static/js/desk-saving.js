@@ -8,6 +8,7 @@ import {
   holdDrafts,
   keepAsDraft,
   sendDraft,
+  underWay,
 } from "./desk-drafts.js";
 import { activate, firstMissing } from "./desk-keys.js";
 import { isLoggedOut, waitForLogin } from "./desk-login.js";
@@ -15,7 +16,7 @@ import { isBusy, marks, patience, setBusy, show } from "./desk-page.js";
 import { notify, refusal, refusalCode } from "./htmx-errors.js";
 
 const IDLE_MS = 5 * 60 * 1000;
-const LEAVING = ["undo", "skip", "next", "revise"];
+const LEAVING = ["undo", "skip", "next", "revise", "keep"];
 
 let state = fresh();
 
@@ -52,10 +53,12 @@ function complete() {
   return false;
 }
 
-// Undo and skip leave the response: its draft has to be there first.
+// Undo and skip leave the response: its draft has to be there first. "Keep the saved mark" gives the
+// draft up: one that is under way must not arrive after that.
 async function leave(form) {
-  await sendDraft();
-  if (!hasUnsent()) form.requestSubmit();
+  if (form.id === "keep") await underWay();
+  else await sendDraft();
+  if (form.id === "keep" || !hasUnsent()) form.requestSubmit();
 }
 
 document.addEventListener(
@@ -69,7 +72,7 @@ document.addEventListener(
     if (form.id !== "marks" && !LEAVING.includes(form.id)) return;
     if (isBusy()) return stop();
     if (form.id !== "marks") {
-      if (!hasUnsent() || marks()?.dataset.version !== "0") return;
+      if (form.id === "keep" ? !underWay() : !hasUnsent()) return;
       stop();
       leave(form);
     } else if (complete()) {

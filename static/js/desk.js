@@ -1,6 +1,7 @@
 // The marking desk: what happens when a response appears, and the small things around the marks.
 // Points and keys are in desk-keys.js, saving in desk-saving.js, what is read in desk-parts.js,
 // desk-reading.js and desk-subs.js. Every sentence comes from data attributes of the page.
+import "./mark-fields.js"; // first: what does not fit is not submitted
 import { lookAhead } from "./desk-ahead.js";
 import { activateFirst, refresh } from "./desk-keys.js";
 import { marks, say } from "./desk-page.js";

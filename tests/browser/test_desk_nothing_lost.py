@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -16,6 +17,8 @@ from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start
 from tests.evaluations.marking_world import small_round
 from tests.factories import PASSWORD
+
+DRAFTED = re.compile(r"^saved \d\d:\d\d; change drafted \d\d:\d\d:\d\d, not saved$")
 
 
 @pytest.fixture
@@ -92,6 +95,46 @@ def test_what_cannot_be_sent_is_sent_again_until_it_is(
     assert Mark.objects.get().comment == "typed in a tunnel"
     assert len(asked) >= 2
     site.troubles.clear()  # the browser itself reports the 502
+
+
+def test_a_change_is_drafted_and_logging_out_at_once_loses_nothing(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    first = start(page)
+    give_all(page, "as saved")
+    keys(page, "Enter")
+    expect_another(page, first)
+    pill = page.locator("#saved")
+    keys(page, "u")
+    expect(page.locator("#marks")).to_have_attribute("data-alias", first)
+    keys(page, "0", "c")
+    page.keyboard.type(", then changed")
+    expect(pill).to_have_text("not saved yet")
+    expect(pill).to_have_text(DRAFTED)
+    page.reload()
+    expect(pill).to_have_text(DRAFTED)
+    expect(page.locator("#marks .message")).to_contain_text("It is not saved.")
+    expect(page.locator("#comment")).to_have_value("as saved, then changed")
+    expect(page.locator("#sum")).to_have_text("8")
+    page.locator("#comment").focus()
+    page.keyboard.press("End")
+    page.keyboard.type("!")
+    page.get_by_text("Log out").evaluate("button => button.closest('form').requestSubmit(button)")
+    page.wait_for_url("**/login/**")
+    draft = Draft.objects.get()
+    assert (draft.content["comment"], draft.content["version"]) == ("as saved, then changed!", 1)
+    page = site.open(teacher)
+    page.goto(f"/marking/responses/{draft.slot.answer.public_id}/")
+    expect(page.locator("#comment")).to_have_value("as saved, then changed!")
+    page.locator("#comment").press("?")
+    page.goto("/marking/")  # at once, by a link or the address
+    page.goto(f"/marking/responses/{draft.slot.answer.public_id}/")
+    expect(page.locator("#comment")).to_have_value("?as saved, then changed!")
+    page.get_by_role("button", name="Keep the saved mark").click()
+    expect_another(page, first)
+    assert Draft.objects.count() == 0
+    assert [mark.comment for mark in Mark.objects.all()] == ["as saved"]
 
 
 def test_two_windows_show_both_marks_side_by_side(

@@ -87,7 +87,14 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     expect(page.locator("dialog[data-keys-help]")).to_be_visible()
     keys(page, "Escape")
     expect(page.locator(".point-entry")).to_have_value("11.25")
+    page.locator(".point-entry").fill("16")  # above the maximum: refused at the field, at once
+    expect(page.locator(".mark-fault")).to_have_text("16 is above the full marks, 15.")
+    expect(total).to_have_text("2.5")
+    keys(page, "Enter")
+    expect(page.locator(".point-entry")).to_be_focused()
+    assert Mark.objects.count() == 0
     page.locator(".point-entry").fill("12")
+    expect(page.locator(".mark-fault")).to_have_count(0)
     keys(page, "ArrowDown", "1")
     expect(total).to_have_text("15.5")
     expect(page.locator("#given")).to_have_text("3 of 3 points given")
@@ -174,5 +181,7 @@ def test_everything_works_without_a_script(site: Site, made: MarkingRound, teach
     expect_another(page, second)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#marks")).to_have_attribute("data-alias", first)
-    page.get_by_role("button", name="Leave it").click()
+    page.reload()  # undo redirected: nothing is sent again
+    expect(page.locator("#marks")).to_have_attribute("data-alias", first)
+    page.get_by_role("button", name="Keep the saved mark").click()
     expect_another(page, first)

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
-from evaluations.models import Mark, MarkingRound
+from evaluations.models import DeskSettings, Mark, MarkingRound
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start
@@ -35,6 +35,29 @@ def test_points_tab_and_enter_are_enough(site: Site, made: MarkingRound, teacher
     assert Mark.objects.get().total == Decimal(11)
 
 
+def test_nine_points_cost_ten_keys_when_a_digit_advances(
+    site: Site, transactional_db: None, teacher: User, other_teacher: User
+) -> None:
+    DeskSettings.objects.create(user=teacher, advance=True)
+    steps = [(f"step {number}", "2") for number in range(8)]
+    rubric = (*steps, ("an essay", "14"))
+    small_round([teacher, other_teacher], 2, question=subjective_question(rubric, full="30"))
+    page = site.open(teacher)
+    first = start(page)
+    keys(page, *"12012012", "9", "Enter")
+    expect_another(page, first)
+    points = [int(point.points) for point in Mark.objects.get().points.all()]
+    assert points == [1, 2, 0, 1, 2, 0, 1, 2, 9]
+    keys(page, "1", ".", "m", "o")  # a half still belongs to the digit before it
+    expect(page.locator(".point[data-active] .point-number")).to_have_text("4")
+    keys(page, "3")  # refused: the focus stays
+    expect(page.locator("#notices")).to_contain_text("3 is above the full marks, 2")
+    keys(page, "1", "1", "1", "1", "1", "m", "Enter")
+    expect_said(page, "Saved. All done")
+    points = [str(point.points) for point in Mark.objects.latest("id").points.all()]
+    assert points == ["1.50", "2.00", "0.00", *["1.00"] * 5, "14.00"]
+
+
 def test_without_a_rubric_two_keys_are_enough(
     site: Site, transactional_db: None, teacher: User, other_teacher: User
 ) -> None:
@@ -43,9 +66,9 @@ def test_without_a_rubric_two_keys_are_enough(
     first = start(page)
     keys(page, "8", "Enter")
     expect_another(page, first)
-    keys(page, "8", "Enter")
+    keys(page, "m", "Enter")
     expect_said(page, "Saved. All done")
-    assert list(Mark.objects.values_list("total", flat=True)) == [Decimal(8), Decimal(8)]
+    assert set(Mark.objects.values_list("total", flat=True)) == {Decimal(8), Decimal(12)}
 
 
 def test_enter_saves_from_the_comment_and_shift_makes_a_line(

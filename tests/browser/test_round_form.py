@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from evaluations.models import Slot
+from evaluations.models import FinalMark, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.rules.marking.scheme import Scheme
 from gradeapp.accounts.models import User
@@ -75,13 +75,21 @@ def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
         assert box["x"] + box["width"] <= width
     for field, value in zip(fields.all(), ("3", "9", "6"), strict=True):
         field.fill(value)
+    refused = page.locator("#decision").get_by_role("alert")
+    expect(refused).to_have_text("9 is above the full marks, 3.")  # at once, at its field
     page.get_by_text("Slip", exact=False).first.click()
     page.get_by_role("button", name="Settle").click()
-    refused = page.locator("#decision").get_by_role("alert")
     expect(refused).to_be_visible()
     expect(fields.nth(1)).to_have_attribute("aria-invalid", "true")
     expect(fields.nth(1)).to_be_focused()
-    expect(fields.nth(0)).to_have_attribute("aria-invalid", "false")
+    expect(fields.nth(0)).not_to_have_attribute("aria-invalid", "true")
+    assert page.locator("#own-total").text_content() == "–"
+    assert not FinalMark.objects.exists()
+    fields.nth(1).fill("")
+    expect(refused).to_have_count(0)
+    page.get_by_role("button", name="Settle").click()
+    expect(refused).to_be_visible()  # what the server refuses is said there too
+    expect(fields.nth(1)).to_be_focused()
     expect(page.locator("#notices .message")).to_have_count(0)
     # the refusal itself is in the console
     site.troubles.clear()

@@ -22,6 +22,8 @@ class Action(Named):
     """Something that a key does at the desk."""
 
     HALF = "half", "Add a half, or take it away", "加半分或去掉半分"
+    FULL = "full", "Full marks for the scoring point, or for the whole", "该采分点（或整题）给满分"
+    ZERO = "zero", "Zero for the scoring point, or for the whole", "该采分点（或整题）给零分"
     COMMENT = "comment", "Comment; Esc leads back to the points", "写评语；Esc 回到采分点"
     FLAG = "flag", "Flags; a digit sets one", "标记；按数字选择"
     SKIP = "skip", "Skip: the response comes back at the end", "跳过：该作答最后再出现"
@@ -48,6 +50,8 @@ class Action(Named):
 BASE: Mapping[Action, str] = MappingProxyType(
     {
         Action.HALF: ".",
+        Action.FULL: "m",
+        Action.ZERO: "o",
         Action.COMMENT: "c",
         Action.FLAG: "f",
         Action.SKIP: "s",

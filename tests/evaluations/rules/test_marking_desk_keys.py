@@ -22,7 +22,7 @@ CHARACTERS = st.sampled_from([*"abcdefghijklmnopqrstuvwxyz.,;[]?/é", ""])
 
 def test_the_defaults_are_the_keys_that_the_protocol_names() -> None:
     keys = "".join(default(action) for action in Action)
-    assert keys == ".cfsueqanhp[]r?"
+    assert keys == ".mocfsueqanhp[]r?"
     assert translation({}) == {}
 
 

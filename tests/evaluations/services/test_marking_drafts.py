@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluations.models import Draft, Slot
-from evaluations.services.drafts import clean, save_draft, write_draft
+from evaluations.selectors.desk import desk_item
+from evaluations.services.drafts import clean, discard_change, save_draft, write_draft
 from gradeapp.accounts.models import User
 from gradeapp.refusals import Conflict
 from tests.evaluations.marking_world import NOW, answers_of, give, held_slot, small_round
@@ -53,6 +54,30 @@ def test_a_draft_after_the_saved_mark_is_refused(teacher: User, other_teacher: U
     with pytest.raises(Conflict, match="marked already"):
         save_draft(slot, teacher, sequence=2, content={}, now=NOW)
     assert Draft.objects.count() == 0
+    slot.refresh_from_db()
+    assert save_draft(slot, teacher, sequence=3, content={}, based_on_version=1, now=NOW)
+    assert desk_item(slot, teacher).drafted_at
+    give(answer, teacher, ["2", "1", "1"], based_on_version=1)
+    with pytest.raises(Conflict, match="marked already"):
+        save_draft(slot, teacher, sequence=4, content={}, based_on_version=1, now=NOW)
+
+
+def test_a_change_is_drafted_also_when_it_can_no_longer_be_saved(
+    teacher: User, other_teacher: User
+) -> None:
+    """Keeping a draft tells nothing of the other mark; a draft of an older version is not shown."""
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    for person in (teacher, other_teacher):
+        give(answer, person, ["1", "1", "1"])
+    slot = held_slot(answer, teacher)
+    content = {"points": ["3", "1", "1"], "comment": "late"}
+    assert save_draft(slot, teacher, sequence=1, content=content, based_on_version=1, now=NOW)
+    shown = desk_item(slot, teacher)
+    assert (shown.given.comment, shown.saved and shown.saved.points) == ("late", ("1", "1", "1"))
+    Draft.objects.update(content={**content, "version": 7})
+    assert desk_item(slot, teacher).given == shown.saved
+    discard_change(slot, teacher)
+    assert Draft.objects.count() == 0
 
 
 def test_a_draft_for_what_somebody_else_holds_is_refused(
@@ -74,6 +99,6 @@ def test_a_draft_for_what_somebody_else_holds_is_refused(
 )
 def test_a_draft_keeps_the_known_parts_at_bounded_length(content: dict[str, object]) -> None:
     kept = clean(content)
-    assert set(kept) == {"points", "total", "comment", "flags"}
+    assert set(kept) == {"points", "total", "comment", "flags", "version"}
     assert len(str(kept)) < 15_000
     assert "\\x00" not in repr(kept)

@@ -92,6 +92,33 @@ def final_of(answer: BlindAnswer) -> tuple[str, str] | None:
     return (f"{answer.final.value:.2f}", answer.final.rule) if answer.final else None
 
 
+def test_single_responses_go_back_and_their_teacher_alone_is_told(
+    pool: list[User], lead: User
+) -> None:
+    made = of_three(pool, 3)
+    teacher = pool[0]
+    mine = [one for one in answers_of(made) if teacher in planned_pair(one)]
+    for answer in mine:
+        give(answer, teacher, MIDDLE)
+    chosen = {"since": None, "aliases": [mine[0].alias, "R-none"]}
+    fall = fall_since(made, teacher, **chosen, with_arbitrated=False)  # type: ignore[arg-type]
+    assert [slot.answer for slot in fall.slots] == [mine[0]]
+    assert back(made, teacher, lead, **chosen) == (1, 0)
+    first, *others = [held_slot(answer, teacher) for answer in mine]
+    assert desk_item(first, teacher).came_back
+    assert not first.marked
+    assert all(slot.marked and not desk_item(slot, teacher).came_back for slot in others)
+    detail = AuditEntry.objects.latest("id").detail
+    assert detail["responses"] == sorted(chosen["aliases"])  # type: ignore[arg-type]
+    with pytest.raises(Conflict):
+        back(made, teacher, lead, since=None, aliases=["R-none"])
+    back(made, teacher, lead, since=None, aliases=[mine[1].alias], to_others=True)
+    other = mine[1].slots.get(void_version=1)
+    assert other.planned != teacher
+    other.holder = other.planned
+    assert not desk_item(other, other.planned).came_back  # type: ignore[arg-type]
+
+
 def test_a_mark_sent_back_falls_with_its_final_mark_and_is_settled_again(
     pool: list[User], lead: User
 ) -> None:

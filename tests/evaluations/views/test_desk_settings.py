@@ -36,12 +36,14 @@ def chosen(**own: str) -> dict[str, str]:
 
 
 def test_own_keys_stand_on_the_buttons_and_in_the_list(client: Client, made: MarkingRound) -> None:
-    sent = chosen(**{"key-undo": "z", "key-flag": "", "key-on": "j", "type_size": "130"})
+    own = {"key-undo": "z", "key-flag": "", "key-on": "j"}
+    sent = chosen(**own, type_size="130", advance="on")
     assert client.post(SETTINGS, sent).status_code == 302
     stored = DeskSettings.objects.get()
     assert stored.keys == {"undo": "z", "flag": "", "on": "j"}
     page = client.post(address("next", made), follow=True).text
     assert 'data-type-size="130"' in page
+    assert "data-advance" in page
     assert re.search(r">Undo <kbd>z</kbd>", page)
     assert re.search(r">Flag </summary>", page)
     assert "<dt><kbd>↓</kbd> <kbd>j</kbd> </dt><dd>Next scoring point</dd>" in page

@@ -72,8 +72,23 @@ def test_a_lead_marks_seed_answers_one_after_another_and_starts(
     assert "no reference mark yet" not in last
     assert list(SeedAnswer.objects.values_list("total", "author")) == [(10.5, lead.pk)] * 2
     client.post(reverse("rounds:start", args=[planned.public_id]))
+    planned.refresh_from_db()
+    assert planned.status == RoundStatus.OPEN
     assert "2 seed answers" in page_of(client, planned)
     assert client.post(seed_page(one), given).status_code == 409
+
+
+def test_starting_with_unmarked_seed_answers_asks_first(planned: MarkingRound, lead: User) -> None:
+    client, start = logged_in(lead), reverse("rounds:start", args=[planned.public_id])
+    asked = client.post(start)
+    assert asked["Location"] == reverse("rounds:round", args=[planned.public_id]) + "?start"
+    assert "Start with 2 unmarked seed answers?" in client.get(asked["Location"]).text
+    planned.refresh_from_db()
+    assert planned.status == RoundStatus.PLANNED
+    client.post(start, {"anyway": "yes"})
+    planned.refresh_from_db()
+    assert planned.status == RoundStatus.OPEN
+    assert not planned.answers.filter(role=AnswerRole.SEED).exists()
 
 
 def test_seeds_stay_hidden_from_a_lead_who_marks_in_the_round(

@@ -1,0 +1,68 @@
+// A mark that does not fit is refused at its field, at once, on every page where marks are typed. The
+// form says the sentences (data-above, data-wrong) and the step, the field or its point the full marks.
+const FIELD = "form[data-above] .point-entry";
+
+const fullOf = (field) => Number(field.dataset.full ?? field.closest("[data-full]").dataset.full);
+// At the desk a number that ends with "." is a half more.
+function valueOf(field) {
+  const text = field.value.trim().replace(/[,。，]/, ".");
+  return Number(field.form.id === "marks" && /^\d*\.$/.test(text) ? `${text}5` : text);
+}
+
+function fault(field, isFinished) {
+  const { above, wrong, step } = field.form.dataset;
+  const value = valueOf(field);
+  if (field.value.trim() === "") return "";
+  const said = (sentence) =>
+    sentence.replace("%mark%", field.value.trim()).replace("%full%", fullOf(field)).replace("%step%", step);
+  if (value > fullOf(field)) return said(above);
+  const steps = value / Number(step);
+  const fits = value >= 0 && (Number.isInteger(steps) || value === fullOf(field));
+  // While one types, a number may still become one that fits.
+  return isFinished && !fits ? said(wrong) : "";
+}
+
+function say(field, sentence) {
+  const place = field.closest("tr")?.querySelector("th, td") ?? field.parentElement;
+  const id = `fault-${field.name}`;
+  document.getElementById(id)?.remove();
+  if (!sentence) {
+    field.removeAttribute("aria-invalid");
+    field.removeAttribute("aria-describedby");
+    return;
+  }
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", id);
+  const said = document.createElement("p");
+  said.id = id;
+  said.className = "field-error mark-fault";
+  said.setAttribute("role", "alert");
+  said.append(sentence);
+  place.append(said);
+}
+
+export const fits = (field) => fault(field, true) === "";
+
+// The sentence goes as soon as the mark fits; one that never can is told while it is typed.
+document.addEventListener("input", (event) => {
+  if (event.target.matches?.(FIELD)) say(event.target, fault(event.target, false));
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches?.(FIELD)) say(event.target, fault(event.target, true));
+});
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    if (!event.target.matches("form[data-above]")) return;
+    const bad = [...event.target.querySelectorAll(".point-entry")].find((field) => fault(field, false));
+    if (!bad) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    say(bad, fault(bad, false));
+    bad.focus();
+    bad.scrollIntoView({ block: "nearest" });
+  },
+  { capture: true },
+);
