@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from statistics import median
 from typing import Any
 from uuid import UUID
 
@@ -69,6 +70,20 @@ class PointRow:
         """How far the markers are apart on this point."""
         values = [value for _, value in self.given if value is not None]
         return max(values, default=Decimal(0)) - min(values, default=Decimal(0))
+
+    @property
+    def cells(self) -> list[tuple[str, Decimal, str]]:
+        """Kind and value of each mark; "up" or "down" for those farthest from the middle."""
+        middle = median(value for _, value in self.given) if self.given else Decimal(0)
+        most = max((abs(value - middle) for _, value in self.given), default=Decimal(0))
+        return [
+            (kind, value, "" if not most or abs(value - middle) < most else _way(value - middle))
+            for kind, value in self.given
+        ]
+
+
+def _way(difference: Decimal) -> str:
+    return "up" if difference > 0 else "down"
 
 
 @dataclass(frozen=True, slots=True)

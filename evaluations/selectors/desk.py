@@ -20,6 +20,7 @@ from evaluations.rules.marking.blinding import BlindItem
 from evaluations.rules.marking.plain_number import plain
 from gradeapp.accounts.models import User
 from gradeapp.prepared import prepared
+from questions.rules.question_parts import split_passage
 from questions.rules.rubric import RubricLines
 from questions.selectors.bank import image_addresses
 from questions.selectors.rubrics import frozen
@@ -89,6 +90,16 @@ class DeskItem:
     drafted_at: datetime | None
     given: Given
     saved: Given | None
+
+    @property
+    def passage(self) -> str:
+        """What stands before the first numbered question; it may be folded."""
+        return split_passage(self.item.stem)[0]
+
+    @property
+    def questions(self) -> str:
+        """The questions, or the whole text where they are not numbered; never folded."""
+        return split_passage(self.item.stem)[1]
 
     @property
     def came_back(self) -> bool:

@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 
 from evaluations.forms.marks import Line
 from evaluations.rules.marking.desk_keys import Action
+from questions.rules.question_parts import Part, split_subs
 
 register = template.Library()
 
@@ -42,3 +43,9 @@ def _point(line: Line, lang: str, images: tuple[tuple[str, str], ...], language:
 def does(action: Action) -> str:
     """What a key does, in the reader's language."""
     return action.label(get_language() or "en")
+
+
+@register.filter
+def in_parts(text: str) -> tuple[Part, ...]:
+    """A text cut where its sub-questions begin: ``{% for part in item.answer_key|in_parts %}``."""
+    return split_subs(text)

@@ -135,7 +135,17 @@ export function activate(point, scroll = true) {
   const target = entryOf(point) ?? radiosOf(point).find((radio) => radio.checked) ?? radiosOf(point)[0];
   target.focus({ preventScroll: true });
   if (entryOf(point)) target.select();
-  if (scroll) point.scrollIntoView({ block: "nearest" });
+  if (scroll) reveal(point);
+}
+
+// Where the list scrolls by itself the page stays: its panel may stand over the end of the page.
+function reveal(point) {
+  if (!listScrolls(point)) return point.scrollIntoView({ block: "nearest" });
+  const list = point.closest(".points");
+  const [box, own] = [list.getBoundingClientRect(), point.getBoundingClientRect()];
+  const below = Math.min(own.bottom - box.bottom, own.top - box.top);
+  if (own.top < box.top) list.scrollTop -= box.top - own.top;
+  else if (below > 0) list.scrollTop += below;
 }
 
 const active = () => points().find((point) => point.hasAttribute("data-active")) ?? points()[0];

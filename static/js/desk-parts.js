@@ -1,4 +1,4 @@
-// Question, answer key, analysis and rulings: one column, a tab for each.
+// Question, answer key, analysis and rulings: a tab for each; the question scrolls apart from the rest.
 const CLICKED_MS = 500; // scrolling that follows a click does not choose another tab
 let clickedAt = 0;
 
@@ -7,8 +7,13 @@ function mark(tab) {
   tab.setAttribute("aria-current", "true");
 }
 
-export function choosePart(tab) {
+// Scrolling that a script starts chooses no tab either.
+export function holdTabs() {
   clickedAt = performance.now();
+}
+
+function choosePart(tab) {
+  holdTabs();
   mark(tab);
 }
 
@@ -22,9 +27,10 @@ function showPart(tab) {
 function followScroll(body) {
   if (performance.now() - clickedAt < CLICKED_MS) return;
   const top = body.getBoundingClientRect().top + 60;
-  const passed = [...document.querySelectorAll("[data-part]")].filter(
-    (tab) => document.querySelector(tab.hash)?.getBoundingClientRect().top <= top,
-  );
+  const passed = [...document.querySelectorAll("[data-part]")].filter((tab) => {
+    const section = body.querySelector(tab.hash);
+    return section && section.getBoundingClientRect().top <= top;
+  });
   if (passed.length) mark(passed.at(-1));
 }
 

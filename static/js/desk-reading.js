@@ -1,15 +1,14 @@
-// Reading: a long question folds, pictures open in large. The question
+// Reading: a long passage folds, pictures open in large. The question
 // stays where it was while responses to it change: htmx keeps its element, this its scrolling.
 import { offerZoom } from "./desk-zoom.js";
 
-const MOST_SHARE = 0.55; // of its column, from which on a question counts as long
-let place = { id: "", top: 0 };
+let place = { id: "", tops: [] };
 
 const column = () => document.querySelector(".desk-question");
-const body = () => column()?.querySelector(".desk-body");
+const bodies = () => [...column().querySelectorAll(".desk-body")];
 
 export function keepPlace() {
-  if (column()) place = { id: column().id, top: body().scrollTop };
+  if (column()) place = { id: column().id, tops: bodies().map((body) => body.scrollTop) };
 }
 
 // ---- folding ----
@@ -23,12 +22,12 @@ function fold(button, isFolded) {
   label(button, isFolded);
 }
 
-// Only where something follows that the question would push out of sight.
+// Only a passage that pushes its questions out of sight; the questions never fold.
 function foldIfLong() {
-  const asked = document.getElementById("asked");
   const button = column().querySelector("[data-fold]");
-  const isLong = asked.scrollHeight > body().clientHeight * MOST_SHARE;
-  if (!button.hidden || !isLong || !document.querySelector("#part-key, #part-analysis")) return;
+  if (!button?.hidden) return;
+  const body = button.closest(".desk-body");
+  if (body.scrollHeight <= body.clientHeight) return;
   button.hidden = false;
   fold(button, true);
 }
@@ -43,14 +42,14 @@ export function settleReading() {
   if (!column()) return;
   offerZoom(document.getElementById("desk"));
   foldIfLong();
-  if (place.id === column().id) body().scrollTop = place.top;
+  if (place.id === column().id) bodies().forEach((body, at) => (body.scrollTop = place.tops[at]));
 }
 
 // A picture that arrives later makes its question longer.
 document.addEventListener(
   "load",
   (event) => {
-    if (event.target.matches?.("#asked img")) foldIfLong();
+    if (event.target.matches?.("#part-question img")) foldIfLong();
   },
   { capture: true },
 );

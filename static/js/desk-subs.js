@@ -1,9 +1,11 @@
-// Sub-questions line up: a click on (2), wherever it stands, brings (2) of the question (or of its
-// key, whichever is read) to the top, and with it (2) of the response and of the scoring points.
-import { choosePart } from "./desk-parts.js";
+// Sub-questions line up: a click on (2), wherever it stands, brings (2) of the question, of its key,
+// of the response and of the scoring points to the top. The key follows what is read and marked.
+import { holdTabs } from "./desk-parts.js";
 
 const ROMAN = { I: 1, V: 5, X: 10 };
+const JUMPED_MS = 500; // scrolling that follows a jump leads nowhere else
 let now = 0;
+let jumpedAt = 0;
 
 const nav = () => document.getElementById("subs");
 
@@ -18,9 +20,6 @@ function numberOf(text) {
 const all = (root) => [...root.querySelectorAll(".sub-number")];
 const first = (root, number) => root && all(root).find((mark) => numberOf(mark.textContent) === number);
 
-const parts = () => [...document.querySelectorAll("[data-part]")];
-const section = (tab) => document.querySelector(tab.hash);
-
 // ---- jumping ----
 // In a box of its own a mark goes to the top; where the page scrolls, only the response moves.
 function bring(mark, box, movesPage = false) {
@@ -30,19 +29,32 @@ function bring(mark, box, movesPage = false) {
   else if (movesPage) mark.scrollIntoView({ block: "start" });
 }
 
-// The part that is read, or the next one that has the number when it is asked for again.
-function bringPart(number, again) {
-  const having = parts().filter((tab) => first(section(tab), number));
-  if (!having.length) return;
-  const at = having.findIndex((tab) => tab.hasAttribute("aria-current"));
-  const tab = having[again ? (at + 1) % having.length : Math.max(at, 0)];
-  bring(first(section(tab), number), document.querySelector(".desk-question .desk-body"));
-  choosePart(tab);
+// In the question and in the key alike; its part of the key is marked, too.
+function bringParts(number) {
+  holdTabs();
+  const [question, key] = [".desk-asked .desk-body", ".desk-key .desk-body"].map((one) => document.querySelector(one));
+  if (question) bring(first(question, number), question);
+  if (!key) return;
+  const part = key.querySelector(`[data-part-of="${number}"]`) ?? first(key, number);
+  bring(part, key);
+}
+
+// What one marks or reads now: the part of the key for it comes into sight beside it.
+function follow(number) {
+  const key = document.querySelector(".desk-key .desk-body");
+  if (!key || !number || number === now) return;
+  const part = key.querySelector(`[data-part-of="${number}"]`);
+  if (!part) return;
+  now = number;
+  holdTabs();
+  bring(part, key);
+  show();
 }
 
 function jump(number) {
   const response = document.querySelector(".desk-response .desk-body");
-  bringPart(number, number === now);
+  jumpedAt = performance.now();
+  bringParts(number);
   bring(first(response, number), response, true);
   bring(document.querySelector(`.points [data-sub="${number}"]`), document.querySelector(".points"));
   now = number;
@@ -62,6 +74,9 @@ function show() {
   buttons[at - 1]?.setAttribute("data-key", "[");
   for (const mark of all(document.getElementById("desk"))) {
     mark.classList.toggle("sub-here", numberOf(mark.textContent) === now);
+  }
+  for (const part of document.querySelectorAll("[data-part-of]")) {
+    part.classList.toggle("part-here", Number(part.dataset.partOf) === now);
   }
 }
 
@@ -92,3 +107,23 @@ document.addEventListener("click", (event) => {
   if (!chosen) return;
   jump(Number(chosen.dataset.number ?? chosen.dataset.sub) || numberOf(chosen.textContent));
 });
+
+// The sub-question of the scoring point in colour.
+document.addEventListener("focusin", (event) => {
+  let line = event.target.closest?.("#marks .points > li");
+  while (line && !line.dataset.sub) line = line.previousElementSibling;
+  if (line) follow(Number(line.dataset.sub));
+});
+
+// The sub-question that stands at the top of the response while it is scrolled.
+document.addEventListener(
+  "scroll",
+  (event) => {
+    if (!event.target.matches?.(".desk-response .desk-body")) return;
+    if (performance.now() - jumpedAt < JUMPED_MS) return;
+    const top = event.target.getBoundingClientRect().top + 60;
+    const passed = all(event.target).filter((mark) => mark.getBoundingClientRect().top <= top);
+    if (passed.length) follow(numberOf(passed.at(-1).textContent));
+  },
+  { capture: true, passive: true },
+);

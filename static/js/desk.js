@@ -46,7 +46,7 @@ document.addEventListener("click", (event) => {
   const label = event.target.closest("label[for=comment]");
   if (!label) return;
   event.preventDefault();
-  label.control.focus();
+  label.control.focus({ preventScroll: true });
   label.control.setSelectionRange(label.control.textLength, label.control.textLength);
 });
 

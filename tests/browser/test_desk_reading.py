@@ -59,6 +59,7 @@ def test_the_question_stays_while_responses_change(
     asked = page.locator("#asked")
     expect(asked).to_have_class("rich fold folded")  # so that the answer key is in sight
     expect(page.locator("#part-key")).to_be_in_viewport()
+    expect(page.get_by_text("How far?")).to_be_in_viewport()  # questions never fold
     keys(page, "p")
     expect(asked).to_have_class("rich fold")
     keys(page, "a", "]", "]")

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
-from evaluations.models import DeskSettings, Mark, MarkingRound
+from evaluations.models import DeskSettings, Mark, MarkingRound, Response
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start
@@ -120,31 +120,33 @@ def test_an_own_mark_is_read_then_changed_until_it_is_counted(
     site.troubles.clear()  # the browser itself reports the 409
 
 
-def in_sight(page: Page) -> bool:
-    """Whether the active point stands whole between the header and the bar that saves."""
-    return bool(
-        page.evaluate("""() => {
-          const point = document.querySelector(".point[data-active]").getBoundingClientRect();
-          const top = document.querySelector("header").getBoundingClientRect().bottom;
-          const bar = document.querySelector(".desk-save").getBoundingClientRect().top;
-          return point.top >= top - 1 && point.bottom <= bar + 1;
-        }""")
-    )
+REACH = """() => {
+  const box = (one) => document.querySelector(one).getBoundingClientRect();
+  const inside = (one, top, bottom) => one.height > 0 && one.top >= top - 1 && one.bottom <= bottom + 1;
+  const list = box(".points");
+  const entry = document.querySelector(".point[data-active] .chips").getBoundingClientRect();
+  return inside(entry, list.top, list.bottom) && inside(box(".desk-save"), 0, innerHeight)
+    && inside(box("#comment"), 0, innerHeight) && box("#marks").top > innerHeight / 3;
+}"""
 
 
-def test_on_a_phone_one_reads_first_and_the_bar_covers_no_point(
-    site: Site, made: MarkingRound, teacher: User
+@pytest.mark.parametrize("size", [(390, 844), (720, 450)])
+def test_on_a_phone_and_at_200_per_cent_the_marks_are_in_reach(
+    size: tuple[int, int], site: Site, made: MarkingRound, teacher: User
 ) -> None:
-    page = site.open(teacher, viewport={"width": 390, "height": 844})
+    """Beside a response of many screens: its points, the comment and the button that saves."""
+    Response.objects.update(text=LONG)
+    page = site.open(teacher, viewport={"width": size[0], "height": size[1]})
     first = start(page)
     assert page.evaluate("scrollY") == 0
     for digit in "326":
-        keys(page, digit)
-        keys(page, "ArrowDown")
-        assert in_sight(page)
+        assert page.evaluate(REACH)
+        keys(page, digit, "ArrowDown")
     keys(page, "ArrowUp", "ArrowUp")
-    assert in_sight(page)
-    assert page.evaluate("scrollY") > 0
+    assert page.evaluate("scrollY") == 0  # the page stays where one reads
+    page.mouse.wheel(0, 1500)
+    page.wait_for_function("scrollY > 1000")
+    assert page.evaluate(REACH)
     keys(page, "Enter")
     expect_another(page, first)
     assert page.evaluate("scrollY") == 0
