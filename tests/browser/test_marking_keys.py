@@ -122,7 +122,8 @@ def test_an_own_mark_is_read_then_changed_until_it_is_counted(
 
 REACH = """() => {
   const box = (one) => document.querySelector(one).getBoundingClientRect();
-  const inside = (one, top, bottom) => one.height > 0 && one.top >= top - 1 && one.bottom <= bottom + 1;
+  const inside = (one, top, bottom) =>
+    one.height > 0 && one.top >= top - 1 && one.bottom <= bottom + 1;
   const list = box(".points");
   const entry = document.querySelector(".point[data-active] .chips").getBoundingClientRect();
   return inside(entry, list.top, list.bottom) && inside(box(".desk-save"), 0, innerHeight)
