@@ -72,12 +72,14 @@ class PointRow:
         return max(values, default=Decimal(0)) - min(values, default=Decimal(0))
 
     @property
-    def cells(self) -> list[tuple[str, Decimal, str]]:
+    def cells(self) -> list[tuple[str, Decimal | None, str]]:
         """Kind and value of each mark; "up" or "down" for those farthest from the middle."""
-        middle = median(value for _, value in self.given) if self.given else Decimal(0)
-        most = max((abs(value - middle) for _, value in self.given), default=Decimal(0))
+        known = [value for _, value in self.given if value is not None]
+        middle = median(known) if known else Decimal(0)
+        most = max((abs(value - middle) for value in known), default=Decimal(0))
+        far = {value for value in known if most and abs(value - middle) == most}
         return [
-            (kind, value, "" if not most or abs(value - middle) < most else _way(value - middle))
+            (kind, value, _way(value - middle) if value is not None and value in far else "")
             for kind, value in self.given
         ]
 
