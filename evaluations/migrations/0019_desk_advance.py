@@ -20,7 +20,7 @@ def keep_chosen_keys(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0014_practice_rounds")]
+    dependencies = [("evaluations", "0018_attempt_shows_rubric")]
 
     operations = [
         migrations.AddField("desksettings", "advance", models.BooleanField(default=False)),
