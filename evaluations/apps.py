@@ -9,6 +9,13 @@ class EvaluationsConfig(AppConfig):
     verbose_name = _("evaluations")
 
     def ready(self) -> None:
-        from evaluations.selectors.waiting import evaluations_waiting
+        """Register what each feature counts for the home page."""
+        from evaluations.selectors.answer_check_queue import checks_waiting
+        from evaluations.selectors.desk_home import marks_waiting
+        from evaluations.selectors.waiting_imports import imports_waiting
+        from evaluations.selectors.waiting_rounds import rounds_waiting
+        from evaluations.selectors.waiting_runs import runs_waiting
 
-        register(evaluations_waiting)
+        for provider in (marks_waiting, rounds_waiting, imports_waiting, checks_waiting):
+            register(provider)
+        register(runs_waiting)

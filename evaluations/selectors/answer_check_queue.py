@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import AnswerCheck, CheckSample, Response, Run
 from evaluations.models.vocabulary import CheckSource, RunPurpose
@@ -20,6 +23,7 @@ from evaluations.selectors.answer_checks import (
 )
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import ROLE_CAPABILITIES, Capability
+from gradeapp.waiting import Waiting
 from questions.rules.spread import beginning
 
 # Below it the wordings are weak: a letter in brackets, or one that a text begins with.
@@ -155,3 +159,10 @@ def own_check(response: Response, user: User) -> AnswerCheck | None:
     """What *user* says of *response* by now."""
     rows = response.answer_checks.filter(checker=user, followed_by__isnull=True)
     return rows.order_by("pk").last()
+
+
+def checks_waiting(user: User) -> Iterator[Waiting]:
+    """Yield the readings that wait for a check by *user*."""
+    if user.may(Capability.CHECK_ANSWERS):
+        unread, _more = left(waiting(user, QueueChoice()))
+        yield Waiting(_("Readings of answers to check"), unread, reverse("checks:overview"))

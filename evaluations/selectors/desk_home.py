@@ -5,18 +5,22 @@ All of it is read from what the teacher's queue would give and from own rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Draft, Slot
 from evaluations.models.vocabulary import LIVE
 from evaluations.selectors.desk import OwnRound, own_rounds
 from evaluations.selectors.queue import free_for, slots_open_to
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from gradeapp.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,12 @@ def home_rounds(teacher: User, now: datetime) -> list[HomeRound]:
         )
         for one in own_rounds(teacher)
     ]
+
+
+def marks_waiting(user: User) -> Iterator[Waiting]:
+    """Yield the responses that wait for a mark by *user*."""
+    if user.may(Capability.MARK):
+        yield Waiting(_("Responses to mark"), waiting_of(user), reverse("marking:home"))
 
 
 def waiting_of(teacher: User) -> int:
