@@ -72,7 +72,7 @@ def model_run() -> Iterator[None]:
     from bench.bench_generation import ROOT, endpoint
     from evaluations.llm.scripted import MODEL_NAME
     from evaluations.models import Response
-    from evaluations.services.endpoints import save_endpoint
+    from evaluations.runs.services.endpoints import save_endpoint
 
     with endpoint(LATENCY) as base_url:
         save_endpoint(

@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from bench.measured import Measured, arguments, show
-from evaluations.rules.extraction.blanks import read_exact_answer
-from evaluations.rules.scoring.exact_match import exact_match
-from evaluations.rules.scoring.math_equivalence import equivalent
+from evaluations.reading.rules.extraction.blanks import read_exact_answer
+from evaluations.reading.rules.scoring.exact_match import exact_match
+from evaluations.reading.rules.scoring.math_equivalence import equivalent
 
 LENGTH = 1_000
 REMARKS = (

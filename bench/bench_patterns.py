@@ -16,8 +16,13 @@ import time
 from random import Random
 
 from bench.measured import Measured, arguments, show
-from evaluations.rules.extraction.pattern_mining import Output, Settings, cover, find_patterns
-from evaluations.rules.extraction.source_text import plain_source
+from evaluations.reading.rules.extraction.pattern_mining import (
+    Output,
+    Settings,
+    cover,
+    find_patterns,
+)
+from evaluations.reading.rules.extraction.source_text import plain_source
 
 PAPER = 66_744
 LENGTH = 1_000

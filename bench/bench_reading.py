@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 
 from bench.measured import Measured, arguments, show
-from evaluations.rules.extraction.cascade import read_answer
+from evaluations.reading.rules.extraction.cascade import read_answer
 from questions.rules.vocabulary import QuestionType
 
 RESPONSES = 66_744

@@ -134,7 +134,7 @@ def bare() -> float:
 def rescored(count: int) -> float:
     """Seconds of the background job, which must add both scores of every response."""
     from evaluations.models import Rescoring
-    from evaluations.services.rescoring_jobs import start_rescoring, work_on_rescoring
+    from evaluations.reading.services.rescoring_jobs import start_rescoring, work_on_rescoring
 
     job = start_rescoring(None, None, acting_user=None)
     started = time.perf_counter()

@@ -73,7 +73,7 @@ def claims(opened: Opened, people: list[Any]) -> Asked:
     """The first claim of every teacher."""
     from django.utils import timezone
 
-    from evaluations.services.slots import claim_next
+    from evaluations.marking.desk.services.slots import claim_next
 
     asked = Asked()
     for person in people:

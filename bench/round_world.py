@@ -11,6 +11,10 @@ from itertools import groupby, islice
 from django.db import connection, transaction
 
 from bench.bank_world import source
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.rules.arbitration import Rule
+from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
@@ -22,10 +26,6 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import AnswerRole, RunPurpose, RunStatus, SlotKind
-from evaluations.rules.marking.arbitration import Rule
-from evaluations.rules.marking.scheme import Scheme
-from evaluations.selectors.round_choice import ResponseChoice
-from evaluations.services.rounds import open_round
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles

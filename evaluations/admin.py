@@ -34,7 +34,7 @@ from evaluations.models import (
     Run,
     Slot,
 )
-from evaluations.services.endpoints import save_endpoint
+from evaluations.runs.services.endpoints import save_endpoint
 
 
 class ReadOnly(admin.ModelAdmin):

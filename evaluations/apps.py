@@ -10,11 +10,11 @@ class EvaluationsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what each feature counts for the home page."""
-        from evaluations.selectors.answer_check_queue import checks_waiting
-        from evaluations.selectors.desk_home import marks_waiting
-        from evaluations.selectors.waiting_imports import imports_waiting
-        from evaluations.selectors.waiting_rounds import rounds_waiting
-        from evaluations.selectors.waiting_runs import runs_waiting
+        from evaluations.imports.selectors.waiting import imports_waiting
+        from evaluations.marking.desk.selectors.desk_home import marks_waiting
+        from evaluations.marking.rounds.selectors.waiting import rounds_waiting
+        from evaluations.reading.selectors.answer_check_queue import checks_waiting
+        from evaluations.runs.selectors.waiting import runs_waiting
 
         for provider in (marks_waiting, rounds_waiting, imports_waiting, checks_waiting):
             register(provider)

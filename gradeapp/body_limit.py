@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, Refusal
+from gradeapp.common.refusals import BadInput, Refusal
 
 View = Callable[..., HttpResponse]
 # Read and thrown away, so that a browser that is still sending comes to see the sentence.

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db.utils import OperationalError, ProgrammingError
 
-from gradeapp.refusals import Refusal
+from gradeapp.common.refusals import Refusal
 
 
 class GradeappCommand(BaseCommand):

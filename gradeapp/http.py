@@ -12,7 +12,7 @@ from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control
 from rest_framework.response import Response
 
-from gradeapp.refusals import Refusal
+from gradeapp.common.refusals import Refusal
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 

@@ -95,7 +95,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "gradeapp.context.navigation",
             ],
-            "builtins": ["gradeapp.moments"],
+            "builtins": ["gradeapp.common.times"],
         },
     }
 ]

@@ -18,7 +18,7 @@ urlpatterns = [
     path("questions/", include("questions.urls")),
     path("", include("evaluations.urls")),
     path("api/v1/", include("questions.api.urls")),
-    path("api/v1/", include("evaluations.api.urls")),
+    path("api/v1/", include("evaluations.api_urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("admin/", admin.site.urls),
 ]

@@ -28,7 +28,7 @@ SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 # A run on a second database need not ask again: rooms that know no database, and doors, behind
 # which it meets the same services and selectors.
-PURE_ROOMS = frozenset({"rules", "llm", "importers", "exports"})
+PURE = re.compile(r"/(llm|statistics)/|_rules\.py$")
 DOORS = re.compile(r"/(views|api)/|_(pages?|api)\.py$")
 
 
@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     root = Path(__file__).parent
     for item in items:
         of_all = item.path.parent == root and item.path.name != "test_migrations.py"
-        pure = PURE_ROOMS & set(item.path.parts)
+        pure = PURE.search(item.path.as_posix())
         door = DOORS.search(item.path.as_posix())
         if pure or door or of_all or item.get_closest_marker("shareddata"):
             item.add_marker(pytest.mark.once)

@@ -19,8 +19,8 @@ from bench.browsing import form_in
 from bench.desk_world import Saved, make_world, what_went_wrong
 from bench.gaokao_shape import write_folder
 from bench.measured import Measured, percentile, show
-from evaluations.services.marking import save_mark
-from evaluations.services.slots import claim_next
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.slots import claim_next
 from gradeapp.accounts.models import User
 from questions.importers.gaokao_bench import read_gaokao_bench
 

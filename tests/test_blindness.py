@@ -25,6 +25,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import (
     BlindAnswer,
     CapabilityJudgement,
@@ -40,8 +42,6 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import Flag, SlotKind
-from evaluations.rules.marking.scheme import Scheme
-from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import NOW, RUBRIC, answers_of, give, held_slot, small_round

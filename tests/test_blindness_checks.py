@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
+from evaluations.marking.desk.selectors.desk import desk_item, own_progress
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.monitoring.selectors.sending_back import Reach
+from evaluations.marking.monitoring.services.marking_again import mark_again
+from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
-from evaluations.rules.marking.scheme import Scheme
-from evaluations.selectors.desk import desk_item, own_progress
-from evaluations.selectors.sending_back import Reach
-from evaluations.services.marking_again import mark_again
-from evaluations.services.sending_back import send_back
-from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (

@@ -9,8 +9,8 @@ from datetime import date
 import pytest
 from django.urls import reverse
 
+from evaluations.marking.sheets.services.marking_sheets import take_sheet
 from evaluations.models import MarkingSheet
-from evaluations.services.marking_sheets import take_sheet
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import NOW
 from tests.test_blindness import CANARY, HTMX, WORLDS, World, look, world

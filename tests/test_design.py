@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 ROOT = Path(settings.BASE_DIR)
 STYLES = sorted((ROOT / "static" / "css").glob("*.css"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
-SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
+SCRIPTS = sorted((ROOT / "static" / "js").rglob("*.js"))
 TOKENS = (ROOT / "static" / "css" / "tokens.css").read_text()
 
 

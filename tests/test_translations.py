@@ -12,7 +12,7 @@ import polib
 import pytest
 from django.utils.translation.template import templatize
 
-from questions.rules.vocabulary import Named
+from gradeapp.common.named import Named
 from tests import translation_sources as sources
 from tests.translation_sources import Message
 from tests.visible_text import KNOWN_WORDS, latin_words, visible_text

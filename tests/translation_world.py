@@ -8,6 +8,10 @@ from decimal import Decimal
 
 from django.urls import reverse
 
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish
+from evaluations.marking.rounds.services.round_planning import plan_round
+from evaluations.marking.rounds.services.round_settings import RoundSettings
+from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import (
     Attempt,
     BlindAnswer,
@@ -31,15 +35,11 @@ from evaluations.models.vocabulary import (
     RunPurpose,
     RunStatus,
 )
-from evaluations.rules.marking.scheme import Scheme
-from evaluations.selectors.round_choice import ResponseChoice, SeedWish
-from evaluations.services.endpoints import save_endpoint
-from evaluations.services.pattern_decisions import accept_pattern
-from evaluations.services.pattern_searches import start_search
-from evaluations.services.rescoring_jobs import start_rescoring
-from evaluations.services.round_planning import plan_round
-from evaluations.services.round_settings import RoundSettings
-from evaluations.services.runs import start_run
+from evaluations.reading.services.pattern_decisions import accept_pattern
+from evaluations.reading.services.pattern_searches import start_search
+from evaluations.reading.services.rescoring_jobs import start_rescoring
+from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Dataset, LabelOpinion, Question, Task

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.rules.scoring.policies import Policy
-from evaluations.selectors.report_params import ReportParams
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reports.selectors.report_params import ReportParams
 
 
 def add_report_arguments(parser: ArgumentParser) -> None:

@@ -6,7 +6,7 @@ Their scores are made anew by ``manage.py score --all``, or by *Rescoring* on th
 from django.db import migrations, models
 from django.db.models.functions import Length
 
-from evaluations.rules.scoring.error_texts import MOST_OF_A_PAGE, is_error_text
+from evaluations.reading.rules.scoring.error_texts import MOST_OF_A_PAGE, is_error_text
 
 BATCH = 1_000
 

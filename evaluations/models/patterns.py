@@ -9,7 +9,7 @@ from django.db import models
 
 from evaluations.models.runs import Run
 from evaluations.models.vocabulary import PatternVerdict
-from questions.models.background_work import BackgroundWork
+from gradeapp.common.background_work.models import BackgroundWork
 
 
 class PatternSearch(BackgroundWork):

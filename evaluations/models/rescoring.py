@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from evaluations.models.runs import Run
-from questions.models.background_work import BackgroundWork
+from gradeapp.common.background_work.models import BackgroundWork
 
 
 class Rescoring(BackgroundWork):

@@ -16,7 +16,7 @@ class Response(models.Model):
     """What a model wrote, exactly as it came.
 
     ``is_error_text``: what was imported is a message of a program instead of an answer
-    (``evaluations.rules.scoring.error_texts``). It earns nothing, and ``strict`` does
+    (``evaluations.reading.rules.scoring.error_texts``). It earns nothing, and ``strict`` does
     not count it.
 
     ``strict_score`` and ``published_score`` point to the score that counts under each

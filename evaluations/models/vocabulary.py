@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from questions.rules.vocabulary import Named
+from gradeapp.common.named import Named
 
 
 class RunStatus(Named):

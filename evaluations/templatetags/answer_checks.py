@@ -11,10 +11,10 @@ from django.utils.translation import get_language, gettext_lazy
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import CheckSource
-from evaluations.rules.extraction.fallback_reply import ReplyStatus
-from evaluations.rules.extraction.outcome import Outcome
-from evaluations.selectors.model_reading import ReadByModel, read_by_model
-from evaluations.selectors.reading_labour import Labour, labour
+from evaluations.reading.rules.extraction.fallback_reply import ReplyStatus
+from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.selectors.model_reading import ReadByModel, read_by_model
+from evaluations.reading.selectors.reading_labour import Labour, labour
 
 register = template.Library()
 R = ReplyStatus

@@ -11,11 +11,11 @@ from django.utils.http import urlencode
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from evaluations.capability.rules.dimensions import Dimension, asked_of
+from evaluations.capability.rules.weaknesses import Weakness
 from evaluations.models import CapabilityJudgement, CapabilityReview, Run
 from evaluations.models.vocabulary import ReviewStatus
-from evaluations.rules.analysis.dimensions import Dimension, asked_of
-from evaluations.rules.analysis.weaknesses import Weakness
-from evaluations.rules.statistics.tally import ALL
+from evaluations.statistics.tally import ALL
 from questions.rules.label_agreement import NO_PAIRS
 
 register = template.Library()

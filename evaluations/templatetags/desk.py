@@ -11,8 +11,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from evaluations.forms.marks import Line
-from evaluations.rules.marking.desk_keys import Action
+from evaluations.marking.desk.forms.marks import Line
+from evaluations.marking.desk.rules.desk_keys import Action
 from questions.rules.question_parts import Part, split_subs
 
 register = template.Library()
@@ -36,7 +36,7 @@ def point(line: Line, lang: str, images: Mapping[str, str]) -> SafeString:
 @lru_cache(maxsize=4000)
 def _point(line: Line, lang: str, images: tuple[tuple[str, str], ...], language: str) -> SafeString:
     context = {"line": line, "lang": lang, "desk": {"images": dict(images)}}
-    return render_to_string("evaluations/marking/_point.html", context)
+    return render_to_string("evaluations/marking/desk/_point.html", context)
 
 
 @register.filter

@@ -12,22 +12,23 @@ from uuid import UUID
 from django import template
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import get_language, gettext_lazy, pgettext
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
 
-from evaluations.exports.number_text import interval_text, number_text, plain_points
-from evaluations.exports.page_tables import Gap
-from evaluations.rules.marking.arbitration import Rule
-from evaluations.rules.scoring.outcomes import LedgerOutcome
-from evaluations.rules.scoring.policies import Policy
-from evaluations.rules.statistics.coverage import Coverage, Shortfalls
-from evaluations.rules.statistics.figure import Figure
-from evaluations.rules.statistics.ledger import outcome_of
-from evaluations.rules.statistics.rows import ScoredAnswer
-from evaluations.rules.statistics.tally import ALL
-from evaluations.selectors.report_params import ReportParams, round_names
+from evaluations.marking.rules.arbitration import Rule
+from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reports.rules.page_tables import Gap
+from evaluations.reports.selectors.report_params import ReportParams, round_names
+from evaluations.statistics.coverage import Coverage, Shortfalls
+from evaluations.statistics.figure import Figure
+from evaluations.statistics.ledger import outcome_of
+from evaluations.statistics.number_text import interval_text, number_text, plain_points
+from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.tally import ALL
+from gradeapp.common.choices import label
 from questions.models import Question
-from questions.rules.vocabulary import ItemStatus, Named, Part, Subject
+from questions.rules.vocabulary import ItemStatus, Part, Subject
 
 register = template.Library()
 MOST_NAMED = 3
@@ -70,14 +71,6 @@ REASONS = {
     "quarantined": gettext_lazy("the question is under review"),
     "excluded": gettext_lazy("the question is excluded"),
 }
-
-
-def label(names: type[Named], value: str) -> str:
-    """The name of *value* in a closed list, in the reader's language; the value where unknown."""
-    try:
-        return names(value).label(get_language() or "en")
-    except ValueError:
-        return value
 
 
 @register.filter

@@ -7,14 +7,15 @@ from decimal import Decimal
 from django import template
 from django.utils.translation import get_language, gettext
 
+from evaluations.marking.monitoring.selectors.sending_back import Reach
+from evaluations.marking.rounds.selectors.rounds import AnswerState
+from evaluations.marking.rules import arbitration, scheme
+from evaluations.marking.rules.blinding import BlindItem
+from evaluations.marking.sheets.services.sheet_reading import RowState
 from evaluations.models import vocabulary
-from evaluations.rules.marking import arbitration, scheme
-from evaluations.rules.marking.blinding import BlindItem
-from evaluations.rules.marking.plain_number import shown
-from evaluations.selectors.rounds import AnswerState
-from evaluations.selectors.sending_back import Reach
-from evaluations.services.sheet_reading import RowState
-from questions.rules.vocabulary import Language, Named
+from gradeapp.common.named import Named
+from gradeapp.common.plain_number import shown
+from questions.rules.vocabulary import Language
 
 register = template.Library()
 LISTS: dict[str, type[Named]] = {

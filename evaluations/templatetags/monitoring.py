@@ -8,12 +8,12 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluations.exports.number_text import number_text
-from evaluations.rules.marking.limits import Limit
-from evaluations.rules.marking.plain_number import plain, shown
-from evaluations.rules.marking.tolerance_simulator import Outcome
-from evaluations.rules.statistics.figure import Figure
+from evaluations.marking.monitoring.rules.limits import Limit
+from evaluations.marking.monitoring.rules.tolerance_simulator import Outcome
+from evaluations.statistics.figure import Figure
+from evaluations.statistics.number_text import number_text
 from evaluations.templatetags.figures import reason_words
+from gradeapp.common.plain_number import plain, shown
 
 register = template.Library()
 NAMES = {
@@ -66,7 +66,7 @@ def warning_name(name: str) -> str:
     return str(SHORT[name])
 
 
-@register.inclusion_tag("evaluations/monitoring/_figure_n.html")
+@register.inclusion_tag("evaluations/marking/monitoring/_figure_n.html")
 def figure_with_n(value: Figure, kind: str) -> dict[str, object]:
     """A figure of a table of teachers with its n beside it; a dash whose reason is read aloud."""
     if value.value is None:

@@ -8,8 +8,8 @@ from django import template
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.selectors.pattern_precision import Precision
-from questions.rules.vocabulary import WorkStatus
+from evaluations.reading.selectors.pattern_precision import Precision
+from gradeapp.common.named import WorkStatus
 
 register = template.Library()
 

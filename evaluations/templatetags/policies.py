@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from django import template
 
-from evaluations.exports.number_text import MINUS, plain_points
-from evaluations.rules.scoring.ablation import Evidence, Reason
-from evaluations.templatetags.figures import label, outcome_name
+from evaluations.reading.rules.scoring.ablation import Evidence, Reason
+from evaluations.statistics.number_text import MINUS, plain_points
+from evaluations.templatetags.figures import outcome_name
+from gradeapp.common.choices import label
 
 register = template.Library()
 

@@ -8,11 +8,11 @@ from django import template
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext
 
+from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.models import vocabulary
-from evaluations.rules.judging.judge_reply import JudgeStatus
-from evaluations.rules.prompting.run_settings import Setting
-from evaluations.selectors import run_words
-from questions.rules.vocabulary import Named
+from evaluations.runs.rules.prompting.run_settings import Setting
+from evaluations.runs.selectors import run_words
+from gradeapp.common.named import Named
 
 register = template.Library()
 SIGNS = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£"}

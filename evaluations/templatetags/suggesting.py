@@ -11,9 +11,9 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from evaluations.models import Extraction, Response, Run
-from evaluations.rules.suggesting.asks import Asks
-from evaluations.rules.suggesting.reply_json import ReplyFault
-from evaluations.selectors.suggesting import READ, Suggested, suggested, suggestion_in
+from evaluations.suggesting.rules.asks import Asks
+from evaluations.suggesting.rules.reply_json import ReplyFault
+from evaluations.suggesting.selectors import READ, Suggested, suggested, suggestion_in
 from questions.rules.four_tuple import Label
 from questions.rules.rubric import Finding, RubricFault
 from questions.rules.taxonomy import TAXONOMY

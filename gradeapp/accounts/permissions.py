@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import NotAllowed
+from gradeapp.common.refusals import NotAllowed
 
 View = Callable[..., HttpResponse]
 

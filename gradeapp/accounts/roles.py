@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from enum import StrEnum
 
-from questions.rules.vocabulary import Named
+from gradeapp.common.named import Named
 
 
 class Role(Named):

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.filters import unknown_parameters
 from questions.models import Question
 

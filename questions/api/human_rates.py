@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from gradeapp.refusals import NotFound
+from gradeapp.common.refusals import NotFound
 from questions.api.common import MAY, Declared, found_question, said
 from questions.models import HumanRate
 from questions.selectors.human_rates import rates_of

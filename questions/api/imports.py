@@ -17,7 +17,8 @@ from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
 from gradeapp.body_limit import takes_uploads
-from gradeapp.refusals import NotFound
+from gradeapp.common.background_work.services import note_if_lost
+from gradeapp.common.refusals import NotFound
 from questions.api.common import MAY, WRITE, Declared, refuse_parameters, said
 from questions.api.import_serializers import (
     ImportDetailSerializer,
@@ -28,7 +29,6 @@ from questions.api.import_serializers import (
 from questions.models import ImportBatch, ImportProblem
 from questions.selectors import imports as reading
 from questions.services import import_jobs
-from questions.services.background_work import note_if_lost
 from questions.services.uploads import take_upload
 from questions.tasks import ask_for_import
 

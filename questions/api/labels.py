@@ -15,7 +15,7 @@ from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
 from gradeapp.accounts.models import User
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.api.common import MAY, Declared, found_question, refuse_parameters, said
 from questions.api.label_serializers import (
     AgreementSerializer,

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.api.common import MAY, Declared, refuse_names, said
 from questions.forms.problems import ProblemFilter
 from questions.models import ItemDecision, ItemProblem

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from gradeapp.refusals import NotFound
+from gradeapp.common.refusals import NotFound
 from questions.api.common import MAY, Declared, found_question, said
 from questions.api.rubric_serializers import LinesSerializer, RubricSerializer, lines_said
 from questions.models import Rubric

@@ -7,8 +7,8 @@ from collections import defaultdict
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from gradeapp.common.named import Named
 from questions.models import Knowledge, Task
-from questions.rules.vocabulary import Named
 
 Choice = tuple[str, str]
 LEVELS = {1: "80–100", 2: "60–80", 3: "40–60", 4: "20–40", 5: "0–20"}

@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal, cleaned, read_array
 from questions.importers.jsonl_fields import contradictions
 from questions.importers.jsonl_images import image_problem, images_beside
 from questions.importers.jsonl_values import text_of, whole_of, wrong_type
@@ -25,7 +26,6 @@ from questions.importers.records import (
 )
 from questions.importers.source_files import leads_out, refused, unreadable
 from questions.rules.difficulty import difficulty_level
-from questions.rules.strict_json import JsonRefusal, cleaned, read_array
 from questions.rules.taxonomy import branch_of, subclass_slug
 from questions.rules.vocabulary import AbilityBranch, Language, QuestionType
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
 from questions.importers.agieval_examples import FILE as EXAMPLES_FILE
 from questions.importers.agieval_examples import read_examples
 from questions.importers.agieval_items import AgievalItem, full_marks, read_item
@@ -25,7 +26,6 @@ from questions.importers.records import (
     TaskRecord,
 )
 from questions.importers.source_files import leads_out, refused, refused_links, unreadable
-from questions.rules.strict_json import JsonRefusal, cleaned, numbered_objects
 from questions.rules.vocabulary import Subject
 
 DATASET = "agieval"

@@ -13,11 +13,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal, check_depth, cleaned, whole_file
 from questions.importers.agieval_items import read_item
 from questions.importers.agieval_tasks import TASKS
 from questions.importers.records import FewShotRecord, Problem, SourceFile
 from questions.importers.source_files import refused, unreadable
-from questions.rules.strict_json import JsonRefusal, check_depth, cleaned, whole_file
 
 FILE = "few_shot_prompts.csv"
 MAX_CELL = 100_000

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.agieval_options import apart, read_options
 from questions.importers.agieval_tasks import AgievalTask
 from questions.importers.jsonl_values import check_keys, wrong_type
-from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import QuestionType
 
 KEYS = ("passage", "question", "options", "label", "answer", "other")

@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.catalogue import FileKind, canonical_paper, file_kind, stream_of
 from questions.importers.gaokao_files import (
     DATASET,
@@ -29,7 +30,6 @@ from questions.importers.jsonl_values import plain_number
 from questions.importers.papers import examination_paper
 from questions.importers.records import Problem, QuestionRecord, SourceFile
 from questions.importers.source_files import leads_out, refused_links
-from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
 
 MAX_MARKS = 300

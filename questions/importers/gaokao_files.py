@@ -15,9 +15,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from gradeapp.common.strict_json import JsonRefusal, cleaned, read_array, read_document
 from questions.importers.records import Problem
 from questions.importers.source_files import files_below
-from questions.rules.strict_json import JsonRefusal, cleaned, read_array, read_document
 
 DATASET = "gaokao-bench"
 ANSWER_KEY = "model_output"

@@ -14,6 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
 from questions.importers.jsonl_fields import (
     contradictions,
     object_from_record,
@@ -24,7 +25,6 @@ from questions.importers.jsonl_parts import task_from, task_object
 from questions.importers.jsonl_values import plain_number
 from questions.importers.records import Problem, QuestionRecord, SourceFile, TaskRecord
 from questions.importers.source_files import leads_out, refused, refused_links, unreadable
-from questions.rules.strict_json import JsonRefusal, cleaned, numbered_objects
 
 MAX_PROBLEMS = 100
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.jsonl_parts import (
     group_from,
     group_object,
@@ -37,7 +38,6 @@ from questions.importers.jsonl_values import (
 )
 from questions.importers.records import QuestionRecord
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable_by_sub
-from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import CHOICE_TYPES, Language, Part, QuestionType, Subject
 
 REQUIRED_KEYS = ("dataset", "task", "id", "type", "language", "stem", "sub_marks")

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.jsonl_values import (
     check_keys,
     list_of,
@@ -30,7 +31,6 @@ from questions.importers.records import (
     ScoringPointRecord,
     TaskRecord,
 )
-from questions.rules.strict_json import JsonRefusal
 from questions.rules.vocabulary import AbilityBranch, Modal
 
 LABEL_KEYS = ("ability_branch", "knowledge", "difficulty", "modal")

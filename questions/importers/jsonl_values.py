@@ -6,8 +6,8 @@ import re
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from questions.rules.strict_json import JsonRefusal
-from questions.rules.vocabulary import Named
+from gradeapp.common.named import Named
+from gradeapp.common.strict_json import JsonRefusal
 
 MAX_MARKS = 1000
 

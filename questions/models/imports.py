@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import models
 
-from questions.models.background_work import BackgroundWork
+from gradeapp.common.background_work.models import BackgroundWork
 from questions.models.bank import Dataset
 from questions.rules.vocabulary import ImportStatus
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from questions.rules.vocabulary import AbilityBranch, LabelOrigin, Modal, Named
+from gradeapp.common.named import Named
+from questions.rules.vocabulary import AbilityBranch, LabelOrigin, Modal
 
 LEVELS = (1, 2, 3, 4, 5)
 Value = str | int | None

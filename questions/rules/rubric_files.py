@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 
+from gradeapp.common.strict_json import clean_text
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
-from questions.rules.strict_json import clean_text
 
 BOM = "\ufeff"
 NEEDED = ("dataset", "task", "id", "points", "text")

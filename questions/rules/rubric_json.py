@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal, clean_text, read_document
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 from questions.rules.rubric_files import (
     MAX_FILE_BYTES,
@@ -20,7 +21,6 @@ from questions.rules.rubric_files import (
     RubricFor,
     plain,
 )
-from questions.rules.strict_json import JsonRefusal, clean_text, read_document
 
 ITEM_KEYS = ("dataset", "task", "id", "rubric", "rubric_groups")
 POINT_KEYS = ("text", "points", "sub", "group")

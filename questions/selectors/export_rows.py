@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from django.db.models import QuerySet
 
+from gradeapp.common.csv_cells import Cell
 from questions.models import Question, QuestionRevision
-from questions.rules.csv_cells import Cell
 from questions.selectors.bank import human_rate
 from questions.selectors.export_records import whole_questions
 

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
+from gradeapp.common.background_work import selectors as background_work
+from gradeapp.common.background_work.selectors import Progress
 from questions.models import Dataset, ImportBatch, ImportProblem, Question
 from questions.models.imports import ImportFile
 from questions.rules.vocabulary import ItemStatus
-from questions.selectors import background_work
-from questions.selectors.background_work import Progress
 from questions.selectors.gate import CodeCount, counts_by_code, problem_list
 
 QUESTIONS, ANSWERS = "questions", "answers"

@@ -19,10 +19,10 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.csv_cells import BOM, cell
 from questions.importers.jsonl import write_jsonl, write_tasks
 from questions.importers.records import QuestionRecord
 from questions.models import Asset, Dataset, Question
-from questions.rules.csv_cells import BOM, cell
 from questions.selectors.bank import by_place
 from questions.selectors.export_records import question_record, task_records, whole_questions
 from questions.selectors.export_rows import QUESTION_COLUMNS, question_rows

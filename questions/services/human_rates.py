@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import HumanRate, LabelRevision, Question, Task
 from questions.rules.difficulty import difficulty_level
 from questions.rules.four_tuple import Label

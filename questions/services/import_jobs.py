@@ -20,13 +20,13 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.background_work import services as background_work
+from gradeapp.common.background_work.models import GOES_ON
+from gradeapp.common.background_work.services import Clock, Stopped, carry_out
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.recognise import data_files, roots
 from questions.models import ImportBatch
-from questions.models.background_work import GOES_ON
 from questions.rules.vocabulary import ImportStatus as Is
-from questions.services import background_work
-from questions.services.background_work import Clock, Stopped, carry_out
 from questions.services.import_progress import UploadLog, written
 from questions.services.imports import import_questions
 from questions.services.uploads import (

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from gradeapp.audit.tags import Tag
+from gradeapp.common.background_work.services import held
 from questions.models import Dataset, ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
-from questions.services.background_work import held
 from questions.services.import_log import SOURCE_LENGTH, ImportLog, ReadFile
 
 COUNTS = ("new", "same", "changed", "quarantined")

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
-from gradeapp.collector import collector_paused
-from gradeapp.refusals import BadInput
+from gradeapp.common.collector import collector_paused
+from gradeapp.common.refusals import BadInput
 from questions.importers.agibench import read_agibench
 from questions.importers.agieval import read_agieval
 from questions.importers.gaokao_bench import read_gaokao_bench

@@ -8,7 +8,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.models import Knowledge, LabelBatch, LabelRevision
 from questions.rules.four_tuple import BadLabel, FourTuple, Label, Value, read_change
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import LabelBatch, LabelRevision, Question
 from questions.rules.four_tuple import FourTuple
 from questions.rules.vocabulary import LabelOrigin

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import (
     Knowledge,
     LabelOpinion,

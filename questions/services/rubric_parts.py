@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.models import Rubric, Task
 from questions.rules.rubric import RubricLines, ScoringPoint
 from questions.selectors.rubric_parts import UnratedItem, with_parts, without_accepted

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.models import Dataset, Question, Rubric
 from questions.rules.rubric import UNFINISHED
 from questions.rules.rubric_draft import Proposal, propose

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
 from questions.rules.rubric import UNFINISHED, RubricLines, in_order
 from questions.rules.rubric_files import FileRefusal, RubricFor, read_csv

@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
-from gradeapp.refusals import BadInput, Conflict, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.models import SavedView
 
 LONGEST_NAME = 80

@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
+from gradeapp.common.strict_json import JsonRefusal, numbered_objects
 from questions.models import Knowledge, LabelOpinion, Question
 from questions.rules.four_tuple import BadLabel, Label, Value, read_change
-from questions.rules.strict_json import JsonRefusal, numbered_objects
 from questions.selectors.opinions import newest_suggestions
 
 MOST_ROWS = 100_000

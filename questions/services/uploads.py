@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.importers.archive import (
     DATA_SUFFIXES,
     IMAGE_SUFFIXES,

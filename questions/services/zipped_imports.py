@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.importers.archive import ArchiveRefusal, unpack
 from questions.importers.recognise import roots
 from questions.services.import_log import ImportLog

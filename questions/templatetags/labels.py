@@ -9,9 +9,10 @@ from django import template
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from gradeapp.common.named import Named
 from questions.models import Knowledge, LabelOpinion, LabelRevision, Question
 from questions.rules.four_tuple import Label, Value
-from questions.rules.vocabulary import AbilityBranch, LabelOrigin, Modal, Named
+from questions.rules.vocabulary import AbilityBranch, LabelOrigin, Modal
 from questions.selectors.labels import history_rows
 
 register = template.Library()

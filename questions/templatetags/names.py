@@ -8,10 +8,10 @@ from decimal import Decimal
 from django import template
 from django.utils.translation import get_language
 
+from gradeapp.common.named import Named
 from questions.rules import vocabulary
 from questions.rules.readable import readable
 from questions.rules.task_names import chinese_task_name
-from questions.rules.vocabulary import Named
 
 register = template.Library()
 # The line below a table's head, and the bars at its edges.

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.bulk_labels import BulkLabelForm
 from questions.forms.filters import QuestionFilter
 from questions.models import LabelBatch

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.forms.filters import QuestionFilter, unknown_parameters
 from questions.models import Dataset, Question
 from questions.selectors.bank import by_place

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound, Refusal
+from gradeapp.common.refusals import BadInput, NotFound, Refusal
 from questions.forms.labelling import number
 from questions.models import Question
 from questions.rules.difficulty import difficulty_level

@@ -20,16 +20,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
-from gradeapp.refusals import NotFound, Refusal
+from gradeapp.common.background_work.services import note_if_lost
+from gradeapp.common.background_work.views import moving_part
+from gradeapp.common.refusals import NotFound, Refusal
 from questions.forms.imports import UploadForm
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus
 from questions.selectors import imports as reading
 from questions.services import import_jobs
-from questions.services.background_work import note_if_lost
 from questions.services.uploads import take_upload
 from questions.tasks import ask_for_import
-from questions.views.background_work import moving_part
 
 PAGE = 25
 PROBLEMS = 100

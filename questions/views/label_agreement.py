@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.labelling import label_choices, number, sent_labels
 from questions.models import Knowledge, LabelOpinion, Question
 from questions.rules.four_tuple import LEVELS, Label, Value

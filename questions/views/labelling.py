@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect, push_url, trigger_clien
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.filters import QuestionFilter
 from questions.forms.labelling import (
     Filters,

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.csv_cells import BOM, cell
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.filters import unknown_parameters
 from questions.forms.problems import DecisionForm, ProblemFilter
 from questions.models import ItemProblem, QuestionRevision
-from questions.rules.csv_cells import BOM, cell
 from questions.rules.vocabulary import Decision
 from questions.selectors.gate import (
     counts_by_code,

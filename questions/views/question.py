@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.forms.labels import LabelForm
 from questions.models import Question
 from questions.selectors.bank import image_addresses, problems_of, question_whole

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.forms.rubrics import DatasetForm, RubricFileForm
 from questions.rules.rubric_files import RubricFor, write_csv
 from questions.rules.rubric_json import write_json

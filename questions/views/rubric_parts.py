@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.forms import rubric_parts as forms
 from questions.models import Task
 from questions.selectors.rubric_parts import unrated_items

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.rubrics import Editor, PointEntry
 from questions.models import Question, Rubric
 from questions.selectors.bank import image_addresses

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.rules.four_tuple import Label
 from questions.selectors.opinions import ModelShare, model_shares
 from questions.services.suggestions import import_suggestions

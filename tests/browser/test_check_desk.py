@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluations.models import AnswerCheck, Response
-from evaluations.services.answer_checks import draw_sample
-from evaluations.services.endpoints import save_endpoint
+from evaluations.reading.services.answer_checks import draw_sample
+from evaluations.runs.services.endpoints import save_endpoint
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.browser.conftest import Site

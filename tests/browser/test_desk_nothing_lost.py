@@ -10,8 +10,8 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
+from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import Draft, Mark, MarkingRound
-from evaluations.services.rounds import close_round
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start

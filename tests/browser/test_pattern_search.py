@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluations.models import PatternSearch
-from evaluations.selectors.reading_patterns import accepted_patterns
-from evaluations.services.pattern_searches import work_on_search
+from evaluations.reading.selectors.reading_patterns import accepted_patterns
+from evaluations.reading.services.pattern_searches import work_on_search
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.evaluations.pattern_world import IN_WORDS, TAGGED, UNREAD, run_with

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from evaluations.imports.services.answer_imports import import_answers
+from evaluations.marking.rules.arbitration import Rule
+from evaluations.marking.rules.scheme import DEFAULT_SCHEME, Scheme
 from evaluations.models import MarkingRound, Response, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
-from evaluations.rules.marking.arbitration import Rule
-from evaluations.rules.marking.scheme import DEFAULT_SCHEME, Scheme
-from evaluations.services.answer_imports import import_answers
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Task

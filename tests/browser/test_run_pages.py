@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
-from evaluations.services.endpoints import save_endpoint
-from evaluations.services.runs import start_run
+from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.factories import make_dataset, make_question, make_task

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluations.models import Rescoring, Response, Run
-from evaluations.services import rescoring_jobs
-from evaluations.services.pattern_decisions import accept_pattern
-from evaluations.services.scoring import score_responses
+from evaluations.reading.services import rescoring_jobs
+from evaluations.reading.services.pattern_decisions import accept_pattern
+from evaluations.reading.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from questions.models import Question
 from questions.rules.vocabulary import ItemStatus, QuestionType

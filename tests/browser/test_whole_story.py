@@ -7,11 +7,11 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
-from evaluations.rules.marking.scheme import Scheme
-from evaluations.selectors.round_choice import ResponseChoice
-from evaluations.services.rounds import open_round
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType, Subject
 from tests.browser.conftest import Site

@@ -18,12 +18,12 @@ from evaluations.models import (
     Run,
 )
 from evaluations.models.vocabulary import AttemptStatus, CheckSource, RunPurpose, RunStatus
-from evaluations.rules.extraction.agreed_checks import Said
-from evaluations.rules.extraction.fallback_reply import read_fallback_reply
-from evaluations.selectors.answer_checks import reading_to_check
-from evaluations.selectors.model_reading import asked_of
-from evaluations.services.answer_checks import SavedCheck, draw_sample, save_check
-from evaluations.services.scoring import score_responses
+from evaluations.reading.rules.extraction.agreed_checks import Said
+from evaluations.reading.rules.extraction.fallback_reply import read_fallback_reply
+from evaluations.reading.selectors.answer_checks import reading_to_check
+from evaluations.reading.selectors.model_reading import asked_of
+from evaluations.reading.services.answer_checks import SavedCheck, draw_sample, save_check
+from evaluations.reading.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
 

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Response, Run, Slot
 from evaluations.models.vocabulary import SlotKind
-from evaluations.rules.marking.scheme import Scheme
-from evaluations.selectors.round_choice import ResponseChoice
-from evaluations.services.marking import save_mark
-from evaluations.services.rounds import open_round
-from evaluations.services.slots import claim_next
 from gradeapp.accounts.models import User
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType, Subject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluations.models import MinedPattern, PatternSearch, Run
-from evaluations.services.pattern_searches import start_search, work_on_search
+from evaluations.reading.services.pattern_searches import start_search, work_on_search
 from gradeapp.accounts.models import User
 from questions.models import Task
 from questions.rules.vocabulary import QuestionType

@@ -19,7 +19,7 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import RoundStatus
-from evaluations.services.scoring import score_responses
+from evaluations.reading.services.scoring import score_responses
 from gradeapp.accounts.models import User
 from questions.models import Task
 from questions.rules.vocabulary import QuestionType, Subject

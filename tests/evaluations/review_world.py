@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from evaluations.capability.rules.dimensions import Dimension, asked_of
+from evaluations.capability.services.capability_claims import claim_next
+from evaluations.capability.services.capability_judging import save_judgement
+from evaluations.capability.services.capability_review import open_review
 from evaluations.models import CapabilityJudgement, CapabilityReview, ReviewItem, ReviewSlot, Run
-from evaluations.rules.analysis.dimensions import Dimension, asked_of
-from evaluations.rules.scoring.policies import Policy
-from evaluations.services.capability_claims import claim_next
-from evaluations.services.capability_judging import save_judgement
-from evaluations.services.capability_review import open_review
+from evaluations.reading.rules.scoring.policies import Policy
 from gradeapp.accounts.models import User
 from questions.models import Task
 from tests.evaluations.report_world import chosen, run_of

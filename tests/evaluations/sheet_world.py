@@ -9,8 +9,8 @@ from typing import Any
 
 import openpyxl
 
+from evaluations.marking.sheets.services.marking_sheets import take_sheet
 from evaluations.models import MarkingRound, MarkingSheet
-from evaluations.services.marking_sheets import take_sheet
 from gradeapp.accounts.models import User
 from tests.evaluations.marking_world import NOW
 

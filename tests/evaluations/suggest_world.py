@@ -6,9 +6,9 @@ from typing import Any
 
 from evaluations.models import Endpoint, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunStatus
-from evaluations.rules.suggesting.asks import Asks
-from evaluations.services.suggested import keep_suggested
-from evaluations.services.suggesting import Wanted, start_suggesting
+from evaluations.suggesting.rules.asks import Asks
+from evaluations.suggesting.services.suggested import keep_suggested
+from evaluations.suggesting.services.suggesting import Wanted, start_suggesting
 from gradeapp.accounts.models import User
 from questions.models import Dataset
 from questions.selectors.bank import by_place

@@ -9,7 +9,7 @@ import pytest
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import LabelBatch, LabelRevision, Question
 from questions.rules.four_tuple import Label
 from questions.selectors.labels import kept_questions

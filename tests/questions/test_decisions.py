@@ -9,7 +9,7 @@ from django.db import transaction
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.records import QuestionRecord
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
 from questions.rules.vocabulary import Decision, Language, QuestionType

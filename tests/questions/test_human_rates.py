@@ -9,7 +9,7 @@ import pytest
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import HumanRate, Question
 from questions.rules.human_reference import Rate, Reference, joined
 from questions.selectors.human_rates import counting, rates_of, reference_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.models import Asset, Dataset, ImportProblem, Question, Task
 from questions.services.imports import import_questions
 from tests.questions.test_importer_agibench import ITEM as AGIBENCH

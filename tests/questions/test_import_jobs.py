@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.records import SourceFile
 from questions.models import Asset, ImportBatch, ImportProblem, Question
 from questions.models.imports import ImportFile

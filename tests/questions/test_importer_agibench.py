@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from gradeapp.common import strict_json
 from questions.importers.agibench import read_agibench
 from questions.importers.papers import civil_service_paper
 from questions.importers.records import SourceFile
-from questions.rules import strict_json
 from questions.rules.difficulty import difficulty_level
 from questions.rules.modal import modal_of
 from questions.rules.vocabulary import AbilityBranch, Modal

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from gradeapp.common import strict_json
 from questions.importers.catalogue import PUBLISHED, canonical_paper, file_kind
 from questions.importers.gaokao_bench import read_gaokao_bench
 from questions.importers.records import SourceFile
-from questions.rules import strict_json
 from questions.rules.vocabulary import Language, Part, QuestionType, Subject
 
 ITEM: dict[str, Any] = {

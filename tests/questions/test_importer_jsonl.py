@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradeapp.common.strict_json import MAX_LINE_BYTES
 from questions.importers.jsonl import read_jsonl, write_jsonl, write_tasks
 from questions.importers.jsonl_images import image_kind, referenced_images
 from questions.importers.records import (
@@ -22,7 +23,6 @@ from questions.importers.records import (
     ScoringPointRecord,
     SourceFile,
 )
-from questions.rules.strict_json import MAX_LINE_BYTES
 from questions.rules.vocabulary import (
     CHOICE_TYPES,
     OBJECTIVE_TYPES,

@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.models import (
     Asset,
     Dataset,

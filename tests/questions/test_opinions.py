@@ -7,7 +7,7 @@ import pytest
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import LabelOpinion, LabelRevision, Question
 from questions.rules.four_tuple import FourTuple, Label
 from questions.rules.label_agreement import NO_PAIRS

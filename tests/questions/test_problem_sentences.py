@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 from django.utils import translation
 
-from evaluations import importers as answer_importers
-from evaluations import services as evaluation_services
+from evaluations.imports import rules as answer_importers
+from evaluations.imports import services as evaluation_services
+from gradeapp.common.strict_json import JsonRefusal, parse_object
 from questions import importers as question_importers
-from questions.rules.strict_json import JsonRefusal, parse_object
 from questions.selectors.problem_sentences import PATTERNS, VALUES, problem_sentence
 
 ROOT = Path(__file__).parents[2]
 SAYING = (
+    ROOT / "evaluations/marking/sheets/rules/sheet_reader.py",
     *Path(question_importers.__path__[0]).glob("*.py"),
     *Path(answer_importers.__path__[0]).glob("*.py"),
     *Path(evaluation_services.__path__[0]).glob("published_*.py"),
-    ROOT / "questions/rules/strict_json.py",
+    ROOT / "gradeapp/common/strict_json.py",
     ROOT / "questions/services/import_checks.py",
     ROOT / "questions/services/imports.py",
 )

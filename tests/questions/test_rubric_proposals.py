@@ -9,7 +9,7 @@ import pytest
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 from questions.models import Question, Rubric
 from questions.rules.vocabulary import QuestionType
 from questions.selectors.bank import accepted_rubric

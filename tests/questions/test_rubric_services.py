@@ -12,7 +12,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric, RubricGroup
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 from questions.rules.rubric_files import write_csv

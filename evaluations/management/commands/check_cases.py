@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from evaluations.services.answer_cases import case_report, write_corrections
-from evaluations.services.case_check import check_cases
+from evaluations.reading.services.answer_cases import case_report, write_corrections
+from evaluations.reading.services.case_check import check_cases
 from gradeapp.cli import GradeappCommand
-from gradeapp.refusals import BadInput
+from gradeapp.common.refusals import BadInput
 
 
 class Command(GradeappCommand):

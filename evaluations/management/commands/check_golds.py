@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.services.gold_check import check_golds
+from evaluations.reading.services.gold_check import check_golds
 from gradeapp.cli import GradeappCommand
 
 

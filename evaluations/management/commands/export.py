@@ -12,20 +12,17 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from evaluations.exports.columns import Table, report_table, table
-from evaluations.exports.csv_file import manifest, render, sha256
 from evaluations.management.report_arguments import add_report_arguments, report_params
-from evaluations.selectors.export_rows import (
-    MARK_COLUMNS,
-    SCORE_COLUMNS,
-    mark_rows,
-    score_rows,
-)
-from evaluations.selectors.report_params import TEACHERS, ReportParams, checked
-from evaluations.selectors.reports import LATER, REPORTS, build_report
-from evaluations.services.exports import note_export
+from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
+from evaluations.reports.selectors.export_rows import SCORE_COLUMNS, mark_rows, score_rows
+from evaluations.reports.selectors.report_params import TEACHERS, ReportParams, checked
+from evaluations.reports.selectors.reports import LATER, REPORTS, build_report
+from evaluations.reports.services import note_export
+from evaluations.statistics.columns import report_table
 from gradeapp.cli import GradeappCommand
-from gradeapp.refusals import BadInput
+from gradeapp.common.csv_file import manifest, render, sha256
+from gradeapp.common.refusals import BadInput
+from gradeapp.common.tables import Table, table
 from questions.models import Dataset
 from questions.selectors.bank import by_place
 from questions.services import exports as bank

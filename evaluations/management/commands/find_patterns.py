@@ -9,11 +9,11 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from evaluations.models import PatternSearch, Run
-from evaluations.selectors.pattern_searches import as_dict
-from evaluations.services.pattern_searches import start_search, work_on_search
+from evaluations.reading.selectors.pattern_searches import as_dict
+from evaluations.reading.services.pattern_searches import start_search, work_on_search
 from gradeapp.cli import GradeappCommand
-from gradeapp.refusals import NotFound
-from questions.rules.vocabulary import WorkStatus
+from gradeapp.common.named import WorkStatus
+from gradeapp.common.refusals import NotFound
 
 
 def found(name: str) -> Run:

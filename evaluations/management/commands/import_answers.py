@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from evaluations.services.answer_imports import SOURCES, import_answers
+from evaluations.imports.services.answer_imports import SOURCES, import_answers
 from gradeapp.cli import GradeappCommand
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluations.services.demo import load_sample
+from evaluations.demo import load_sample
 from gradeapp.cli import GradeappCommand
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluations.management.report_arguments import add_report_arguments, report_params
-from evaluations.selectors.reports import LATER, REPORTS, build_report
+from evaluations.reports.selectors.reports import LATER, REPORTS, build_report
 from gradeapp.cli import GradeappCommand, aligned
 
 

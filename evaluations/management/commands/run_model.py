@@ -15,14 +15,14 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
-from evaluations.selectors.run_notices import run_notice
-from evaluations.selectors.runs import Progress, progress, waits_for_endpoint
-from evaluations.services.generation import look_for_work, work_on_run
-from evaluations.services.runs import start_run
-from evaluations.services.stop_signals import StopSignals
-from evaluations.tasks import ask_for_work
+from evaluations.runs.selectors.run_notices import run_notice
+from evaluations.runs.selectors.runs import Progress, progress, waits_for_endpoint
+from evaluations.runs.services.generation import look_for_work, work_on_run
+from evaluations.runs.services.runs import start_run
+from evaluations.runs.services.stop_signals import StopSignals
+from evaluations.runs.tasks import ask_for_work
 from gradeapp.cli import GradeappCommand
-from gradeapp.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound
 from questions.models import Dataset
 
 OVER = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)

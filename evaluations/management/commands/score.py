@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.services.rescoring import rescore
+from evaluations.reading.services.rescoring import rescore
 from gradeapp.cli import GradeappCommand
 
 

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from evaluations.demo import save_demo_endpoints
 from evaluations.llm import local_model
-from evaluations.services.demo import save_demo_endpoints
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.supervisor import Child, Supervisor
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from evaluations.llm.scripted.answers import answer
-from evaluations.rules.suggesting.label_prompt import label_instructions, label_messages
-from evaluations.rules.suggesting.label_reply import read_label_reply
-from evaluations.rules.suggesting.rubric_prompt import rubric_instructions, rubric_messages
-from evaluations.rules.suggesting.rubric_reply import read_rubric_reply
+from evaluations.suggesting.rules.label_prompt import label_instructions, label_messages
+from evaluations.suggesting.rules.label_reply import read_label_reply
+from evaluations.suggesting.rules.rubric_prompt import rubric_instructions, rubric_messages
+from evaluations.suggesting.rules.rubric_reply import read_rubric_reply
 from questions.rules.vocabulary import Language
 
 NUMBERS = range(20)

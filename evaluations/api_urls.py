@@ -1,0 +1,23 @@
+"""The API of the evaluations, one module a feature."""
+
+from evaluations.capability import api as capability_review
+from evaluations.judging import api as judging
+from evaluations.marking.desk import api as marking
+from evaluations.marking.rounds.api import rounds
+from evaluations.marking.sheets import api as marking_sheets
+from evaluations.reading import api as answer_checks
+from evaluations.reports import api as reports
+from evaluations.runs.api import runs
+from evaluations.suggesting import api as suggesting
+
+urlpatterns = [
+    *capability_review.urlpatterns,
+    *runs.urlpatterns,
+    *answer_checks.urlpatterns,
+    *suggesting.urlpatterns,
+    *marking.urlpatterns,
+    *marking_sheets.urlpatterns,
+    *rounds.urlpatterns,
+    *judging.urlpatterns,
+    *reports.urlpatterns,
+]

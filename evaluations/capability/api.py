@@ -1,0 +1,166 @@
+"""The API of capability reviews: own judgements for reviewers, figures for leads."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.urls import path
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluations.capability.rules.dimensions import Dimension
+from evaluations.capability.rules.weaknesses import Weakness
+from evaluations.capability.selectors.capability_desk import own_judgements, own_slot
+from evaluations.capability.selectors.capability_review import (
+    review_called,
+    review_list,
+    review_report,
+    review_result,
+)
+from evaluations.capability.services.capability_judging import LONGEST_NOTE, save_judgement
+from evaluations.marking.views import check_not_marking
+from evaluations.models import CapabilityJudgement, CapabilityReview
+from evaluations.reports.api import ReportSerializer
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput, NotFound
+
+FILTERS = {"review", "answer", "page"}
+DIMENSIONS = [one.value for one in Dimension]
+# A dimension may be null, where it does not apply, and is left out where the task does not ask.
+APPLIES: dict[str, Any] = {"allow_null": True, "required": False}
+
+
+class OwnJudgementSerializer(serializers.ModelSerializer[CapabilityJudgement]):
+    """One version of an own judgement; a dimension that does not apply is null."""
+
+    review = serializers.UUIDField(source="slot.item.review.public_id")
+    answer = serializers.UUIDField(source="slot.item.public_id")
+    weaknesses = serializers.ListField(child=serializers.ChoiceField(choices=Weakness.choices()))
+
+    class Meta:
+        model = CapabilityJudgement
+        fields = [
+            *("review", "answer", "key", "version"),
+            *DIMENSIONS,
+            *("weaknesses", "note", "seconds", "created_at"),
+        ]
+
+
+class ValueSerializer(serializers.Serializer[Any]):
+    """1, 0 or null for each dimension that the task asks for; the others are left out."""
+
+    understanding = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+    knowledge = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+    reasoning = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+    calculation = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+
+
+class NewJudgementSerializer(ValueSerializer):
+    """A judgement as the desk sends it."""
+
+    answer = serializers.UUIDField()
+    key = serializers.UUIDField()
+    based_on_version = serializers.IntegerField(min_value=0)
+    weaknesses = serializers.ListField(
+        child=serializers.ChoiceField(choices=Weakness.choices()), required=False, default=list
+    )
+    note = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=LONGEST_NOTE
+    )
+    seconds = serializers.IntegerField(required=False, allow_null=True, default=None)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """A field that there is not is refused: nobody sets a reviewer here."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError({name: [_("Unknown field.")] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class OwnJudgementsAPI(generics.ListAPIView[CapabilityJudgement]):
+    """Own judgements, newest first, of a ``review`` or an ``answer`` if asked; POST saves one."""
+
+    capability = Capability.MARK
+    serializer_class = OwnJudgementSerializer
+    queryset = CapabilityJudgement.objects.none()  # for the schema; the rows are one's own
+
+    def get_queryset(self) -> QuerySet[CapabilityJudgement]:
+        asked = self.request.query_params
+        if unknown := sorted(set(asked) - FILTERS):
+            sentence = _("There is no filter called %(names)s.") % {"names": ", ".join(unknown)}
+            raise BadInput(sentence)
+        named = {name: self._uuid(name) for name in ("review", "answer") if name in asked}
+        return own_judgements(cast(User, self.request.user), **named)
+
+    def _uuid(self, name: str) -> Any:
+        try:
+            return serializers.UUIDField().to_internal_value(self.request.query_params[name])
+        except serializers.ValidationError:
+            raise BadInput(_("%(name)s has to be an id.") % {"name": name}) from None
+
+    @extend_schema(request=NewJudgementSerializer, responses={201: OwnJudgementSerializer})
+    def post(self, request: Request) -> Response:
+        """Save a judgement of an answer at hand. The same ``key`` and content: the same one."""
+        reviewer, form = cast(User, request.user), NewJudgementSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        said = dict(form.validated_data)
+        slot = own_slot(reviewer, said.pop("answer"))
+        if slot is None:
+            raise NotFound(_("There is no such answer here, or it is no longer yours."))
+        values = {one: said.pop(one.value) for one in Dimension if one.value in said}
+        saved = save_judgement(slot, reviewer, values=values, **said)
+        body = OwnJudgementSerializer(own_judgements(reviewer).get(pk=saved.judgement.pk)).data
+        code = status.HTTP_200_OK if saved.repeated else status.HTTP_201_CREATED
+        return Response(body, status=code)
+
+
+class ReviewSerializer(serializers.ModelSerializer[CapabilityReview]):
+    """A review with its counts: answers, judgements due and given."""
+
+    dataset = serializers.CharField(source="dataset.slug")
+    answers = serializers.IntegerField()
+    due = serializers.IntegerField()
+    given = serializers.IntegerField()
+
+    class Meta:
+        model = CapabilityReview
+        fields = [
+            *("public_id", "name", "dataset", "policy", "per_task", "reviewers_each"),
+            *("random_seed", "status", "answers", "due", "given", "created_at", "closed_at"),
+        ]
+
+
+class ReviewListAPI(generics.ListAPIView[CapabilityReview]):
+    """All capability reviews, newest first."""
+
+    capability = Capability.LEAD_ROUNDS
+    serializer_class = ReviewSerializer
+    queryset = review_list()
+
+
+class ReviewAPI(APIView):
+    """The figures of one review, as the page shows them: a report of shares."""
+
+    capability = Capability.LEAD_ROUNDS
+
+    @extend_schema(responses=ReportSerializer)
+    def get(self, request: Request, public_id: UUID) -> Response:
+        check_not_marking(cast(User, request.user))
+        review = review_called(public_id)
+        if review is None:
+            raise NotFound(_("There is no such review."))
+        return Response(review_report(review, review_result(review)).as_dict())
+
+
+urlpatterns = [
+    path("capability-judgements/", OwnJudgementsAPI.as_view(), name="api-capability-judgements"),
+    path("capability-reviews/", ReviewListAPI.as_view(), name="api-capability-reviews"),
+    path("capability-reviews/<uuid:public_id>/", ReviewAPI.as_view(), name="api-capability-review"),
+]

@@ -1,0 +1,203 @@
+"""What leads see of capability reviews: lists, progress, and the figures with their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from evaluations.capability.rules.dimensions import Dimension, asked_of
+from evaluations.capability.rules.figures import (
+    Judged,
+    ReviewerPair,
+    TimesNamed,
+    both_judged,
+    differing,
+    reviewer_pairs,
+    share_of_ones,
+    weaknesses_named,
+)
+from evaluations.capability.rules.weaknesses import BY_DIMENSION
+from evaluations.models import CapabilityJudgement, CapabilityReview, LanguageModel, ReviewSlot
+from evaluations.statistics.figure import Figure, Report, ReportRow
+from evaluations.statistics.tally import ALL
+from gradeapp.accounts.models import User
+
+REPORT = "capability_review"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerLoad:
+    """One reviewer: judgements planned for them, and those they gave."""
+
+    name: str
+    planned: int
+    judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFigures:
+    """One task, or ``ALL``: answers in the sample, those judged, and the share of each dimension.
+
+    A dimension that the task does not ask for has None.
+    """
+
+    task: str
+    answers: int
+    judged: int
+    shares: dict[Dimension, Figure | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewResult:
+    """Every figure of a review; ``judged`` are the rows that they are computed from."""
+
+    judged: tuple[Judged, ...]
+    tasks: tuple[TaskFigures, ...]
+    weaknesses: tuple[tuple[Dimension, tuple[tuple[str, TimesNamed], ...]], ...]
+    pairs: tuple[ReviewerPair, ...]
+    twice: int
+    differing: int
+
+    @property
+    def reviewed(self) -> int:
+        """Answers that somebody has judged."""
+        return len({one.item for one in self.judged})
+
+
+def review_list() -> QuerySet[Any]:
+    """All reviews, newest first, with the judgements due and given."""
+    return (
+        CapabilityReview.objects.select_related("dataset")
+        .annotate(
+            answers=Count("items", distinct=True),
+            due=Count("items__slots"),
+            given=Count("items__slots", filter=Q(items__slots__reviewed=True)),
+        )
+        .order_by("-id")
+    )
+
+
+def review_called(public_id: UUID) -> CapabilityReview | None:
+    """The review with this public id, with its counts."""
+    found: CapabilityReview | None = review_list().filter(public_id=public_id).first()
+    return found
+
+
+def reviewer_loads(review: CapabilityReview) -> list[ReviewerLoad]:
+    """Every reviewer by name, also those who have judged nothing."""
+    of_review = ReviewSlot.objects.filter(item__review=review)
+    planned = dict(of_review.values_list("planned").annotate(n=Count("pk")).order_by())
+    given = of_review.filter(reviewed=True)
+    judged = dict(given.values_list("holder").annotate(n=Count("pk")).order_by())
+    people = review.reviewers.order_by("display_name", "username")
+    return [ReviewerLoad(str(p), planned.get(p.pk, 0), judged.get(p.pk, 0)) for p in people]
+
+
+def models_in(review: CapabilityReview) -> list[str]:
+    """The names of the models whose answers are reviewed."""
+    models = LanguageModel.objects.filter(runs__reviews=review).distinct()
+    return list(models.order_by("name").values_list("name", flat=True))
+
+
+def current_judgements(
+    review: CapabilityReview, run: int | None = None
+) -> list[CapabilityJudgement]:
+    """The newest version of every judgement, of one *run* if named, by item and person."""
+    rows = CapabilityJudgement.objects.filter(slot__item__review=review)
+    if run is not None:
+        rows = rows.filter(slot__item__response__run=run)
+    rows = rows.select_related("slot__item__question__task")
+    newest = {row.slot_id: row for row in rows.order_by("version")}
+    return sorted(newest.values(), key=lambda row: (row.slot.item_id, row.reviewer_id))
+
+
+def as_judged(row: CapabilityJudgement) -> Judged:
+    """A judgement as the statistics take it."""
+    question = row.slot.item.question
+    asked = asked_of(question.task.slug, question.subject)
+    return Judged(
+        item=row.slot.item_id,
+        task=question.task.slug,
+        reviewer=row.reviewer_id,
+        values={one.value: getattr(row, one.value) for one in asked},
+        weaknesses=tuple(row.weaknesses),
+    )
+
+
+def review_result(review: CapabilityReview, run: int | None = None) -> ReviewResult:
+    """All figures of *review* as it stands, or of one *run* in it."""
+    judged = tuple(as_judged(row) for row in current_judgements(review, run))
+    twice = both_judged(judged)
+    pairs = reviewer_pairs(judged, [one.value for one in Dimension])
+    return ReviewResult(
+        judged=judged,
+        tasks=tuple(_tasks(review, judged, run)),
+        weaknesses=tuple(_weaknesses(judged)),
+        pairs=tuple(pairs),
+        twice=len(twice),
+        differing=sum(bool(differing(*pair)) for pair in twice),
+    )
+
+
+def review_report(review: CapabilityReview, result: ReviewResult) -> Report:
+    """The shares as a report: one row a task and dimension, as page, JSON and CSV show them."""
+    params: dict[str, object] = {
+        "review": str(review.public_id),
+        "dataset": review.dataset.slug,
+        "policy": review.policy,
+        "per_task": review.per_task,
+        "reviewers_each": review.reviewers_each,
+        "random_seed": review.random_seed,
+        "models": models_in(review),
+    }
+    rows = [
+        ReportRow({"task": task.task, "dimension": one.value}, {"share": figure})
+        for task in result.tasks
+        for one, figure in task.shares.items()
+        if figure is not None
+    ]
+    return Report(REPORT, params, rows)
+
+
+def names_of(people: Iterable[int]) -> dict[int, str]:
+    """The names of *people* by key."""
+    return {key: str(person) for key, person in User.objects.in_bulk(list(people)).items()}
+
+
+def _tasks(
+    review: CapabilityReview, judged: Sequence[Judged], run: int | None
+) -> Iterable[TaskFigures]:
+    """A line for each task of the sample; with several, one for all of them first."""
+    items = review.items.all() if run is None else review.items.filter(response__run=run)
+    columns = ("question__task__slug", "question__subject")
+    counts = items.order_by(*columns).values_list(*columns).annotate(n=Count("pk"))
+    asked: dict[str, set[Dimension]] = {}
+    answers: dict[str, int] = {}
+    for task, subject, number in counts:
+        asked.setdefault(task, set()).update(asked_of(task, subject))
+        answers[task] = answers.get(task, 0) + number
+    if len(answers) > 1:
+        every = set().union(*asked.values())
+        yield _figures(ALL, sum(answers.values()), every, judged)
+    for task, number in answers.items():
+        yield _figures(task, number, asked[task], [one for one in judged if one.task == task])
+
+
+def _figures(
+    task: str, answers: int, asked: set[Dimension], judged: Sequence[Judged]
+) -> TaskFigures:
+    shares = {one: share_of_ones(judged, one.value) if one in asked else None for one in Dimension}
+    return TaskFigures(task, answers, len({one.item for one in judged}), shares)
+
+
+def _weaknesses(
+    judged: Sequence[Judged],
+) -> Iterable[tuple[Dimension, tuple[tuple[str, TimesNamed], ...]]]:
+    """Under each dimension its weaknesses, also those that nobody named."""
+    named, none = weaknesses_named(judged), TimesNamed(0, 0)
+    for dimension, weaknesses in BY_DIMENSION.items():
+        yield dimension, tuple((one.value, named.get(one, none)) for one in weaknesses)

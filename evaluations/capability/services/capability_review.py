@@ -1,0 +1,198 @@
+"""Opening and closing a capability review."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.capability.selectors.capability_sample import sample
+from evaluations.marking.rules.assignment_plan import plan
+from evaluations.marking.rules.drawing import shuffled
+from evaluations.models import (
+    CapabilityReview,
+    FinalMark,
+    ObjectiveScore,
+    Response,
+    ReviewItem,
+    ReviewSlot,
+    Run,
+)
+from evaluations.models.vocabulary import ReviewStatus
+from evaluations.reading.rules.scoring.policies import Policy
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.models import QuestionRevision
+
+MOST_PER_TASK = 1000
+CENT = Decimal("0.01")
+
+
+def open_review(
+    *,
+    name: str,
+    runs: Sequence[Run],
+    policy: Policy,
+    per_task: int,
+    reviewers: Sequence[User],
+    reviewers_each: int,
+    random_seed: int,
+    acting_user: User | None,
+) -> CapabilityReview:
+    """Open a review over a sample of the wrong answers of *runs* under *policy*.
+
+    *per_task* answers are drawn of each task, 1 to ``MOST_PER_TASK``; each is
+    judged by *reviewers_each* (1 or 2) of *reviewers*, planned evenly from
+    *random_seed*. What was read in an answer and what it got are frozen. Raises
+    BadInput with one sentence where the review could not work.
+    """
+    _check_people(reviewers, reviewers_each)
+    _check_choice(runs, per_task)
+    drawn = sample(runs, policy, per_task, random_seed).responses
+    if not drawn:
+        raise BadInput(_("These runs have no wrong answer to review."), code="no_wrong_answers")
+    with transaction.atomic():
+        made = CapabilityReview.objects.create(
+            name=_checked_name(name),
+            dataset=runs[0].dataset,
+            policy=policy,
+            per_task=per_task,
+            reviewers_each=reviewers_each,
+            random_seed=random_seed,
+            created_by=acting_user,
+        )
+        made.runs.set(runs)
+        made.reviewers.set(reviewers)
+        items = _items(made, drawn)
+        _plan_slots(made, items, [person.pk for person in reviewers])
+        detail = {"answers": len(items), "reviewers": len(reviewers), "each": reviewers_each}
+        record(Tag.REVIEW_OPENED, made, actor=acting_user, **detail)
+    return made
+
+
+def close_review(review: CapabilityReview, *, acting_user: User | None, now: datetime) -> None:
+    """Close a review: nothing more is given out; every judgement stays.
+
+    Raises Conflict when it is closed already.
+    """
+    with transaction.atomic():
+        still_open = CapabilityReview.objects.filter(pk=review.pk, status=ReviewStatus.OPEN)
+        if not still_open.update(status=ReviewStatus.CLOSED, closed_at=now):
+            raise Conflict(_("This review is closed already."), code="review_closed")
+        missing = ReviewSlot.objects.filter(item__review=review, reviewed=False).count()
+        record(Tag.REVIEW_CLOSED, review, actor=acting_user, missing=missing)
+    review.refresh_from_db()
+
+
+def look_at_review(review: CapabilityReview, *, acting_user: User, page: str) -> None:
+    """Write down that somebody looked at what reviewers may not see."""
+    record(Tag.REVIEW_LOOKED_AT, review, actor=acting_user, page=page)
+
+
+def note_review_export(
+    review: CapabilityReview, manifest: Mapping[str, object], *, acting_user: User | None
+) -> None:
+    """Record that *acting_user* took a table of *review* away; *manifest* says what it held."""
+    record(Tag.EXPORTED, review, actor=acting_user, **manifest)
+
+
+def too_few_reviewers(reviewers: int, each: int) -> str:
+    """The sentence that says that *reviewers* people cannot judge each answer *each* times."""
+    if reviewers >= each:
+        return ""
+    return _("Two reviewers for each answer need two people; %(given)s chosen.") % {
+        "given": reviewers
+    }
+
+
+def _checked_name(name: str) -> str:
+    if not (name := name.strip()) or len(name) > 100:
+        raise BadInput(_("Give the review a name of 1 to 100 characters."))
+    return name
+
+
+def _check_people(reviewers: Sequence[User], each: int) -> None:
+    if each not in (1, 2):
+        raise BadInput(_("An answer is judged by one reviewer or by two."))
+    if len({person.pk for person in reviewers}) != len(reviewers):
+        raise BadInput(_("A reviewer is in the list twice."))
+    if sentence := too_few_reviewers(len(reviewers), each):
+        raise BadInput(sentence, code="too_few_reviewers")
+    for person in reviewers:
+        if not person.may(Capability.MARK):
+            raise BadInput(_("%(name)s may not mark.") % {"name": person}, code="not_a_marker")
+
+
+def _check_choice(runs: Sequence[Run], per_task: int) -> None:
+    if not runs:
+        raise BadInput(_("Choose at least one run."))
+    if len({run.dataset_id for run in runs}) > 1:
+        raise BadInput(_("A review holds answers to one dataset; choose its runs only."))
+    if not 1 <= per_task <= MOST_PER_TASK:
+        raise BadInput(
+            _("A sample has 1 to %(most)s answers of each task.") % {"most": MOST_PER_TASK}
+        )
+
+
+def _items(made: CapabilityReview, drawn: Sequence[int]) -> list[ReviewItem]:
+    """The answers of the sample; their rows stand in an order that says nothing of the run."""
+    responses = Response.objects.select_related("question__current", "revision").defer("text")
+    found = responses.in_bulk(drawn)
+    scores = _current_scores(drawn, made.policy)
+    finals = FinalMark.objects.official().filter(answer__response__in=drawn).order_by("pk")
+    marked = {final.answer.response_id: final for final in finals.select_related("answer")}
+    rows = []
+    for key in shuffled(drawn, made.random_seed, "review"):
+        response, score = found[int(key)], scores.get(int(key))
+        given = score or marked[int(key)]
+        rows.append(
+            ReviewItem(
+                review=made,
+                response=response,
+                question=response.question,
+                revision=_scored_revision(response, score),
+                read=score.extraction.answers if score else [],
+                points=_points(given),
+                full=given.full,
+            )
+        )
+    return ReviewItem.objects.bulk_create(rows)
+
+
+def _current_scores(drawn: Sequence[int], policy: str) -> dict[int, ObjectiveScore]:
+    """Return the current score of each response of *drawn* that has one."""
+    field = Response.score_field(policy)
+    rows = Response.objects.filter(pk__in=drawn, **{f"{field}__isnull": False})
+    rows = rows.select_related(f"{field}__extraction", f"{field}__key_revision")
+    return {row.pk: getattr(row, field) for row in rows}
+
+
+def _scored_revision(response: Response, score: ObjectiveScore | None) -> QuestionRevision:
+    """Return the revision whose key gave the points: of a repaired key the one that repaired it."""
+    repaired = score.key_revision if score else None
+    return repaired or response.revision
+
+
+def _points(given: ObjectiveScore | FinalMark) -> Decimal:
+    """Points in hundredths; a final mark may be finer, and stays below full marks all the same."""
+    points = given.points if isinstance(given, ObjectiveScore) else given.value
+    return points.quantize(CENT, ROUND_HALF_UP)
+
+
+def _plan_slots(made: CapabilityReview, items: Sequence[ReviewItem], reviewers: list[int]) -> None:
+    """The judgements that each answer needs; questions are the blocks of everybody's queue."""
+    in_place = sorted(items, key=lambda item: (item.question.task_id, item.question.position))
+    pairs = [(item.pk, item.question_id) for item in in_place]
+    planned = plan(pairs, reviewers, made.reviewers_each, made.random_seed)
+    ReviewSlot.objects.bulk_create(
+        ReviewSlot(
+            item_id=int(one.item), place=one.slot, planned_id=int(one.teacher), order=one.order
+        )
+        for one in planned
+    )

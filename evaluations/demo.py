@@ -1,0 +1,116 @@
+"""The sample exam with its people, answers, round and endpoints: what a first visitor finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.imports.services.answer_imports import import_answers
+from evaluations.judging.services import ensure_judge
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.models import Endpoint, MarkingRound, Run
+from evaluations.reading.selectors.gold_checks import gold_check
+from evaluations.reading.services.gold_check import check_golds
+from evaluations.runs.services.endpoints import save_endpoint
+from gradeapp.accounts.demo import DEMO_PEOPLE
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user, sync_roles
+from gradeapp.common.refusals import NotAllowed
+from questions.services.imports import import_questions
+from questions.services.taxonomy import ensure_taxonomy
+
+SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
+DATASET = "sample-exam"
+STUDENTS = ("sample-student-a", "sample-student-b")
+LOOPBACK = {"localhost", "127.0.0.1", "[::1]", "testserver"}
+# Content has one name only, so that of the demo is in both languages.
+ROUND = "样卷评卷 Sample round"
+ONCE_CALLED = "Sample round"
+RULING = (
+    "只写出要点而未说明理由的，给一半分；参考答案只要求写出名称的除外。\n\n"
+    "A point named without a reason earns half, unless the key asks for the name alone."
+)
+LOCAL = "Small local model"
+# At chance level nothing is gained by a long answer, and two cores write it slowly.
+LOCAL_TOKENS = 48
+# Tried: 48 tokens take it many seconds, a long prompt minutes, and what it writes holds no
+# total and no label. Content has one name only, so that the note is in both languages.
+TOO_SMALL = (
+    "太小，不能评分或给建议，长提示要等几分钟。"
+    "Too small to judge or to suggest, and minutes over a long prompt; the scripted one can."
+)
+SCRIPTED = "Scripted demo (not a real model)"
+
+
+def load_sample() -> dict[str, object]:
+    """Load the sample exam, its people, two students' answers and a round to mark.
+
+    Safe to repeat: what is there stays as it is, marks included. Raises NotAllowed
+    where other machines can reach the site: everybody knows the passwords of its people.
+    """
+    if not settings.DEMO and set(settings.ALLOWED_HOSTS) - LOOPBACK:
+        raise NotAllowed(
+            _("Everybody knows the passwords of the sample's people: it is for your own machine.")
+        )
+    sync_roles()
+    people = [
+        ensure_user(
+            person.username,
+            roles=[person.role],
+            display_name=person.name,
+            password=person.password,
+        )
+        for person in DEMO_PEOPLE
+    ]
+    ensure_taxonomy()
+    questions = import_questions("jsonl", SAMPLE / "gradeapp-sample")
+    import_answers("jsonl", SAMPLE / "answers.jsonl")
+    if gold_check(DATASET) is None:
+        check_golds(DATASET)
+    opened = open_sample_round(people)
+    return {"people": len(people), "questions": questions.read, "round_opened": opened}
+
+
+def open_sample_round(people: list[User]) -> bool:
+    """A round of the students' answers for the two demo teachers; False if there is one."""
+    if MarkingRound.objects.filter(name__in=(ROUND, ONCE_CALLED)).exists():
+        return False
+    runs = Run.objects.filter(dataset__slug=DATASET, language_model__name__in=STUDENTS)
+    lead = next(person for person in people if Role.LEAD in person.roles)
+    open_round(
+        name=ROUND,
+        responses=ResponseChoice(runs=tuple(runs.values_list("pk", flat=True))),
+        teachers=[person for person in people if Role.TEACHER in person.roles],
+        scheme=Scheme.TWO_AND_LEAD,
+        house_rulings=RULING,
+        random_seed=20260101,
+        acting_user=lead,
+    )
+    return True
+
+
+@transaction.atomic
+def save_demo_endpoints(*, scripted_port: int, local_port: int | None) -> None:
+    """Point the demo's endpoints to where its models listen this time; both may judge."""
+    note = "Runs on this machine for the demo; costs nothing."
+    listening = [(SCRIPTED, "scripted-demo", scripted_port)]
+    if local_port is not None:
+        listening.append((LOCAL, "SmolLM2-135M-Instruct", local_port))
+    for name, model, port in listening:
+        endpoint = save_endpoint(
+            name=name,
+            base_url=f"http://127.0.0.1:{port}/v1",
+            model=model,
+            acting_user=None,
+            endpoint=Endpoint.objects.filter(name=name).first(),
+            max_in_flight=2 if name == LOCAL else 8,
+            max_tokens=LOCAL_TOKENS if name == LOCAL else 1024,
+            note=f"{note} {TOO_SMALL}" if name == LOCAL else note,
+        )
+        ensure_judge(endpoint)

@@ -1,0 +1,41 @@
+"""The form that takes answers, marks and gradings: files, their source, who answered."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
+from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
+from questions.forms.imports import NAME_LENGTH, FilesField, FilesInput, UploadForm
+
+SOURCES = [
+    ("", _("Find out by itself")),
+    ("gaokao-bench", _("GAOKAO-Bench results (answers, human marks, gradings)")),
+    ("jsonl", _("Our own format of answers (JSONL)")),
+]
+
+
+class AnswersForm(UploadForm):
+    """Files or one .zip; the model and the repeat where the files do not say them."""
+
+    files = FilesField(
+        label=_("Files"),
+        widget=FilesInput(attrs={"accept": ".zip,.json,.jsonl"}),
+        max_length=NAME_LENGTH,
+        help_text=_("One .zip of a folder, or .json and .jsonl files."),
+    )
+    source = forms.ChoiceField(label=_("Source"), choices=SOURCES, required=False)
+    model = forms.CharField(
+        label=_("Model"),
+        max_length=MAX_MODEL_NAME,
+        required=False,
+        help_text=_("Who answered. Empty: as the files or their names say."),
+    )
+    repeat = forms.IntegerField(
+        label=_("Repeat"),
+        min_value=1,
+        max_value=MAX_REPEAT,
+        required=False,
+        help_text=_("Which sitting of the model, from 1. Our own format says it in each line."),
+    )

@@ -1,0 +1,191 @@
+"""Imports published answers with their marks and gradings: each file whole or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.imports.rules.answer_records import AnswerFile
+from evaluations.imports.rules.jsonl_answers import MAX_REPEAT, read_jsonl_answers
+from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME, read_model_outputs
+from evaluations.imports.services.published_answers import StoredAnswers, store_answers
+from evaluations.imports.services.published_gradings import store_gradings
+from evaluations.imports.services.published_marks import store_marks
+from evaluations.reading.services.scoring import score_responses
+from gradeapp.accounts.models import User
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput
+from questions.importers.gaokao_files import DATASET
+from questions.importers.records import Problem
+from questions.models import Question
+from questions.rules.vocabulary import Part
+from questions.services.import_log import ImportLog
+
+SOURCES = ("gaokao-bench", "jsonl")
+# What an import adds; the other counts say what it found.
+ADDED = ("responses", "marks", "judgements")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerImportReport:
+    """What an import added. ``unmatched`` counts rows whose question is not in the bank,
+    ``skipped`` files that were recognised as something else."""
+
+    responses: int
+    marks: int
+    judgements: int
+    unmatched: int
+    skipped: int
+    problems: tuple[Problem, ...]
+    seconds: float
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON of INTERFACE."""
+        counts = ("responses", "marks", "judgements", "unmatched", "skipped")
+        return {
+            **{name: getattr(self, name) for name in counts},
+            "problems": [problem.as_dict() for problem in self.problems],
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(slots=True)
+class DryRun:
+    """A check of several files that keeps nothing: the answers that earlier files would add."""
+
+    seen: set[tuple[object, ...]] = field(default_factory=set)
+
+    def new_ones(self, stored: StoredAnswers) -> int:
+        """How many of the *stored* answers no earlier file of the check would have added."""
+        added = {row.record.identity for row in stored.rows if row.response.pk in stored.fresh}
+        new = len(added - self.seen)
+        self.seen |= added
+        return new
+
+
+@dataclass(slots=True)
+class _Import:
+    """One import while it goes on."""
+
+    log: ImportLog
+    dry_run: DryRun | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    read: int = 0
+
+    def take(self, file: AnswerFile) -> bool:
+        """Store *file* and tell the log; False where the log wants no further file."""
+        counts = Counter(skipped=int(file.skipped))
+        problems = list(file.problems)
+        if file.answers and not file.refused:
+            with transaction.atomic():
+                stored, counts = _store(file)
+                if self.dry_run:
+                    transaction.set_rollback(True)
+                    again = counts["responses"] - self.dry_run.new_ones(stored)
+                    counts.update(responses=-again, same=again)
+                elif any(counts[name] for name in ADDED):
+                    self.log.wrote(stored.dataset, counts, file.name)
+            # Apart and in batches: scoring takes longer than storing, and SQLite has one writer at
+            # a time. What a kill leaves unscored is scored by the next import or by ``score``.
+            if not self.dry_run:
+                score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
+            problems += stored.problems
+            if not stored.refused:
+                self.read += len(file.answers)
+        self.log.problems += problems
+        self.counts += counts
+        return self.log.goes_on(replace(file, problems=tuple(problems)), counts)
+
+
+def import_answers(
+    source: str,
+    path: Path,
+    *,
+    model: str | None = None,
+    repeat: int = 1,
+    acting_user: User | None = None,
+    dry_run: DryRun | None = None,
+    log: ImportLog | None = None,
+) -> AnswerImportReport:
+    """Add the published answers at *path*; a second import of them adds nothing.
+
+    A dry run does everything but scoring, and keeps nothing. A *log* of the caller's is told
+    of each file, and ends the import after any.
+
+    Objective answers are scored under both policies after their file was stored;
+    teachers' marks become a published marking round, a judge's gradings its judgements. A row
+    that has no question, that repeats another or whose mark is impossible is
+    named in the problems and left out. Raises BadInput for an unknown source, a
+    missing path, and when no answer at all could be read.
+    """
+    files = _files(source, path, model, repeat)
+    started = time.perf_counter()
+    log = log or ImportLog("answers", f"{source} {path}", Tag.ANSWERS_IMPORTED, acting_user)
+    work = _Import(log, dry_run)
+    for file in files:
+        if not work.take(file):
+            break
+    if not dry_run:
+        log.finish()
+    if not work.read:
+        raise BadInput(_nothing_read(work.log.problems), code="nothing_read")
+    return AnswerImportReport(
+        responses=work.counts["responses"],
+        marks=work.counts["marks"],
+        judgements=work.counts["judgements"],
+        unmatched=work.counts["unmatched"],
+        skipped=work.counts["skipped"],
+        problems=tuple(work.log.problems),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[AnswerFile]:
+    """The reader of *source*, after every refusal that needs no reading."""
+    if source not in SOURCES:
+        raise BadInput(
+            _("There is no source called “%(source)s”; choose one of: %(known)s.")
+            % {"source": source, "known": ", ".join(SOURCES)}
+        )
+    if not path.exists():
+        raise BadInput(_("There is no file or folder “%(path)s”.") % {"path": path})
+    if not 1 <= repeat <= MAX_REPEAT:
+        raise BadInput(_("A repeat is a whole number from 1, not %(repeat)s.") % {"repeat": repeat})
+    if model is not None and not 1 <= len(model.strip()) <= MAX_MODEL_NAME:
+        raise BadInput(_("A model's name has 1 to 100 characters."))
+    if source == "jsonl":
+        return read_jsonl_answers(path)
+    if not Question.objects.filter(task__dataset__slug=DATASET).exists():
+        raise BadInput(
+            _("The bank has no questions of %(dataset)s yet; import them first.")
+            % {"dataset": DATASET}
+        )
+    return partial(read_model_outputs, model=model, repeat=repeat)(path)
+
+
+def _store(file: AnswerFile) -> tuple[StoredAnswers, Counter[str]]:
+    """Everything one file adds but its scores, in the caller's transaction, and the counts."""
+    stored = store_answers(file)
+    added = Counter(
+        same=len(stored.rows) - stored.added,
+        unmatched=stored.unmatched,
+        responses=stored.added,
+        marks=store_marks(file.name, stored),
+        judgements=store_gradings(file.name, stored),
+    )
+    added.update(stored.tokens)
+    return stored, added
+
+
+def _nothing_read(problems: Sequence[Problem]) -> str:
+    """The sentence for a person whose import gave nothing: the first thing that went wrong."""
+    first = next((problem for problem in problems if problem.fatal), None) or problems[0]
+    place = first.file if first.row is None else f"{first.file}:{first.row}"
+    return f"{place}: {first.text}"

@@ -1,0 +1,104 @@
+"""Uploads of answers, marks and gradings: kept, checked by a dry run, imported on a confirm.
+
+The life of an upload is that of an upload of questions (``questions.services.import_jobs``):
+each file is one transaction, and a worker that dies leaves whole files only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
+from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
+from evaluations.imports.services.answer_imports import ADDED, SOURCES, DryRun, import_answers
+from gradeapp.accounts.models import User
+from gradeapp.common.background_work.services import Clock, Stopped
+from gradeapp.common.refusals import BadInput
+from questions.models import ImportBatch
+from questions.models.imports import ImportFile
+from questions.services import import_jobs
+from questions.services.import_progress import UploadLog
+from questions.services.uploads import Upload, UploadKind, folder_of, take_upload
+
+JSONL, GAOKAO_BENCH = "jsonl", "gaokao-bench"
+
+
+def _recognised(folder: Path) -> str:
+    """Our own format where there is a .jsonl file, else the released files of GAOKAO-Bench."""
+    return JSONL if _files(folder, JSONL) else GAOKAO_BENCH
+
+
+ANSWERS = UploadKind("answers", SOURCES, _recognised)
+
+
+def take_answers(
+    uploads: Sequence[Upload], source: str, *, model: str, repeat: int, acting_user: User
+) -> ImportBatch:
+    """Keep uploaded answers and queue their check; *model* "" leaves the name to the files.
+
+    *repeat* is the sitting, from 1. Raises BadInput for what cannot be taken.
+    """
+    if len(model) > MAX_MODEL_NAME:
+        raise BadInput(_("A model's name has 1 to 100 characters."))
+    if not 1 <= repeat <= MAX_REPEAT:
+        raise BadInput(_("A repeat is a whole number from 1, not %(repeat)s.") % {"repeat": repeat})
+    options = {"model": model.strip(), "repeat": repeat}
+    return take_upload(uploads, source, acting_user=acting_user, kind=ANSWERS, options=options)
+
+
+def work_on_answers(batch_id: int, *, clock: Clock = timezone.now) -> bool:
+    """Check or import an upload to its end; False where it does not wait for a worker."""
+    return import_jobs.work_on_upload(batch_id, ANSWERS.kind, _read_all, counted, clock=clock)
+
+
+def look_for_answers(clock: Clock = timezone.now) -> list[int]:
+    """The ids of uploads of answers that wait for a worker; notes dead ones. Safe at any time."""
+    now: datetime = clock()
+    return import_jobs.uploads_waiting(ANSWERS.kind, now)
+
+
+def counted(batch: ImportBatch) -> dict[str, int]:
+    """What *batch* wrote so far, over its files: responses, marks, judgements, tokens."""
+    total: Counter[str] = Counter(dict.fromkeys((*ADDED, "same"), 0))
+    for file in ImportFile.objects.filter(batch=batch, imported_at__isnull=False):
+        total.update(same=file.same, **file.more_counts)
+    return dict(total)
+
+
+def _read_all(batch: ImportBatch, clock: Clock) -> None:
+    """Read the files of the upload one by one; raises Stopped where it is to end before."""
+    folder = folder_of(batch)
+    files = _files(folder, batch.reader)
+    import_jobs.note_files(batch, files)
+    dry_run = DryRun() if batch.confirmed_at is None else None
+    for file in files:
+        inside = file.relative_to(folder).parent.as_posix()
+        prefix = "" if inside == "." else f"{inside}/"
+        sizes = {file.name: file.stat().st_size}
+        log = UploadLog(batch, prefix=prefix, sizes=sizes, clock=clock, counted=counted)
+        try:
+            import_answers(
+                batch.reader,
+                file,
+                model=batch.options.get("model") or None,
+                repeat=batch.options.get("repeat", 1),
+                acting_user=batch.actor,
+                dry_run=dry_run,
+                log=log,
+            )
+        except BadInput as refusal:
+            # The file gave no answer: the page names it with its reason.
+            if refusal.code != "nothing_read":
+                raise
+        if log.stopped:
+            raise Stopped
+
+
+def _files(folder: Path, source: str) -> list[Path]:
+    return sorted(folder.rglob("*.jsonl" if source == JSONL else "*.json"))

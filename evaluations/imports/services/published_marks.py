@@ -1,0 +1,199 @@
+"""Keeps teachers' marks that a benchmark released, as a closed marking round."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.utils import timezone
+
+from evaluations.imports.rules.answer_records import Marks
+from evaluations.imports.services.published_answers import StoredAnswers, StoredRow
+from evaluations.marking.rules.arbitration import Settled, next_step
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.marking.rules.tolerance import tolerance
+from evaluations.models import (
+    BlindAnswer,
+    FinalMark,
+    Mark,
+    MarkingRound,
+    RoundTeacher,
+    Run,
+    Slot,
+)
+from evaluations.models.vocabulary import RoundStatus, SlotKind
+from gradeapp.accounts.models import User
+from gradeapp.accounts.services import ensure_user
+from questions.importers.records import Problem
+
+KINDS = (SlotKind.FIRST, SlotKind.SECOND)
+NAME_LENGTH = 100
+
+
+def store_marks(file: str, stored: StoredAnswers) -> int:
+    """Keep the marks of the *stored* rows and settle them; the number of marks added.
+
+    Two marks settle by their mean, one by itself. A row without a mark, with an
+    impossible mark, or with other marks than the bank has is named and left out.
+    Runs in the caller's transaction.
+    """
+    marked = [row for row in stored.rows if row.record.marks]
+    added = 0
+    for run, rows in _by_run(marked).items():
+        known = _known_marks(run)
+        for row in rows:
+            stored.problems += _problems(file, row, known.get(row.response.pk))
+        new = [row for row in rows if row.response.pk not in known and not _impossible(row, file)]
+        if new:
+            added += _store(_published_round(run), new)
+    return added
+
+
+def _by_run(rows: Sequence[StoredRow]) -> dict[Run, list[StoredRow]]:
+    groups: dict[Run, list[StoredRow]] = defaultdict(list)
+    for row in rows:
+        groups[row.response.run].append(row)
+    return groups
+
+
+def _known_marks(run: Run) -> dict[int, dict[str, Decimal]]:
+    """The published marks that the bank has of the answers of *run*, by response and kind."""
+    rows = Mark.objects.filter(
+        slot__answer__round__published=True, slot__answer__response__run=run
+    ).values_list("slot__answer__response_id", "slot__kind", "total")
+    known: dict[int, dict[str, Decimal]] = defaultdict(dict)
+    for response, kind, total in rows:
+        known[response][kind] = total
+    return dict(known)
+
+
+def _given(marks: Marks) -> dict[SlotKind, Decimal]:
+    return {kind: mark for kind, mark in zip(KINDS, marks, strict=False) if mark is not None}
+
+
+def _problems(file: str, row: StoredRow, known: dict[str, Decimal] | None) -> list[Problem]:
+    impossible = _impossible(row, file)
+    if impossible is not None:
+        return [impossible]
+    if known is not None and known != _given(row.record.marks):
+        text = f"Row {row.record.row}: the bank has other marks of this answer; they stay."
+        return [Problem(file, row.record.row, "different_marks", text)]
+    return []
+
+
+def _impossible(row: StoredRow, file: str) -> Problem | None:
+    """Why the marks of *row* cannot count; None where they can."""
+    given = _given(row.record.marks).values()
+    place = f"Row {row.record.row} ({row.record.task} {row.record.external_id})"
+    if not given:
+        text = f"{place}: no teacher gave a mark."
+        return Problem(file, row.record.row, "unmarked", text)
+    if max(given) > row.item.full_marks:
+        text = f"{place}: a mark of {max(given)} is above the full {row.item.full_marks}."
+        return Problem(file, row.record.row, "over_full_marks", text)
+    if min(given) < 0:
+        text = f"{place}: a mark of {min(given)} is below zero."
+        return Problem(file, row.record.row, "below_zero", text)
+    return None
+
+
+def _teachers() -> list[User]:
+    """The two teachers, known by their place in the release; nobody can log in as them."""
+    return [
+        ensure_user(
+            f"gaokao-bench-teacher-{number}",
+            roles=[],
+            display_name=f"GAOKAO-Bench teacher {number}",
+        )
+        for number in range(1, len(KINDS) + 1)
+    ]
+
+
+def _published_round(run: Run) -> MarkingRound:
+    existing = MarkingRound.objects.filter(published=True, answers__response__run=run).first()
+    if existing is not None:
+        return existing
+    made = MarkingRound.objects.create(
+        name=f"{run.dataset}: published marks of {run.language_model}"[:NAME_LENGTH],
+        dataset=run.dataset,
+        scheme=Scheme.MEAN,
+        random_seed=0,
+        published=True,
+        status=RoundStatus.CLOSED,
+        closed_at=timezone.now(),
+    )
+    RoundTeacher.objects.bulk_create(
+        RoundTeacher(round=made, teacher=teacher) for teacher in _teachers()
+    )
+    return made
+
+
+def _store(round_: MarkingRound, rows: Sequence[StoredRow]) -> int:
+    answers = _blind_answers(round_, rows)
+    marks = _marks(answers, rows)
+    by_answer: dict[int, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        by_answer[mark.slot.answer_id].append(mark)
+    finals = FinalMark.objects.bulk_create(
+        _final(answer, by_answer[answer.pk]) for answer in answers
+    )
+    for answer, final in zip(answers, finals, strict=True):
+        answer.final = final
+    BlindAnswer.objects.bulk_update(answers, ["final"], batch_size=200)
+    return len(marks)
+
+
+def _blind_answers(round_: MarkingRound, rows: Sequence[StoredRow]) -> list[BlindAnswer]:
+    taken = round_.answers.count()
+    return BlindAnswer.objects.bulk_create(
+        BlindAnswer(
+            round=round_,
+            response=row.response,
+            question_id=row.item.question,
+            revision_id=row.response.revision_id,
+            alias=f"P{number:06d}",
+            full_marks=row.item.full_marks,
+            tolerance=tolerance(row.item.full_marks, round_.mark_step),
+        )
+        for number, row in enumerate(rows, start=taken + 1)
+    )
+
+
+def _marks(answers: Sequence[BlindAnswer], rows: Sequence[StoredRow]) -> list[Mark]:
+    teachers = dict(zip(KINDS, _teachers(), strict=True))
+    given = [
+        (answer, kind, mark)
+        for answer, row in zip(answers, rows, strict=True)
+        for kind, mark in _given(row.record.marks).items()
+    ]
+    slots = Slot.objects.bulk_create(
+        Slot(answer=answer, kind=kind, holder=teachers[kind], order=order, marked=True)
+        for order, (answer, kind, _) in enumerate(given)
+    )
+    return Mark.objects.bulk_create(
+        Mark(
+            slot=slot,
+            version=1,
+            key=uuid.uuid4(),
+            teacher=teachers[kind],
+            total=mark,
+            full=answer.full_marks,
+        )
+        for slot, (answer, kind, mark) in zip(slots, given, strict=True)
+    )
+
+
+def _final(answer: BlindAnswer, marks: Sequence[Mark]) -> FinalMark:
+    scheme = Scheme.MEAN if len(marks) > 1 else Scheme.SINGLE
+    settled = next_step(scheme, [mark.total for mark in marks], answer.tolerance, None)
+    if not isinstance(settled, Settled):
+        raise TypeError("one mark, or the mean of two, settles always")
+    return FinalMark(
+        answer=answer,
+        value=settled.value,
+        full=answer.full_marks,
+        rule=settled.rule,
+        marks=[mark.pk for mark in marks],
+    )

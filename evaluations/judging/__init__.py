@@ -1,0 +1,8 @@
+"""Judging: judge models mark subjective responses beside the teachers.
+
+The judge's prompt, the reading of its total, judgements and their agreement with teachers. A total
+that cannot be read is missing with a reason; it is never guessed.
+
+Tables: Judge, Judgement.
+Other features may call: services.judging, selectors.judging, rules.judge_reply.
+"""

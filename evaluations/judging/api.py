@@ -1,0 +1,82 @@
+"""GET judgements: the newest of each judge on each response."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import path
+from django.utils.translation import gettext as _
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+
+from evaluations.judging.forms import JudgementQuery
+from evaluations.judging.selectors import judgement_list
+from evaluations.marking.views import check_not_marking
+from evaluations.models import Judgement
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput
+from questions.forms.filters import unknown_parameters
+
+
+class JudgementSerializer(serializers.ModelSerializer[Judgement]):
+    """A judge's reply with the total read in it, and the teachers' final mark beside it."""
+
+    response = serializers.UUIDField(source="response.public_id")
+    judge = serializers.CharField(source="judge.name")
+    model = serializers.CharField(source="response.run.language_model.name")
+    dataset = serializers.CharField(source="response.run.dataset.slug")
+    task = serializers.CharField(source="response.question.task.slug")
+    question = serializers.UUIDField(source="response.question.public_id")
+    subject = serializers.CharField(source="response.question.subject")
+    repeat = serializers.IntegerField(source="response.repeat")
+    teachers = serializers.DecimalField(
+        source="final", max_digits=8, decimal_places=4, allow_null=True
+    )
+
+    class Meta:
+        model = Judgement
+        fields = [
+            "response",
+            "judge",
+            "model",
+            "dataset",
+            "task",
+            "question",
+            "subject",
+            "repeat",
+            "number",
+            "status",
+            "total",
+            "full",
+            "flags",
+            "released",
+            "teachers",
+            "reply",
+            "created_at",
+        ]
+
+
+class JudgementListAPI(generics.ListAPIView[Judgement]):
+    """Judgements, fifty a page, by the declared filters."""
+
+    capability = Capability.SEE_JUDGEMENTS
+    serializer_class = JudgementSerializer
+    filter_backends = [DjangoFilterBackend]
+    filterset_class = JudgementQuery
+    queryset = judgement_list()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        check_not_marking(request.user)
+
+    def filter_queryset(self, queryset: QuerySet[Judgement]) -> QuerySet[Judgement]:
+        unknown = unknown_parameters(JudgementQuery, self.request.query_params)
+        if unknown:
+            names = ", ".join(sorted(unknown))
+            raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
+        return super().filter_queryset(queryset)
+
+
+urlpatterns = [path("judgements/", JudgementListAPI.as_view(), name="api-judgements")]

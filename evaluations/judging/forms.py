@@ -1,0 +1,70 @@
+"""Judging: the filters of the list of judgements, and which run a judge is to mark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.judging.rules.judge_reply import JudgeStatus
+from evaluations.marking.rounds.selectors.round_choice import markable_runs
+from evaluations.models import Endpoint, Judgement, Run
+from evaluations.runs.forms.choices import RunChoice
+from evaluations.templatetags.figures import reason_words
+from questions.forms.filters import named_choices
+from questions.models import Dataset
+from questions.rules.vocabulary import Subject
+
+
+class JudgementFilter(django_filters.FilterSet):
+    """Dataset, status and subject."""
+
+    dataset = django_filters.ModelChoiceFilter(
+        field_name="response__run__dataset",
+        queryset=Dataset.objects.all(),
+        to_field_name="slug",
+        label=_("Dataset"),
+        empty_label=_("All datasets"),
+    )
+    status = django_filters.ChoiceFilter(
+        choices=lambda: [(status.value, reason_words(status)) for status in JudgeStatus],
+        label=_("Status"),
+        empty_label=_("Any status"),
+    )
+    subject = django_filters.ChoiceFilter(
+        field_name="response__question__subject",
+        choices=lambda: named_choices(Subject),
+        label=_("Subject"),
+        empty_label=_("All subjects"),
+    )
+
+    class Meta:
+        model = Judgement
+        fields: list[str] = []
+
+
+class JudgementQuery(JudgementFilter):
+    """What the API filters by: the same, and the names of judge and model."""
+
+    judge = django_filters.CharFilter(field_name="judge__name", label=_("Judge"))
+    model = django_filters.CharFilter(
+        field_name="response__run__language_model__name", label=_("Model")
+    )
+
+
+class JudgeRunForm(forms.Form):
+    """Which run a model is to judge."""
+
+    run = RunChoice(queryset=Run.objects.none(), label=_("Run"), empty_label=_("Choose a run"))
+    endpoint = forms.ModelChoiceField(
+        queryset=Endpoint.objects.order_by("name"),
+        label=_("Judge"),
+        empty_label=_("Choose an endpoint"),
+        help_text=_("The model behind this endpoint grades every subjective response of the run."),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        self.fields["run"].queryset = markable_runs()  # type: ignore[attr-defined]

@@ -1,0 +1,159 @@
+"""Reading judges and judgements: the newest of a judge on a response is the one that counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+
+from evaluations.judging.rules.judge_reply import JudgeStatus
+from evaluations.models import FinalMark, Judge, Judgement, Response, Run
+from evaluations.reports.selectors.mark_pairs import JUDGE_PAIR, mark_pairs
+from evaluations.reports.selectors.report_params import JUDGE_PREFIX, ReportParams
+from evaluations.statistics.agreement import MarkPair, agreement
+from evaluations.statistics.figure import Figure
+from questions.models import Dataset, Rubric
+from questions.selectors.bank import accepted_rubric
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeLine:
+    """What a judge did in a dataset: responses by status, and agreement with teachers."""
+
+    judge: Judge
+    dataset: Dataset
+    judged: int
+    scored: int
+    unscored: dict[str, int]
+    agreement: dict[str, Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedResponse:
+    """One response with every reply of one judge, the newest first, and the teachers' marks."""
+
+    response: Response
+    judgements: tuple[Judgement, ...]
+    rubric: Rubric | None
+    finals: tuple[FinalMark, ...]
+
+    @property
+    def newest(self) -> Judgement:
+        """The judgement that counts."""
+        return self.judgements[0]
+
+    @property
+    def difference(self) -> float | None:
+        """Judge less teachers, in points; None where one of them gave nothing."""
+        if not self.finals or self.newest.total is None:
+            return None
+        return float(self.newest.total - self.finals[0].value)
+
+
+def newest_judgements() -> QuerySet[Judgement]:
+    """One judgement for each judge and response."""
+    newer = Judgement.objects.filter(
+        judge=OuterRef("judge"), response=OuterRef("response"), pk__gt=OuterRef("pk")
+    )
+    return Judgement.objects.filter(~Exists(newer))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedJudge:
+    """Of how many responses of a run a judge's replies were imported, and how many gave points."""
+
+    judge: Judge
+    judged: int
+    scored: int
+
+
+def imported_judges(run: Run) -> list[ImportedJudge]:
+    """The judges whose published gradings of *run* were imported, by name."""
+    rows = Judgement.objects.filter(response__run=run, run=None).order_by().values("judge")
+    scored = Count("response", filter=Q(status=JudgeStatus.SCORED), distinct=True)
+    counts = rows.annotate(n=Count("response", distinct=True), scored=scored)
+    judges = Judge.objects.in_bulk([row["judge"] for row in counts])
+    found = [ImportedJudge(judges[row["judge"]], row["n"], row["scored"]) for row in counts]
+    return sorted(found, key=lambda one: one.judge.name)
+
+
+def judge_lines() -> list[JudgeLine]:
+    """Every judge in every dataset that it judged, by name."""
+    counts: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
+    rows = newest_judgements().order_by().values_list("judge", "response__run__dataset", "status")
+    for judge, dataset, status, n in rows.annotate(n=Count("pk")):
+        counts[judge, dataset][status] = n
+    judges = Judge.objects.in_bulk({judge for judge, _ in counts})
+    datasets = Dataset.objects.in_bulk({dataset for _, dataset in counts})
+    pairs = _pairs(datasets.values())
+    lines = [
+        _line(judges[judge], datasets[dataset], statuses, pairs)
+        for (judge, dataset), statuses in counts.items()
+    ]
+    return sorted(lines, key=lambda line: (line.judge.name, line.dataset.slug))
+
+
+def _pairs(datasets: Iterable[Dataset]) -> dict[tuple[str, str], list[MarkPair]]:
+    """Pairs of teachers' and judges' marks by dataset and kind of pair."""
+    groups: dict[tuple[str, str], list[MarkPair]] = defaultdict(list)
+    for dataset in datasets:
+        for pair in mark_pairs(ReportParams(dataset.slug)):
+            groups[dataset.slug, pair.pair].append(pair)
+    return groups
+
+
+def _line(
+    judge: Judge,
+    dataset: Dataset,
+    statuses: Mapping[str, int],
+    pairs: Mapping[tuple[str, str], list[MarkPair]],
+) -> JudgeLine:
+    kind = f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge.name}"
+    return JudgeLine(
+        judge=judge,
+        dataset=dataset,
+        judged=sum(statuses.values()),
+        scored=statuses.get(JudgeStatus.SCORED, 0),
+        unscored={
+            status: n for status, n in sorted(statuses.items()) if status != JudgeStatus.SCORED
+        },
+        agreement=agreement(pairs.get((dataset.slug, kind), [])),
+    )
+
+
+def judgement_list() -> QuerySet[Judgement]:
+    """What a list shows of judgements, each with the teachers' final mark beside it."""
+    final = FinalMark.objects.official().filter(answer__response=OuterRef("response"))
+    return (
+        newest_judgements()
+        .select_related("judge", "response__question__task", "response__run__language_model")
+        .select_related("response__run__dataset")
+        .defer("response__text", "response__reasoning")
+        .annotate(final=Subquery(final.order_by("-pk").values("value")[:1]))
+        .order_by("judge", "response__question__task", "response__question__position", "response")
+    )
+
+
+def judged_response(judge: Judge, response_id: UUID) -> JudgedResponse | None:
+    """One response as *judge* saw and graded it; None where it did not."""
+    judgements = tuple(
+        Judgement.objects.filter(judge=judge, response__public_id=response_id)
+        .select_related(
+            "response__question__task__dataset",
+            "response__revision",
+            "response__run__language_model",
+            "rubric",
+        )
+        .prefetch_related("rubric__points")
+        .order_by("-pk")
+    )
+    if not judgements:
+        return None
+    response = judgements[0].response
+    official = FinalMark.objects.official().filter(answer__response=response)
+    finals = official.select_related("answer__round")
+    rubric = judgements[0].rubric or accepted_rubric(response.question)
+    return JudgedResponse(response, judgements, rubric, tuple(finals.order_by("-pk")))

@@ -1,0 +1,127 @@
+"""Judges: models that mark. Their replies are kept whole; a total is never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.judging.rules.judge_reply import JudgeReading, JudgeStatus, read_judge_reply
+from evaluations.llm.client import ChatReply
+from evaluations.models import Attempt, Endpoint, Job, Judge, Judgement, Response, Run
+from evaluations.models.vocabulary import JobStatus, RunPurpose
+from gradeapp.common.refusals import BadInput
+from gradeapp.common.storable import storable
+from questions.models import Question, Rubric
+from questions.rules.vocabulary import Part
+
+# A reply without a readable total is asked for again, so many times in all.
+MOST_REPLIES = 3
+
+
+@transaction.atomic
+def ensure_judge(endpoint: Endpoint) -> Judge:
+    """The judge behind *endpoint*, made if there is none; reports call it by its model's name."""
+    found = endpoint.judges.first()
+    if found is not None:
+        return found
+    for name in (endpoint.language_model.name, endpoint.name):
+        if not Judge.objects.filter(name=name).exists():
+            return Judge.objects.create(name=name, endpoint=endpoint)
+    raise BadInput(
+        _("There are judges called %(model)s and %(endpoint)s already: rename the endpoint.")
+        % {"model": endpoint.language_model.name, "endpoint": endpoint.name}
+    )
+
+
+def add_judge_jobs(judge_run: Run, responses: Iterable[Response] | None = None) -> int:
+    """Plan a job for each subjective response that has none yet in *judge_run*; how many.
+
+    Among *responses*, or among all of the judged run: the second finds what a
+    killed worker left out. Safe to call at any time and twice.
+    """
+    found = Response.objects.filter(
+        run=judge_run.judged_run, question__part=Part.SUBJECTIVE, is_error_text=False
+    ).exclude(judge_jobs__run=judge_run)
+    if responses is not None:
+        found = found.filter(pk__in=[response.pk for response in responses])
+    jobs = [_judge_job(judge_run, response) for response in found]
+    Job.objects.bulk_create(jobs, ignore_conflicts=True, batch_size=500)
+    return len(jobs)
+
+
+def _judge_job(judge_run: Run, response: Response) -> Job:
+    return Job(
+        run=judge_run,
+        question_id=response.question_id,
+        revision_id=response.revision_id,
+        repeat=response.repeat,
+        response=response,
+    )
+
+
+def judge_runs_of(run: Run) -> list[Run]:
+    """The runs in which judges mark the responses of *run*."""
+    return list(run.judge_runs.filter(purpose=RunPurpose.JUDGE))
+
+
+def rubric_of(question: Question, at: datetime) -> Rubric | None:
+    """The accepted rubric of *question* that counted at *at*, None where there was none."""
+    # What came with the questions counts since it is there, the rest since somebody accepted it.
+    imported = Q(accepted_at=None, created_at__lte=at)
+    accepted = question.rubrics.filter(imported | Q(accepted_at__lte=at), accepted=True)
+    return accepted.prefetch_related("points").order_by("-version").first()
+
+
+def keep_judgements(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
+    """Store a judgement for each reply; the jobs that are done with it.
+
+    A reply that cannot be read leaves its job pending, to be asked again, until
+    it has been asked ``MOST_REPLIES`` times: then it stays unscored, with its reason.
+    """
+    done = []
+    for attempt, reply in replies:
+        judgement = _judgement(attempt, reply)
+        asked = Judgement.objects.filter(run=attempt.job.run, response=judgement.response)
+        if judgement.status == JudgeStatus.SCORED or asked.count() >= MOST_REPLIES:
+            done.append(attempt.job)
+        elif attempt.job.fence == attempt.fence:
+            _ask_again(attempt.job)
+    return done
+
+
+def _judgement(attempt: Attempt, reply: ChatReply) -> Judgement:
+    job, text = attempt.job, reply.text or reply.refusal
+    response, judge = job.response, job.run.judge
+    assert response  # every job of a judge run has one
+    assert judge
+    full = job.revision.full_marks
+    reading = read_judge_reply(text, full, finish_reason=reply.finish_reason)
+    last = Judgement.objects.filter(response=response, judge=judge).aggregate(n=Max("number"))
+    return Judgement.objects.create(
+        response=response,
+        judge=judge,
+        run=job.run,
+        attempt=attempt,
+        number=(last["n"] or 0) + 1,
+        prompt_version=job.run.run_settings["prompt_version"],
+        rubric=attempt.rubric,
+        reply=storable(text),
+        full=full,
+        **_read_fields(reading),
+    )
+
+
+def _read_fields(reading: JudgeReading) -> dict[str, object]:
+    return {"total": reading.total, "status": reading.status, "flags": list(reading.flags)}
+
+
+def _ask_again(job: Job) -> None:
+    """The endpoint answered, so this was no failed attempt."""
+    if job.status != JobStatus.LEASED:
+        return
+    job.status, job.attempts_made, job.lease_owner, job.lease_until = JobStatus.PENDING, 0, "", None
+    job.save(update_fields=["status", "attempts_made", "lease_owner", "lease_until"])

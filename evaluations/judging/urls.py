@@ -1,0 +1,13 @@
+"""Addresses of the judging pages."""
+
+from django.urls import path
+
+from evaluations.judging import views as judging
+
+app_name = "judging"
+urlpatterns = [
+    path("", judging.judge_list, name="list"),
+    path("start/", judging.judge_start, name="start"),
+    path("<int:judge_id>/", judging.judge_page, name="judge"),
+    path("<int:judge_id>/<uuid:response_id>/", judging.judgement_page, name="judgement"),
+]

@@ -1,0 +1,85 @@
+"""Judges, their judgements, one judgement beside the teachers' mark; starting a judge."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluations.judging.forms import JudgementFilter, JudgeRunForm
+from evaluations.judging.selectors import judge_lines, judged_response, judgement_list
+from evaluations.judging.services import ensure_judge
+from evaluations.marking.views import not_while_marking
+from evaluations.models import Judge
+from evaluations.runs.services.runs import start_judge_run
+from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from questions.selectors.bank import image_addresses
+
+PAGE = 50
+
+
+@require_safe
+@requires(Capability.SEE_JUDGEMENTS)
+@not_while_marking
+def judge_list(request: MemberRequest) -> HttpResponse:
+    """Every judge with what it did; admins start one here."""
+    return render(request, "evaluations/judging/list.html", list_context(request))
+
+
+def list_context(request: MemberRequest, form: JudgeRunForm | None = None) -> dict[str, Any]:
+    """What the list shows, with the form for those who may start runs."""
+    may_start = request.user.may(Capability.START_RUNS)
+    return {"lines": judge_lines(), "form": form or (JudgeRunForm() if may_start else None)}
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def judge_start(request: MemberRequest) -> HttpResponse:
+    """Let the model behind an endpoint judge a run."""
+    form = JudgeRunForm(request.POST)
+    if not form.is_valid():
+        context = list_context(request, form)
+        return render(request, "evaluations/judging/list.html", context, status=400)
+    with transaction.atomic():
+        judge = ensure_judge(form.cleaned_data["endpoint"])
+        run = start_judge_run(form.cleaned_data["run"], judge, acting_user=request.user)
+        transaction.on_commit(partial(ask_for_work, run.pk))
+    messages.success(request, _("%(judge)s has begun to judge.") % {"judge": judge.name})
+    return redirect("runs:run", run.pk)
+
+
+@require_safe
+@requires(Capability.SEE_JUDGEMENTS)
+@not_while_marking
+def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
+    """The judgements of one judge; the filters stand in the address."""
+    judge = get_object_or_404(Judge, pk=judge_id)
+    filters = JudgementFilter(request.GET, judgement_list().filter(judge=judge).defer("reply"))
+    page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
+    context = {"judge": judge, "filters": filters, "page": page}
+    return render(request, "evaluations/judging/judge.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_JUDGEMENTS)
+@not_while_marking
+def judgement_page(request: MemberRequest, judge_id: int, response_id: UUID) -> HttpResponse:
+    """One response, what the judge wrote about it, and the teachers' final mark."""
+    judge = get_object_or_404(Judge, pk=judge_id)
+    judged = judged_response(judge, response_id)
+    if judged is None:
+        raise Http404
+    revision = judged.response.revision
+    images = image_addresses(judged.response.question.task.dataset, revision.images)
+    context = {"judge": judge, "judged": judged, "revision": revision, "images": images}
+    return render(request, "evaluations/judging/judgement.html", context)

@@ -1,0 +1,11 @@
+"""Marking: people mark responses, blind, in rounds.
+
+`rounds` plans and steers, `desk` is where a teacher marks, `arbitration` is where the lead decides,
+`monitoring` watches teachers and returns marks, `sheets` takes responses to paper and files.
+Here stands what they share: the scheme, the tolerance, blinding, and finalizing an answer.
+
+Tables: MarkingRound, RoundTeacher, HouseRuling, MarkingSheet, DeskSettings, BlindAnswer, Slot,
+Mark, PointMark, Draft, FinalMark, SeedAnswer, MarkChange.
+Other features may call: selectors.open_marking, views.blind, rounds.selectors.round_choice,
+rules (scheme, tolerance, drawing).
+"""

@@ -1,0 +1,86 @@
+"""The forms of the leads: a new round, and a decision."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.marking.arbitration.selectors.arbitration import DisputedCase
+from evaluations.marking.desk.forms.marks import mark_field
+from evaluations.models.vocabulary import ArbitrationReason
+
+OWN = "own"
+PAIR = "pair"
+
+
+class DecisionForm(forms.Form):
+    """A lead's decision: a given mark, the mean of two or own points; always with a reason.
+
+    ``number`` is that of the final mark which a correction follows.
+    """
+
+    answer = forms.UUIDField()
+    key = forms.UUIDField()
+    seen = forms.RegexField(r"^\d+(,\d+){0,2}$")
+    number = forms.IntegerField(required=False, min_value=1)
+    decision = forms.ChoiceField(error_messages={"required": _("Choose a mark or give your own.")})
+    reason = forms.ChoiceField(error_messages={"required": _("Choose a reason.")})
+    comment = forms.CharField(required=False, max_length=10_000)
+
+    def __init__(self, case: DisputedCase, data: Any) -> None:
+        super().__init__(data)
+        self.case = case
+        known = [*(mark.kind for mark in case.acceptable), OWN]
+        known += [PAIR] if case.pair and case.pair.points is not None else []
+        self.fields["decision"].choices = [(one, one) for one in known]  # type: ignore[attr-defined]
+        self.fields["reason"].choices = ArbitrationReason.choices()  # type: ignore[attr-defined]
+        if data.get("decision") == OWN:
+            for name in self.own_fields():
+                self.fields[name] = mark_field(str(_("Give every scoring point a mark.")))
+
+    def own_fields(self) -> list[str]:
+        """The names of the fields of own marks."""
+        return [row.name for row in self.case.points] or ["total"]
+
+    def clean_answer(self) -> Any:
+        """A page whose address and content belong to different responses is refused."""
+        if self.cleaned_data["answer"] != self.case.public_id:
+            raise forms.ValidationError(_("This page is mixed up; load it again."))
+        return self.cleaned_data["answer"]
+
+    def as_decision(self) -> dict[str, Any]:
+        """The arguments of ``arbitrate``."""
+        data = self.cleaned_data
+        points, total = self._marks()
+        return {
+            "key": data["key"],
+            "seen": [int(key) for key in data["seen"].split(",")],
+            "points": points,
+            "total": total,
+            "reason": ArbitrationReason(data["reason"]),
+            "comment": data["comment"],
+        }
+
+    def own_marks(self) -> tuple[tuple[Decimal, ...], Decimal | None] | None:
+        """Own points or an own total that can be read, also while something else is wrong."""
+        if self.cleaned_data.get("decision") != OWN:
+            return None
+        return self._marks() if self.cleaned_data.keys() >= set(self.own_fields()) else None
+
+    def _marks(self) -> tuple[tuple[Decimal, ...], Decimal | None]:
+        """Points, or a total where there is no rubric."""
+        data = self.cleaned_data
+        for mark in self.case.marks:
+            if mark.kind == data["decision"]:
+                return mark.points, mark.total
+        if data["decision"] == PAIR and self.case.pair:
+            return self.case.pair.points or (), self.case.pair.value
+        values = tuple(data[name] for name in self.own_fields())
+        return (values, None) if self.case.points else ((), values[0])
+
+    def first_error(self) -> str:
+        """The first thing that is wrong, as one sentence."""
+        return str(next(iter(self.errors.values()))[0])

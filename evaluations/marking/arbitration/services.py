@@ -1,0 +1,232 @@
+"""The lead decides a response that the teachers' marks do not settle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from evaluations.marking.arbitration.rules.closest_pair import TeacherMark, closest_pair
+from evaluations.marking.desk.selectors.queue import free_for
+from evaluations.marking.desk.services.mark_rows import (
+    GivenMark,
+    check_given,
+    frozen_rubric,
+    same_content,
+    write_mark,
+)
+from evaluations.marking.rules.point_marks import MarkFault
+from evaluations.marking.services.settling import TEACHERS, lock, newest_marks, settle
+from evaluations.models import BlindAnswer, Mark, Slot
+from evaluations.models.vocabulary import LIVE, AnswerRole, ArbitrationReason, SlotKind
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.plain_number import plain
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
+
+OFF_STEP = frozenset({MarkFault.NOT_A_STEP.value, MarkFault.POINT_NOT_A_STEP.value})
+
+
+def claim_case(answer: BlindAnswer, lead: User, *, now: datetime) -> datetime:
+    """Let *lead* alone decide *answer* until the lease ends; asked again, it is lengthened.
+
+    One conditional update decides between two leads. A decision needs no claim
+    where nobody else has one. Raises Conflict while another lead has the
+    response, NotAllowed for a lead who marked it, NotFound when it does not wait.
+    """
+    until = now + timedelta(minutes=answer.round.lease_minutes)
+    waits = Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION, marked=False)
+    _refuse_own(answer, lead)
+    try:
+        with transaction.atomic():
+            if waits.filter(free_for(lead, now)).update(holder=lead, lease_until=until):
+                return until
+    except IntegrityError as error:  # one_role_per_person_and_response
+        raise _own_mark() from error
+    if waits.exists():
+        raise _at_hand()
+    raise NotFound(_("This response does not wait for a decision."))
+
+
+def arbitrate(
+    answer: BlindAnswer,
+    lead: User,
+    *,
+    key: UUID,
+    seen: Sequence[int],
+    points: Sequence[Decimal] = (),
+    total: Decimal | None = None,
+    reason: ArbitrationReason,
+    comment: str = "",
+    now: datetime,
+) -> Mark:
+    """Store the lead's mark as final for a response that waits for arbitration.
+
+    *seen* are the keys of the teachers' marks that the lead's page showed, so
+    that a decision never rests on marks that were revised meanwhile. The same
+    *key* with the same content is the same decision. The mark is one of the
+    round's steps, or the mean of the closest pair.
+
+    Raises NotAllowed for a lead who marked this response, Conflict when it was
+    settled or revised meanwhile, another lead has it or the round is closed,
+    NotFound when it never came to arbitration, BadInput for a mark that does not fit.
+    """
+    given = GivenMark(tuple(points), total, comment.strip(), reason=reason)
+    try:
+        with transaction.atomic():
+            locked = lock(answer.pk)
+            if earlier := _earlier(key, given, locked, lead):
+                return earlier
+            _check(locked, lead, seen)
+            _check_fits(locked, given)
+            mark = _write(_taken(locked, lead, now), locked, lead, given, key)
+            record(Tag.ARBITRATED, mark, actor=lead, answer=locked.alias, total=str(mark.total))
+            settle(locked, now=now)
+            return mark
+    except IntegrityError as error:  # one_role_per_person_and_response
+        raise _own_mark() from error
+
+
+def correct_final(
+    answer: BlindAnswer,
+    lead: User,
+    *,
+    key: UUID,
+    seen: Sequence[int],
+    number: int,
+    points: Sequence[Decimal] = (),
+    total: Decimal | None = None,
+    reason: ArbitrationReason,
+    comment: str = "",
+    now: datetime,
+) -> Mark:
+    """Put the lead's mark in the place of the final mark of a settled response.
+
+    *number* is that of the final mark that the page showed. It stays, and one
+    with the next number follows it; the response points to the new one. *key*,
+    *seen* and the mark are as in ``arbitrate``.
+
+    Raises NotAllowed for a lead who marked this response, Conflict when another
+    final mark counts by now, a mark was revised or the round is closed, BadInput
+    for a mark that does not fit.
+    """
+    given = GivenMark(tuple(points), total, comment.strip(), reason=reason)
+    with transaction.atomic():
+        locked = lock(answer.pk)
+        if earlier := _earlier(key, given, locked, lead):
+            return earlier
+        if locked.final is None or locked.final.number != number:
+            raise Conflict(_("Another final mark counts by now. See it first."), code="settled")
+        if locked.role != AnswerRole.ANSWER:
+            raise NotFound(_("This response has no final mark that could be corrected."))
+        _refuse_own(locked, lead)
+        _refuse_closed(locked)
+        _refuse_unseen(locked, seen)
+        _check_fits(locked, given)
+        before = locked.final
+        slot, _made = Slot.objects.get_or_create(answer=locked, kind=SlotKind.ARBITRATION)
+        Slot.objects.filter(pk=slot.pk).update(holder=lead, marked=True, lease_until=None)
+        mark = _write(slot, locked, lead, given, key)
+        detail = {"answer": locked.alias, "from": plain(before.value), "to": plain(mark.total)}
+        record(Tag.FINAL_CORRECTED, mark, actor=lead, reason=reason.value, **detail)
+        locked.final = None
+        settle(locked, now=now)
+        return mark
+
+
+def _write(slot: Slot, answer: BlindAnswer, lead: User, given: GivenMark, key: UUID) -> Mark:
+    """The next version of the lead's mark; an earlier one may be of another lead."""
+    kept = Mark.objects.filter(slot=slot, stale=False).aggregate(newest=Max("version"))["newest"]
+    slot.answer = answer
+    version = max(kept or 0, slot.void_version) + 1
+    return write_mark(slot, lead, given, version=version, stale=False, key=key)
+
+
+def _earlier(key: UUID, given: GivenMark, answer: BlindAnswer, lead: User) -> Mark | None:
+    """The decision that an equal request stored before."""
+    mark = Mark.objects.filter(key=key).select_related("slot").prefetch_related("points").first()
+    if mark is None:
+        return None
+    if mark.slot.answer_id != answer.pk or mark.teacher_id != lead.pk:
+        raise BadInput(_("Send a new key with a new mark."), code="key_used")
+    return mark if same_content(mark, given) else None
+
+
+def _check(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> None:
+    """Whether this lead may decide this response, now and on these marks."""
+    _refuse_own(answer, lead)
+    if answer.final_id is not None:
+        raise Conflict(_("This response has been settled meanwhile."), code="settled")
+    _refuse_closed(answer)
+    if not Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION, marked=False).exists():
+        raise NotFound(_("This response does not wait for a decision."))
+    _refuse_unseen(answer, seen)
+
+
+def _taken(answer: BlindAnswer, lead: User, now: datetime) -> Slot:
+    """The slot of the decision, now the lead's for good; an ended lease of another is no matter."""
+    waits = answer.slots.filter(kind=SlotKind.ARBITRATION, marked=False)
+    free = waits.filter(free_for(lead, now))
+    if not free.update(holder=lead, marked=True, lease_until=None):
+        raise _at_hand()
+    return answer.slots.get(kind=SlotKind.ARBITRATION)
+
+
+def _refuse_own(answer: BlindAnswer, lead: User) -> None:
+    if answer.slots.filter(holder=lead).exclude(kind=SlotKind.ARBITRATION).exists():
+        raise _own_mark()
+
+
+def _refuse_closed(answer: BlindAnswer) -> None:
+    if answer.round.status not in LIVE:
+        raise Conflict(_("The round is closed."), code="round_closed")
+
+
+def _refuse_unseen(answer: BlindAnswer, seen: Sequence[int]) -> None:
+    marks = newest_marks(answer)
+    if {marks[kind].pk for kind in TEACHERS if kind in marks} != set(seen):
+        raise Conflict(
+            _("A teacher revised a mark while you looked at it. See the new marks, then decide."),
+            code="marks_changed",
+        )
+
+
+def _check_fits(answer: BlindAnswer, given: GivenMark) -> None:
+    """As ``check_given``; but the mean of the closest pair may lie between two steps."""
+    try:
+        check_given(answer, given)
+    except BadInput as refusal:
+        if refusal.code not in OFF_STEP or not _is_mean_of_pair(answer, given):
+            raise
+
+
+def _is_mean_of_pair(answer: BlindAnswer, given: GivenMark) -> bool:
+    rubric, marks = frozen_rubric(answer), newest_marks(answer)
+    of_teachers = [marks[kind] for kind in TEACHERS if kind in marks]
+    values = [
+        TeacherMark(mark.total, tuple(point.points for point in mark.points.all()))
+        for mark in of_teachers
+    ]
+    pair = closest_pair(values, rubric)
+    if pair is None or pair.points is None:
+        return False
+    return (given.points, given.under(rubric)) == (pair.points, pair.value)
+
+
+def _at_hand() -> Conflict:
+    return Conflict(
+        _("Another lead has this response at hand; it returns to the queue by itself."),
+        code="claimed",
+    )
+
+
+def _own_mark() -> NotAllowed:
+    return NotAllowed(
+        _("You marked this response yourself; another lead has to decide."), code="own_mark"
+    )

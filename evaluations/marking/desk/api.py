@@ -1,0 +1,124 @@
+"""The API of marking: a teacher's own marks, and nothing else of a round."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.db.models import QuerySet
+from django.urls import path
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluations.marking.desk.selectors.desk import own_marks, own_slot
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.models import Mark
+from evaluations.models.vocabulary import Flag
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput, NotFound
+
+FILTERS = {"round", "response", "page"}
+
+
+def teacher_of(request: Request) -> User:
+    """The person behind a request that ``capability`` let in."""
+    return cast(User, request.user)
+
+
+class PointSerializer(serializers.Serializer[Any]):
+    """Points for one scoring point, with its wording of that day."""
+
+    wording = serializers.CharField()
+    points = serializers.DecimalField(max_digits=5, decimal_places=2)
+    full = serializers.DecimalField(max_digits=5, decimal_places=2)
+
+
+class OwnMarkSerializer(serializers.ModelSerializer[Mark]):
+    """One version of an own mark. The slot is not told: it would say which mark this is."""
+
+    round = serializers.UUIDField(source="slot.answer.round.public_id")
+    response = serializers.UUIDField(source="slot.answer.public_id")
+    alias = serializers.CharField(source="slot.answer.alias")
+    version = serializers.IntegerField(
+        source="told_version", help_text="0: sent back to be marked again; it no longer counts"
+    )
+    points = PointSerializer(many=True)
+
+    class Meta:
+        model = Mark
+        fields = [
+            *("round", "response", "alias", "key", "version", "stale", "total", "full"),
+            *("points", "comment", "flags", "seconds", "created_at"),
+        ]
+
+
+class NewMarkSerializer(serializers.Serializer[Any]):
+    """A mark as the desk sends it: points in the rubric's order, or one total without a rubric."""
+
+    response = serializers.UUIDField()
+    key = serializers.UUIDField()
+    based_on_version = serializers.IntegerField(min_value=0)
+    points = serializers.ListField(
+        child=serializers.DecimalField(max_digits=7, decimal_places=2), required=False, default=list
+    )
+    total = serializers.DecimalField(
+        max_digits=7, decimal_places=2, required=False, allow_null=True, default=None
+    )
+    comment = serializers.CharField(required=False, allow_blank=True, default="")
+    flags = serializers.ListField(
+        child=serializers.ChoiceField(choices=Flag.choices()), required=False, default=list
+    )
+    seconds = serializers.IntegerField(required=False, allow_null=True, default=None)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """A field that there is not is refused: nobody sets a marker or a final mark here."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError({name: [_("Unknown field.")] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class OwnMarksAPI(generics.ListAPIView[Mark]):
+    """Own marks, newest first, of one ``round`` or one ``response`` if asked; POST saves one."""
+
+    capability = Capability.MARK
+    serializer_class = OwnMarkSerializer
+    queryset = Mark.objects.none()  # for the schema; the rows are the teacher's own
+
+    def get_queryset(self) -> QuerySet[Mark]:
+        asked = self.request.query_params
+        unknown = sorted(set(asked) - FILTERS)
+        if unknown:
+            sentence = _("There is no filter called %(names)s.") % {"names": ", ".join(unknown)}
+            raise BadInput(sentence)
+        named = {name: self._uuid(name) for name in ("round", "response") if name in asked}
+        return own_marks(teacher_of(self.request), **named)
+
+    def _uuid(self, name: str) -> Any:
+        field = serializers.UUIDField()
+        try:
+            return field.to_internal_value(self.request.query_params[name])
+        except serializers.ValidationError:
+            raise BadInput(_("%(name)s has to be an id.") % {"name": name}) from None
+
+    @extend_schema(request=NewMarkSerializer, responses={201: OwnMarkSerializer})
+    def post(self, request: Request) -> Response:
+        """Save a mark for a response at hand. The same ``key`` and content: the same mark."""
+        teacher, form = teacher_of(request), NewMarkSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        said = dict(form.validated_data)
+        slot = own_slot(teacher, said.pop("response"), in_open_round=False)
+        if slot is None:
+            raise NotFound(_("There is no such response here, or it is no longer yours."))
+        said["flags"] = tuple(Flag(flag) for flag in said["flags"])
+        saved = save_mark(slot, teacher, **said, now=timezone.now())
+        body = OwnMarkSerializer(own_marks(teacher).get(pk=saved.mark.pk)).data
+        code = status.HTTP_200_OK if saved.repeated else status.HTTP_201_CREATED
+        return Response(body, status=code)
+
+
+urlpatterns = [path("marks/", OwnMarksAPI.as_view(), name="api-marks")]

@@ -1,0 +1,336 @@
+"""What a teacher sees at the desk: one blind response and their own figures, nothing else.
+
+Everything here is read from the question, the round and the teacher's own
+rows. No other slot, mark, judgement or final mark may be looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from math import ceil
+from uuid import UUID
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+
+from evaluations.marking.rules.blinding import BlindItem
+from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import LIVE, RoundStatus, SlotKind
+from gradeapp.accounts.models import User
+from gradeapp.common.plain_number import plain
+from gradeapp.prepared import prepared
+from questions.rules.question_parts import split_passage
+from questions.rules.rubric import RubricLines
+from questions.selectors.bank import image_addresses
+from questions.selectors.rubrics import frozen
+
+IDLE_SECONDS = 300
+# Nobody reads and marks a response faster: such times say nothing of the work that is left.
+FEWEST_SECONDS = 3
+RECENT_MARKS = 20
+ENOUGH_MARKS = 3
+# What the desk shows of a slot's response, in one query.
+WHOLE = (
+    *("answer__round__dataset", "answer__question", "answer__revision"),
+    *("answer__rubric", "answer__response"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgress:
+    """A teacher's own counts in a round; speed and time left are None until they are known."""
+
+    marked: int
+    total: int
+    per_hour: int | None
+    minutes_left: int | None
+    saved_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRound:
+    """A round as one of its teachers sees it; ``paused`` for all, or on the home for them alone."""
+
+    public_id: str
+    name: str
+    house_rulings: str
+    progress: OwnProgress
+    paused: bool
+    practice: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What stands in the form: a draft, an own mark, or nothing yet. All as text."""
+
+    points: tuple[str, ...]
+    total: str
+    comment: str
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeskItem:
+    """One response at the desk: the blind item, and the teacher's own state on it.
+
+    ``version`` is that of the own mark, 0 for none that counts; ``saves`` counts
+    the versions that this teacher ever saved, also those that were sent back.
+    ``given`` is what the form shows: the draft (of ``drafted_at``), else the own
+    mark; ``saved`` is the own mark as it is stored.
+    """
+
+    item: BlindItem
+    images: dict[str, str]
+    language: str
+    version: int
+    saves: int
+    marked_at: datetime | None
+    draft_sequence: int
+    drafted_at: datetime | None
+    given: Given
+    saved: Given | None
+
+    @property
+    def passage(self) -> str:
+        """What stands before the first numbered question; it may be folded."""
+        return split_passage(self.item.stem)[0]
+
+    @property
+    def questions(self) -> str:
+        """The questions, or the whole text where they are not numbered; never folded."""
+        return split_passage(self.item.stem)[1]
+
+    @property
+    def came_back(self) -> bool:
+        """Whether this teacher marked the response before and is to mark it again."""
+        return self.version == 0 and self.saves > 0
+
+    @property
+    def print(self) -> str:
+        """The same as long as the page of this response would be: 16 hexadecimal digits."""
+        return _print(repr(self))
+
+    @property
+    def question_print(self) -> str:
+        """The same for every response to one question, as far as it is shown beside them."""
+        item = self.item
+        shown = (item.stem, item.answer_key, item.analysis, item.house_rulings, item.full_marks)
+        return _print(repr((shown, item.year, item.paper, self.images)))
+
+
+def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot | None:
+    """The slot that *teacher* holds on the response called *answer*.
+
+    None alike for a response of somebody else, one that does not exist and one
+    that was withdrawn; with *in_open_round* also for one of a closed round, but
+    not of a paused one: what has been typed stays in sight.
+    """
+    slot = next(iter(_held(answer, teacher.pk)), None)
+    if slot is None or (in_open_round and slot.answer.round.status not in LIVE):
+        return None
+    return slot
+
+
+@prepared
+def _held(answer: UUID, teacher: int) -> QuerySet[Slot, Slot]:
+    """The constraint ``one_role_per_person_and_response`` leaves one at most."""
+    in_pool = Q(answer__round__pool__teacher=teacher)
+    return (
+        Slot.objects.select_related(*WHOLE)
+        .filter(in_pool, answer__public_id=answer, holder=teacher)
+        .order_by()
+    )
+
+
+@prepared
+def whole(slot: int) -> QuerySet[Slot, Slot]:
+    """The slot with this key and all of its response that the desk shows."""
+    return Slot.objects.select_related(*WHOLE).filter(pk=slot).order_by()
+
+
+def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
+    """An open or paused round that *teacher* is in the pool of."""
+    return open_rounds(teacher).filter(public_id=public_id).first()
+
+
+def open_rounds(teacher: User) -> QuerySet[MarkingRound]:
+    """The open and paused rounds of *teacher*, oldest first."""
+    return MarkingRound.objects.filter(status__in=LIVE, pool__teacher=teacher).order_by("id")
+
+
+def own_rounds(teacher: User) -> list[OwnRound]:
+    """The home of the desk: first the rounds that can be marked now, then the paused ones."""
+    paused = set(teacher.pools.filter(paused=True).values_list("round", flat=True))
+    rounds = [
+        replace(shown, paused=shown.paused or marking_round.pk in paused)
+        for marking_round in open_rounds(teacher)
+        for shown in [round_for(teacher, marking_round)]
+    ]
+    return sorted(rounds, key=lambda one: one.paused)
+
+
+def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
+    """One round with own counts only."""
+    progress = own_progress(teacher, marking_round)
+    rulings = marking_round.house_rulings
+    paused = marking_round.status == RoundStatus.PAUSED
+    return OwnRound(
+        public_id=str(marking_round.public_id),
+        name=marking_round.name,
+        house_rulings=rulings,
+        progress=progress,
+        paused=paused,
+        practice=marking_round.practice,
+    )
+
+
+def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
+    """How far *teacher* is: own marks, over these and what they hold or are planned for.
+
+    A self-repeat counts while its first may still come to them, as any response would.
+    """
+    counts = {number: (done, left) for number, done, left in _counts(teacher.pk)}
+    done, left = counts.get(marking_round.pk, (0, 0))
+    rows = _recent(teacher.pk, marking_round.pk)
+    seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one and one >= FEWEST_SECONDS]
+    pace = sum(seconds) / len(seconds) if len(seconds) >= ENOUGH_MARKS else None
+    return OwnProgress(
+        marked=done,
+        total=done + left,
+        per_hour=round(3600 / pace) if pace else None,
+        minutes_left=ceil(pace * left / 60) if pace else None,
+        saved_at=rows[0][1] if rows else None,
+    )
+
+
+@prepared
+def _counts(teacher: int) -> QuerySet[Slot, tuple[int, int, int]]:
+    """Each round, how many the teacher marked, and how many are planned for or held by them.
+
+    Of all rounds at once: asked of one round, the database would read it whole.
+    """
+    done = Q(holder=teacher, marked=True)
+    left = Q(_not_lost(teacher), marked=False)
+    own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher)).order_by()
+    counted = own.values("answer__round").annotate(
+        done=Count("pk", filter=done), left=Count("pk", filter=left)
+    )
+    return counted.values_list("answer__round", "done", "left")
+
+
+@prepared
+def _recent(teacher: int, marking_round: int) -> QuerySet[Mark, tuple[int | None, datetime]]:
+    own = Mark.objects.counting().filter(teacher=teacher, slot__answer__round=marking_round)
+    return own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
+
+
+def _not_lost(teacher: int) -> Q:
+    """Whatever is no self-repeat, and those whose first another teacher has not taken over."""
+    first = Slot.objects.filter(
+        Q(holder=teacher) | Q(planned=teacher, marked=False), answer=OuterRef("answer__repeat_of")
+    )
+    return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
+
+
+def own_marks(
+    teacher: User, round: UUID | None = None, response: UUID | None = None
+) -> QuerySet[Mark]:
+    """Every version of every mark of *teacher*, newest first; of one round or response if named."""
+    marks = Mark.objects.filter(teacher=teacher).select_related("slot__answer__round")
+    if round is not None:
+        marks = marks.filter(slot__answer__round__public_id=round)
+    if response is not None:
+        marks = marks.filter(slot__answer__public_id=response)
+    return marks.prefetch_related("points").order_by("-id")
+
+
+def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot | None:
+    """The slot of the newest own mark; of the one before it while *before* is being revised."""
+    marks = Mark.objects.filter(teacher=teacher, slot__answer__round=marking_round, stale=False)
+    first = marks.filter(version=F("slot__void_version") + 1)
+    marks = first.filter(slot__holder=teacher, slot__marked=True).order_by("-id")
+    if before is not None and before.marked:
+        marks = marks.filter(pk__lt=marks.get(slot=before).pk)
+    newest = marks.select_related(*(f"slot__{part}" for part in WHOLE)).first()
+    return newest.slot if newest else None
+
+
+def desk_item(slot: Slot, teacher: User) -> DeskItem:
+    """The response of *slot* for the teacher who holds it."""
+    revision = slot.answer.revision
+    own = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
+    mark = own.order_by("-version").first() if slot.marked else None
+    version = mark.version - slot.void_version if mark else 0
+    draft = next(iter(_draft(slot.pk, teacher.pk)), None)
+    if draft and draft.content.get("version", 0) != version:
+        draft = None  # typed for a mark that has another version now, or was sent back
+    item = blind_item(slot.answer)
+    lines = len(item.scoring_points)
+    saved = _from_mark(mark, lines) if mark else None
+    drafted = _from_draft(draft, lines)
+    return DeskItem(
+        item=item,
+        images=image_addresses(slot.answer.round.dataset, revision.images),
+        language=revision.language,
+        version=version,
+        saves=own.count() if slot.void_version else mark.version if mark else 0,
+        marked_at=mark.created_at if mark else None,
+        draft_sequence=draft.sequence if draft else 0,
+        drafted_at=draft.updated_at if draft else None,
+        given=saved if saved and not draft else drafted,
+        saved=saved,
+    )
+
+
+@prepared
+def _draft(slot: int, teacher: int) -> QuerySet[Draft, Draft]:
+    return Draft.objects.filter(slot=slot, teacher=teacher)
+
+
+def blind_item(answer: BlindAnswer) -> BlindItem:
+    """The allow-list of what a marker may know of a response."""
+    question, revision = answer.question, answer.revision
+    rubric = frozen(answer.rubric).lines if answer.rubric else RubricLines()
+    return BlindItem(
+        public_id=str(answer.public_id),
+        alias=answer.alias,
+        subject=question.subject,
+        question_type=revision.question_type,
+        year=question.year,
+        paper=question.paper,
+        stem=revision.asked,
+        answer_key=revision.reference_answer,
+        analysis=revision.analysis,
+        full_marks=answer.full_marks,
+        step=answer.round.mark_step,
+        tolerance=answer.tolerance,
+        scoring_points=rubric.points,
+        point_groups=rubric.groups,
+        response_text=answer.response.text,
+        house_rulings=answer.round.house_rulings,
+    )
+
+
+def _print(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _from_mark(mark: Mark, points: int) -> Given:
+    """A mark as the form shows it; without points under a rubric, as imported, its total."""
+    values = tuple(plain(point.points) for point in mark.points.all())
+    if not points or len(values) != points:
+        return Given(("",) * points, plain(mark.total), mark.comment, tuple(mark.flags))
+    return Given(values, "", mark.comment, tuple(mark.flags))
+
+
+def _from_draft(draft: Draft | None, points: int) -> Given:
+    """A draft as the form shows it; one that was written for another rubric loses its points."""
+    content = draft.content if draft else {}
+    values = tuple(content.get("points", ()))
+    return Given(
+        points=values if len(values) == points else ("",) * points,
+        total=content.get("total", ""),
+        comment=content.get("comment", ""),
+        flags=tuple(content.get("flags", ())),
+    )

@@ -1,0 +1,82 @@
+"""What a teacher's home says of each round: what waits, own drafts, own returned marks.
+
+All of it is read from what the teacher's queue would give and from own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.marking.desk.selectors.desk import OwnRound, own_rounds
+from evaluations.marking.desk.selectors.queue import free_for, slots_open_to
+from evaluations.models import Draft, Slot
+from evaluations.models.vocabulary import LIVE
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from gradeapp.waiting import Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class HomeRound:
+    """One round of a teacher with counts of what waits there.
+
+    ``work`` says whether the queue would give something now; ``waiting`` counts the responses
+    that are planned for or held by the teacher, ``returned`` those of them whose mark the lead
+    returned, ``drafts`` responses with something typed that is not saved.
+    """
+
+    round: OwnRound
+    work: bool
+    waiting: int
+    drafts: int
+    returned: int
+
+    @property
+    def done(self) -> bool:
+        """Whether everything is marked and nothing more can be had now."""
+        return not self.work and self.round.progress.marked > 0 and not self.waiting
+
+
+def home_rounds(teacher: User, now: datetime) -> list[HomeRound]:
+    """The open rounds of *teacher*, those that can be marked first."""
+    free = slots_open_to(teacher).filter(free_for(teacher, now))
+    work = {str(key) for key in free.values_list("answer__round__public_id", flat=True).distinct()}
+    mine = Slot.objects.filter(holder=teacher, marked=False, void_version__gt=0)
+    returned = _by_round(mine, "answer__round__public_id")
+    typed = Draft.objects.filter(teacher=teacher, slot__holder=teacher)
+    drafts = _by_round(typed, "slot__answer__round__public_id")
+    return [
+        HomeRound(
+            one,
+            one.public_id in work,
+            one.progress.total - one.progress.marked,
+            drafts.get(one.public_id, 0),
+            returned.get(one.public_id, 0),
+        )
+        for one in own_rounds(teacher)
+    ]
+
+
+def marks_waiting(user: User) -> Iterator[Waiting]:
+    """Yield the responses that wait for a mark by *user*."""
+    if user.may(Capability.MARK):
+        yield Waiting(_("Responses to mark"), waiting_of(user), reverse("marking:home"))
+
+
+def waiting_of(teacher: User) -> int:
+    """How many responses are planned for or held by *teacher* in open rounds; one query."""
+    own = Slot.objects.filter(answer__round__status__in=LIVE, marked=False)
+    held = own.filter(holder=teacher).count()
+    return held + own.filter(planned=teacher, holder=None).count()
+
+
+def _by_round(rows: QuerySet[Any], column: str) -> Mapping[str, int]:
+    counted = rows.order_by().values_list(column).annotate(n=Count("pk"))
+    return {str(key): number for key, number in counted}

@@ -1,0 +1,106 @@
+"""What a teacher has typed and not saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from evaluations.marking.desk.services.slots import renew
+from evaluations.models import Draft, Mark, Slot
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import Conflict
+
+MOST_POINTS = 200
+LONGEST_COMMENT = 10_000
+LONGEST_NUMBER = 20
+
+
+def save_draft(
+    slot: Slot,
+    teacher: User,
+    *,
+    sequence: int,
+    content: Mapping[str, object],
+    based_on_version: int = 0,
+    now: datetime,
+) -> bool:
+    """Keep *content* as the draft of *teacher*; the highest *sequence* wins.
+
+    *based_on_version* is the version of the own mark that the page showed, 0 for
+    none. Returns whether this one is now the draft: a late, older one is ignored.
+    A draft of a first mark shows that its teacher is at work and lengthens the
+    lease. A draft of a change is kept whether or not the mark can still be
+    revised, so that keeping it tells nothing of the other marks. Raises Conflict
+    when the stored mark is another version, or somebody else holds the response.
+    """
+    if slot.marked:
+        is_current = based_on_version == _own_version(slot)
+    else:
+        is_current = based_on_version == 0 and renew(slot, teacher, now=now)
+    if not is_current:
+        raise Conflict(
+            _("This response is marked already, or no longer yours; the draft was not kept."),
+            code="draft_too_late",
+        )
+    return write_draft(slot, teacher, sequence, {**content, "version": based_on_version})
+
+
+def discard_change(slot: Slot, teacher: User) -> None:
+    """Delete the draft of a change to a saved mark; the saved mark stays as it is."""
+    if slot.marked:
+        Draft.objects.filter(slot=slot, teacher=teacher).delete()
+
+
+def _own_version(slot: Slot) -> int:
+    """The version of the saved mark as its teacher counts it; marks sent back do not count."""
+    newest = Mark.objects.counting().filter(slot=slot).aggregate(version=Max("version"))
+    return (newest["version"] or slot.void_version) - slot.void_version
+
+
+def write_draft(slot: Slot, teacher: User, sequence: int, content: Mapping[str, object]) -> bool:
+    """Store the draft if nothing newer is stored, in a way that two writers may race."""
+    cleaned = clean(content)
+    own = Draft.objects.filter(slot=slot, teacher=teacher)
+    older = own.filter(sequence__lt=sequence)
+    if older.update(sequence=sequence, content=cleaned, updated_at=timezone.now()):
+        return True
+    if own.filter(sequence__gte=sequence).exists():
+        return False
+    try:
+        with transaction.atomic():
+            Draft.objects.create(slot=slot, teacher=teacher, sequence=sequence, content=cleaned)
+    except IntegrityError:  # a rival wrote the first one in between, perhaps an older one
+        return write_draft(slot, teacher, sequence, content)
+    return True
+
+
+def clean(content: Mapping[str, object]) -> dict[str, object]:
+    """The parts of a draft that the desk knows, as text of bounded length without NUL.
+
+    A draft may hold what is not a mark yet ("1."), so nothing is read here.
+    """
+    points, flags = content.get("points"), content.get("flags")
+    version = content.get("version")
+    return {
+        "points": [_short(value) for value in points[:MOST_POINTS]]
+        if isinstance(points, list)
+        else [],
+        "total": _short(content.get("total")),
+        "comment": _text(content.get("comment"), LONGEST_COMMENT),
+        "flags": [_short(flag) for flag in flags[:MOST_POINTS]] if isinstance(flags, list) else [],
+        "version": version if isinstance(version, int) else 0,
+    }
+
+
+def _short(value: object) -> str:
+    return _text(value, LONGEST_NUMBER)
+
+
+def _text(value: object, longest: int) -> str:
+    # PostgreSQL stores no NUL, and a draft must not fail for one.
+    return "" if value is None else str(value).replace("\x00", "")[:longest]

@@ -1,0 +1,283 @@
+"""The marking desk: home, one round, one response, and what a teacher does there."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import push_url
+
+from evaluations.marking.desk.forms.marks import MarkForm, beside, panel, typed
+from evaluations.marking.desk.selectors.desk import (
+    Given,
+    blind_item,
+    desk_item,
+    own_round,
+    own_slot,
+    round_for,
+)
+from evaluations.marking.desk.selectors.desk_home import home_rounds
+from evaluations.marking.desk.selectors.desk_settings import desk_preferences
+from evaluations.marking.desk.selectors.own_marks import finished_rounds
+from evaluations.marking.desk.selectors.queue import has_work, why_empty
+from evaluations.marking.desk.services import slots
+from evaluations.marking.desk.services.drafts import discard_change, save_draft
+from evaluations.marking.desk.services.marking import check_revisable, last_marked, save_mark
+from evaluations.marking.desk.views.desk_pages import at_hand, desk_page, shown_at
+from evaluations.models import MarkingRound, Slot
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput, Conflict, NotFound
+
+FOLDER = "marking/desk"
+
+
+@require_safe
+@requires(Capability.MARK)
+def home(request: MemberRequest) -> HttpResponse:
+    """The teacher's open rounds with own counts, and the finished ones."""
+    context = {
+        "rounds": home_rounds(request.user, timezone.now()),
+        "finished": finished_rounds(request.user),
+        "prefs": desk_preferences(request.user),
+    }
+    return render(request, "evaluations/marking/desk/home.html", context)
+
+
+@require_safe
+@requires(Capability.MARK)
+def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """A round before the first response and after the last one: go on, or why not."""
+    marking_round = _round(request, round_id)
+    return render(
+        request, "evaluations/marking/desk/round.html", _round_context(request, marking_round)
+    )
+
+
+@require_POST
+@requires(Capability.MARK)
+def next_response(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Claim the next response and show it; a change that is given up is discarded first."""
+    if "discard" in request.POST and (answer := at_hand(request)):
+        discard_change(_slot(request, answer), request.user)
+    return _show_next(request, _round(request, round_id))
+
+
+@require_POST
+@requires(Capability.MARK)
+def undo(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Go back to the last own mark: to revise it, or to read it once it is settled."""
+    marking_round = _round(request, round_id)
+    before = None
+    if current := at_hand(request):
+        before = own_slot(request.user, current)
+    return _revise(request, last_marked(request.user, marking_round, before))
+
+
+@require_safe
+@requires(Capability.MARK)
+def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """One response that this teacher holds, or has marked: then to be read.
+
+    Whether a mark can still be revised is not told before it is asked for by a
+    POST: it would say how far the others are. So the form of a change, for which
+    an address with ``change`` asks, is shown for every own mark, and so is one
+    that holds the draft of a change.
+    """
+    reading = False if "change" in request.GET else None
+    context = _desk_context(request, _slot(request, answer_id), reading=reading)
+    context["raw"] = request.GET.get("view") == "raw"
+    return render(request, "evaluations/marking/desk/desk.html", context)
+
+
+@require_POST
+@requires(Capability.MARK)
+def revise(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """An own mark in the form again, as long as it is not settled."""
+    return _revise(request, _slot(request, answer_id))
+
+
+@require_POST
+@requires(Capability.MARK)
+def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """Save the mark; the next response is shown only once that is confirmed."""
+    slot = _slot(request, answer_id, in_open_round=False)
+    form = MarkForm(blind_item(slot.answer), request.POST)
+    try:
+        if not form.is_valid():
+            raise BadInput(form.first_error())
+        save_mark(slot, request.user, **form.as_mark(), now=timezone.now())
+    except BadInput as refusal:
+        if request.htmx:
+            raise
+        return _desk_again(request, slot, refusal)
+    except Conflict as refusal:
+        if refusal.code not in ("stale_version", "settled"):
+            raise
+        return _desk_again(request, slot, refusal)
+    return _show_next(request, slot.answer.round)
+
+
+@require_POST
+@requires(Capability.MARK)
+def skip(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """Put the response at the end of the queue and go on."""
+    slot = _slot(request, answer_id)
+    if not slots.skip(slot, request.user, now=timezone.now()):
+        raise Conflict(_("What is marked cannot be skipped."), code="marked")
+    return _show_next(request, slot.answer.round)
+
+
+@require_POST
+@requires(Capability.MARK)
+def ahead(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """The response after this one, fetched while this one is read; 204 when there is none.
+
+    The page shows it only once the mark of this one is saved.
+    """
+    slot = slots.claim_ahead(_slot(request, answer_id), request.user, now=timezone.now())
+    if slot is None:
+        return HttpResponse(status=204)
+    return render(request, "evaluations/marking/desk/_desk.html", _desk_context(request, slot))
+
+
+@require_POST
+@requires(Capability.MARK)
+def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
+    """Keep what has been typed so far; the answer is the time, for the page to show."""
+    slot, now = _slot(request, answer_id), timezone.now()
+    given = typed(blind_item(slot.answer), request.POST)
+    try:
+        sequence = int(request.POST.get("sequence", ""))
+        version = int(request.POST.get("version", "0"))
+    except ValueError:
+        raise BadInput(_("A draft has a sequence number.")) from None
+    if not 0 < sequence < 2**63:
+        raise BadInput(_("A draft has a sequence number."))
+    kept = {"sequence": sequence, "based_on_version": version, "content": _draft(given)}
+    save_draft(slot, request.user, **kept, now=now)
+    return HttpResponse(timezone.localtime(now).strftime("%H:%M:%S"), content_type="text/plain")
+
+
+def _draft(given: Given) -> dict[str, object]:
+    return {
+        "points": list(given.points),
+        "total": given.total,
+        "comment": given.comment,
+        "flags": list(given.flags),
+    }
+
+
+def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
+    marking_round = own_round(request.user, round_id)
+    if marking_round is None:
+        raise NotFound(_("There is no such round here."))
+    return marking_round
+
+
+def _slot(request: MemberRequest, answer_id: UUID, *, in_open_round: bool = True) -> Slot:
+    """The teacher's own slot; another's, none and a withdrawn one are one and the same refusal."""
+    slot = own_slot(request.user, answer_id, in_open_round=in_open_round)
+    if slot is None:
+        raise NotFound(_("There is no such response here, or it is no longer yours."))
+    return slot
+
+
+def _show_next(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
+    """The next response, or the round's page that says why there is none."""
+    slot = slots.claim_next(request.user, round=marking_round, now=timezone.now())
+    if slot is not None:
+        return _show(request, slot)
+    address = reverse("marking:round", args=[marking_round.public_id])
+
+    def empty() -> HttpResponse:
+        context = _round_context(request, marking_round) | {"fragment": True}
+        return render(request, "evaluations/marking/desk/_empty.html", context)
+
+    return shown_at(request, address, empty)
+
+
+def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
+    def shown() -> HttpResponse:
+        context = _desk_context(request, slot)
+        if request.POST.get("ahead") == context["desk"].print:  # the page has it already
+            context |= {"fragment": True}
+            return render(request, "evaluations/marking/desk/_ahead.html", context)
+        return desk_page(request, FOLDER, context)
+
+    return shown_at(request, reverse("marking:desk", args=[slot.answer.public_id]), shown)
+
+
+def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
+    """The form of a mark that can be revised; of a settled one the mark, and why it stays.
+
+    A whole page is redirected to, so that loading it again sends nothing again.
+    """
+    address = reverse("marking:desk", args=[slot.answer.public_id])
+    try:
+        check_revisable(slot)
+    except Conflict as refusal:
+        if not request.htmx:
+            messages.warning(request, str(refusal))
+            return redirect(address)
+        context = _desk_context(request, slot, reading=True) | {"refusal": refusal}
+        return push_url(desk_page(request, FOLDER, context, refusal.status), address)
+    if not request.htmx:
+        return redirect(f"{address}?change")
+    context = _desk_context(request, slot, reading=False)
+    return push_url(desk_page(request, FOLDER, context), address)
+
+
+def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict) -> HttpResponse:
+    """The same response with everything that was sent, and what is wrong.
+
+    It is in the form still, or, where nothing can be saved any more, beside the mark that counts.
+    """
+    given = typed(blind_item(slot.answer), request.POST)
+    slot.refresh_from_db(fields=["marked"])
+    context = _desk_context(request, slot, given) | {"refusal": refusal}
+    if refusal.code == "settled":
+        context |= _desk_context(request, slot, reading=True) | {"sent": context["panel"]}
+    elif stored := refusal.details.get("stored"):
+        context["beside"] = beside(context["panel"], stored)
+    return desk_page(request, FOLDER, context, refusal.status)
+
+
+def _desk_context(
+    request: MemberRequest, slot: Slot, given: Given | None = None, *, reading: bool | None = None
+) -> dict[str, Any]:
+    """What the desk shows of a response; no model instance reaches its templates.
+
+    What is marked is to be read, unless *reading* says otherwise, a change of it was
+    drafted, or *given* was sent just now.
+    """
+    shown, teacher = desk_item(slot, request.user), request.user.public_id
+    if reading is None:
+        reading = given is None and shown.drafted_at is None
+    reading = reading and shown.version > 0
+    drafted = panel(shown, teacher) if reading and shown.drafted_at else None
+    return {
+        "desk": shown,
+        "panel": panel(shown, teacher, shown.saved if reading else given),
+        "sent": drafted,
+        "round": round_for(request.user, slot.answer.round),
+        "prefs": desk_preferences(request.user),
+        "to_read": reading,
+    }
+
+
+def _round_context(request: MemberRequest, marking_round: MarkingRound) -> dict[str, Any]:
+    now = timezone.now()
+    ready = has_work(request.user, marking_round, now)
+    return {
+        "round": round_for(request.user, marking_round),
+        "prefs": desk_preferences(request.user),
+        "empty": None if ready else why_empty(request.user, marking_round, now),
+    }

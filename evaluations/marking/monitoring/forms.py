@@ -1,0 +1,171 @@
+"""The forms of the monitors: a pause, limits, what is sent back, and a tolerance to try."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.marking.monitoring.rules.limits import LIMITS, Limit
+from evaluations.marking.monitoring.selectors.sending_back import Reach
+from evaluations.marking.monitoring.services.monitoring import LONGEST_REASON
+from evaluations.models import MarkingRound
+from gradeapp.common.choices import choices_of
+from gradeapp.common.plain_number import plain
+
+LONGEST_ALIASES = 20_000
+LIMIT_NAMES = {
+    "severity": _("Severity, % of full marks, at most"),
+    "partner_share": _("More or less than the partner, % of full marks, at most"),
+    "within_tolerance": _("Within the tolerance, %, at least"),
+    "seed_hits": _("Seed answers hit, %, at least"),
+    "self_consistency": _("Self-repeats within the tolerance, %, at least"),
+    "safe_excess": _("Safe marks above the round’s share, %, at most"),
+    "pace": _("Seconds, as a part of the round’s median, at least"),
+}
+
+
+class PauseForm(forms.Form):
+    """Why a teacher is paused; the teacher reads it."""
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=LONGEST_REASON,
+        help_text=_("The teacher reads this. Name no mark of anybody else."),
+    )
+
+
+class LimitsForm(forms.Form):
+    """One number for each limit; an empty one means no limit."""
+
+    def __init__(self, limits: Mapping[str, Limit], *args: Any) -> None:
+        super().__init__(*args)
+        for name, limit in LIMITS.items():
+            stored = limits.get(name)
+            scale = 100 if limit.percent else 1
+            self.fields[name] = forms.DecimalField(
+                label=LIMIT_NAMES[name],
+                required=False,
+                min_value=0,
+                max_value=100 if limit.percent else None,
+                decimal_places=2,
+                initial=plain(stored.value * scale) if stored else None,
+            )
+
+    def limits(self) -> dict[str, Decimal | None]:
+        """The limits as the service takes them."""
+        given = self.cleaned_data
+        return {
+            name: None if given[name] is None else given[name] / (100 if limit.percent else 1)
+            for name, limit in LIMITS.items()
+        }
+
+
+class AliasesInput(forms.TextInput):
+    """A text of aliases; several fields of this name (ticked rows) are read as one text."""
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> str:
+        """The text of all fields, separated by blanks."""
+        return " ".join(data.getlist(name) if hasattr(data, "getlist") else [data.get(name, "")])
+
+
+class SendBackForm(forms.Form):
+    """Which marks of a teacher go back, to whom, and whether decided responses too."""
+
+    since = forms.DateTimeField(
+        label=_("Marks saved since"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    responses = forms.CharField(
+        label=_("Only these responses"),
+        required=False,
+        max_length=LONGEST_ALIASES,
+        widget=AliasesInput,
+        help_text=_("Like R-0412, separated by blanks. Empty: all marks saved since then."),
+    )
+    to = forms.ChoiceField(
+        label=_("Marked again by"),
+        choices=[("same", _("the same teacher")), ("others", _("the others of the pool"))],
+        widget=forms.RadioSelect,
+        initial="same",
+    )
+    with_arbitrated = forms.BooleanField(
+        label=_("Also responses that the lead has decided"), required=False
+    )
+
+    def clean_responses(self) -> tuple[str, ...]:
+        """The aliases, each once, in the order given."""
+        return tuple(
+            dict.fromkeys(re.split(r"[\s,，、;；]+", self.cleaned_data["responses"].strip()))
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """A moment is needed where no responses are named."""
+        given = super().clean() or {}
+        named = tuple(alias for alias in given.get("responses", ()) if alias)
+        if not named and not given.get("since") and "since" not in self.errors:
+            self.add_error("since", _("Say since when, or name the responses."))
+        return {**given, "responses": named}
+
+    def choice(self) -> dict[str, Any]:
+        """What the selector of the preview and the service take."""
+        given = self.cleaned_data
+        return {
+            "since": None if given["responses"] else given["since"],
+            "aliases": given["responses"],
+            "with_arbitrated": given["with_arbitrated"],
+        }
+
+
+class MarkAgainForm(forms.Form):
+    """Which responses to a question are marked again under its new rubric."""
+
+    reach = forms.ChoiceField()
+    with_arbitrated = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.fields["reach"].choices = choices_of(Reach)  # type: ignore[attr-defined]
+
+
+class ToleranceForm(forms.Form):
+    """The grid of the simulator: in per cent with least points, or in points; one task or all."""
+
+    unit = forms.ChoiceField(
+        choices=[("percent", _("% of full marks")), ("points", _("points"))], required=False
+    )
+    least = forms.DecimalField(min_value=0, max_value=100, decimal_places=2, required=False)
+    task = forms.ChoiceField(required=False)
+
+    def __init__(
+        self, data: Any, marking_round: MarkingRound, tasks: list[tuple[str, str]]
+    ) -> None:
+        super().__init__(data)
+        self.marking_round = marking_round
+        self.fields["task"].choices = [("", _("All tasks")), *tasks]  # type: ignore[attr-defined]
+
+    @property
+    def in_points(self) -> bool:
+        """Whether the grid is one of points."""
+        return self._given("unit") == "points"
+
+    @property
+    def least_points(self) -> Decimal:
+        """The least points of a tolerance in per cent; the round's unless another is given."""
+        given = self._given("least")
+        return self.marking_round.tolerance_points if given is None else Decimal(given)
+
+    @property
+    def wanted_task(self) -> str:
+        """The task that is looked at alone; empty for all."""
+        return str(self._given("task") or "")
+
+    def _given(self, name: str) -> Any:
+        """What was asked for; None for nothing and for nonsense, as other filters do."""
+        self.is_valid()
+        return self.cleaned_data.get(name)

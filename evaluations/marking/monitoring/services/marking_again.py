@@ -1,0 +1,165 @@
+"""A round follows a question's newer rubric: its responses move, and marks are given again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from evaluations.marking.monitoring.selectors.sending_back import (
+    TEACHERS,
+    Reach,
+    answers_in_reach,
+    repeats_in_reach,
+    seeds_in_reach,
+    seeds_left_behind,
+)
+from evaluations.marking.monitoring.services.sending_back import check_open
+from evaluations.marking.rounds.selectors.round_choice import newest_rubrics
+from evaluations.marking.services.reopening import TakenBack, batches, hold, take_back
+from evaluations.models import BlindAnswer, Draft, MarkingRound, MarkingSheet, SeedAnswer, Slot
+from evaluations.models.vocabulary import CHECK_KINDS
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.models import Question, Rubric
+from questions.rules.rubric import reachable
+from questions.selectors.rubrics import lines_of
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many responses moved, what no longer counts, and how many references were retired."""
+
+    responses: int
+    taken: TakenBack
+    references: int
+
+
+def mark_again(
+    marking_round: MarkingRound,
+    question: Question,
+    *,
+    reach: Reach,
+    with_arbitrated: bool = False,
+    acting_user: User,
+    now: datetime,
+) -> Moved:
+    """Move responses to *question* to its newest accepted rubric and have their marks given again.
+
+    Which ones *reach* says; the others keep the version under which they were
+    marked. The same teachers mark again. A response that somebody has at hand
+    goes back into the queue, its draft without the points of the old rubric. Seed
+    answers and self-repeats go the same way, for whatever kept its mark or its old
+    rubric would be known as a check; a seed answer's reference is retired until a
+    lead gives it anew.
+
+    Raises Conflict in a closed round or when no response is in reach, BadInput
+    for a rubric that does not add up to the full marks of the round.
+    """
+    check_open(marking_round)
+    newest = newest_rubrics({question.pk}).get(question.pk)
+    if newest is None:
+        raise Conflict(_("This question has no accepted rubric."), code="no_rubric")
+    with transaction.atomic():
+        found = answers_in_reach(marking_round, newest, reach, with_arbitrated=with_arbitrated)
+        checks = BlindAnswer.objects.filter(
+            round=marking_round, question=question, slots__kind__in=CHECK_KINDS
+        )
+        held = hold([*found.values_list("pk", flat=True), *checks.values_list("pk", flat=True)])
+        answers = [answer for answer in found.all() if answer.pk in held]
+        if not answers:
+            raise Conflict(_("No response is left to be marked again."), code="nothing_to_move")
+        _check_full_marks(newest, question, answers)
+        _withdraw(seeds_left_behind(marking_round, newest, reach), marking_round, now)
+        seeds = [seed.pk for seed in seeds_in_reach(marking_round, newest, reach)]
+        repeats = repeats_in_reach(marking_round, newest, {answer.pk for answer in answers})
+        references = _retire(seeds)
+        taken = _move([answer.pk for answer in answers], newest, now)
+        checked = _move([*seeds, *(repeat.pk for repeat in repeats)], newest, now)
+        record(
+            Tag.RUBRIC_MOVED,
+            marking_round,
+            actor=acting_user,
+            question=question.external_id,
+            version=newest.version,
+            answers=[answer.alias for answer in answers],
+            marks=taken.marks,
+            checks=checked.marks,
+            finals=taken.finals,
+            references=references,
+        )
+    return Moved(len(answers), taken, len(references))
+
+
+def _check_full_marks(newest: Rubric, question: Question, answers: Sequence[BlindAnswer]) -> None:
+    can_be = reachable(lines_of(newest))
+    for answer in answers:
+        if answer.full_marks != can_be:
+            raise BadInput(
+                _("The rubric of %(question)s does not add up to its %(full)s points.")
+                % {"question": question, "full": answer.full_marks},
+                code="rubric_does_not_add_up",
+            )
+
+
+def _move(answers: Sequence[int], newest: Rubric, now: datetime) -> TakenBack:
+    marks: tuple[int, ...] = ()
+    finals: tuple[int, ...] = ()
+    for some in batches(answers):
+        again = Slot.objects.filter(answer__in=some, kind__in=(*TEACHERS, *CHECK_KINDS))
+        slots = list(again.filter(marked=True))
+        taken = take_back(slots, {slot.pk: slot.holder_id for slot in slots}, now=now)
+        marks, finals = marks + taken.marks, finals + taken.finals
+        _give_back(some)
+        BlindAnswer.objects.filter(pk__in=some).update(rubric=newest)
+    return TakenBack(marks, finals)
+
+
+def _give_back(answers: Sequence[int]) -> None:
+    """What teachers have at hand returns; their drafts keep the comment and lose the points."""
+    held = Slot.objects.filter(answer__in=answers, marked=False, holder__isnull=False)
+    drafts = list(Draft.objects.filter(slot__answer__in=answers))
+    for draft in drafts:
+        draft.content = {**draft.content, "points": [], "total": ""}
+    Draft.objects.bulk_update(drafts, ["content"])
+    for slot in held:
+        slot.planned_id = slot.planned_id or slot.holder_id
+        slot.holder, slot.lease_until = None, None
+        slot.save(update_fields=["planned", "holder", "lease_until"])
+
+
+def _retire(seeds: Sequence[int]) -> list[dict[str, object]]:
+    """Drop the references of *seeds*, which were given under another rubric; what they said."""
+    references = SeedAnswer.objects.filter(answer__in=seeds).select_related("answer")
+    said: list[dict[str, object]] = [
+        {
+            "answer": one.answer.alias,
+            "total": str(one.total),
+            "points": one.points,
+            "comment": one.comment,
+            "taken_from": one.taken_from_id,
+            "author": one.author_id,
+        }
+        for one in references
+    ]
+    references.delete()
+    return said
+
+
+def _withdraw(seeds: Sequence[BlindAnswer], marking_round: MarkingRound, now: datetime) -> None:
+    """Give *seeds* to nobody more: each would come under the old rubric alone.
+
+    One that a teacher has at the desk is still saved there: nobody can tell that
+    the rubric changed meanwhile.
+    """
+    left = Slot.objects.filter(answer__in=[seed.pk for seed in seeds], marked=False)
+    sheets = MarkingSheet.objects.filter(round=marking_round).values("held_until")
+    at_desk = Q(holder__isnull=False, lease_until__gt=now) & ~Q(lease_until__in=sheets)
+    left.exclude(at_desk).update(holder=None, lease_until=None)
+    left.update(planned=None)

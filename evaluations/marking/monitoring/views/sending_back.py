@@ -1,0 +1,172 @@
+"""Sending marks back: those of a teacher, since a moment or one by one, and under an old rubric."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from evaluations.marking.monitoring.forms import MarkAgainForm, SendBackForm
+from evaluations.marking.monitoring.selectors import monitoring
+from evaluations.marking.monitoring.selectors.sending_back import (
+    Reach,
+    fall_since,
+    outdated_rubrics,
+)
+from evaluations.marking.monitoring.services.marking_again import Moved, mark_again
+from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.monitoring.views.monitoring import (
+    FOLDER,
+    PAGE,
+    teacher_called,
+    watched_teacher,
+)
+from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.marking.services.reopening import TakenBack
+from evaluations.models import MarkingRound
+from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput, NotFound
+from questions.models import Question
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.LEAD_ROUNDS)
+def send_back_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
+    """Choose which marks and who gets them, see what falls, then do it by a POST."""
+    marking_round = visible_round(request.user, round_id)
+    teacher = teacher_called(teacher_id)
+    if request.method == "POST":
+        form = SendBackForm(request.POST)
+        if not form.is_valid():
+            return _show_send_back(request, marking_round, teacher_id, form, 400)
+        taken = send_back(
+            marking_round,
+            teacher,
+            **form.choice(),
+            to_others=form.cleaned_data["to"] == "others",
+            acting_user=request.user,
+            now=timezone.now(),
+        )
+        messages.success(request, _taken_words(taken))
+        return redirect("monitoring:teacher", round_id, teacher_id)
+    form = SendBackForm(request.GET or None, initial={"since": _midnight()})
+    return _show_send_back(request, marking_round, teacher_id, form)
+
+
+def _show_send_back(
+    request: MemberRequest,
+    marking_round: MarkingRound,
+    teacher_id: UUID,
+    form: SendBackForm,
+    status: int = 200,
+) -> HttpResponse:
+    look_at_round(marking_round, acting_user=request.user, page="sending back")
+    teacher = watched_teacher(monitoring.watched_round(marking_round), teacher_id)
+    fall = None
+    if form.is_bound and form.is_valid():
+        fall = fall_since(marking_round, teacher_called(teacher_id), **form.choice())
+    named = form.choice()["aliases"] if fall else ()
+    going = {slot.answer.alias for slot in fall.slots} if fall else set()
+    page = Paginator(fall.slots if fall else (), PAGE).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {
+        "round": marking_round,
+        "teacher": teacher,
+        "form": form,
+        "fall": fall,
+        "staying": [alias for alias in named if alias not in going],
+        "page": page,
+        "is_open": marking_round.status != RoundStatus.CLOSED,
+    }
+    return render(request, f"{FOLDER}/send_back.html", context, status=status)
+
+
+def _midnight() -> Any:
+    return timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _taken_words(taken: TakenBack) -> str:
+    marks = ngettext(
+        "%(number)s mark goes back to be given again.",
+        "%(number)s marks go back to be given again.",
+        len(taken.marks),
+    ) % {"number": len(taken.marks)}
+    finals = ngettext(
+        "%(number)s final mark was taken back.",
+        "%(number)s final marks were taken back.",
+        len(taken.finals),
+    ) % {"number": len(taken.finals)}
+    return f"{marks} {finals}"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.LEAD_ROUNDS)
+def rubrics(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Questions with a newer rubric than the round froze; a POST has responses marked again."""
+    marking_round = visible_round(request.user, round_id)
+    if request.method == "POST":
+        return _mark_again(request, marking_round)
+    look_at_round(marking_round, acting_user=request.user, page="rubrics")
+    context = {
+        "round": marking_round,
+        "outdated": outdated_rubrics(marking_round),
+        "reaches": MarkAgainForm().fields["reach"].choices,  # type: ignore[attr-defined]
+        "is_open": marking_round.status != RoundStatus.CLOSED,
+    }
+    return render(request, f"{FOLDER}/rubrics.html", context)
+
+
+def _mark_again(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
+    form = MarkAgainForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(_("Choose which responses are marked again."))
+    moved = mark_again(
+        marking_round,
+        _question(marking_round, request.POST.get("question", "")),
+        reach=Reach(form.cleaned_data["reach"]),
+        with_arbitrated=form.cleaned_data["with_arbitrated"],
+        acting_user=request.user,
+        now=timezone.now(),
+    )
+    messages.success(request, _moved_words(moved))
+    return redirect("monitoring:rubrics", marking_round.public_id)
+
+
+def _moved_words(moved: Moved) -> str:
+    words = ngettext(
+        "%(number)s response is under the new rubric now.",
+        "%(number)s responses are under the new rubric now.",
+        moved.responses,
+    ) % {"number": moved.responses}
+    if moved.taken.marks:
+        words = f"{words} {_taken_words(moved.taken)}"
+    if not moved.references:
+        return words
+    retired = ngettext(
+        "%(number)s seed answer waits for a new reference mark.",
+        "%(number)s seed answers wait for new reference marks.",
+        moved.references,
+    ) % {"number": moved.references}
+    return f"{words} {retired}"
+
+
+def _question(marking_round: MarkingRound, public_id: str) -> Question:
+    try:
+        key = UUID(public_id)
+    except ValueError:
+        raise BadInput(_("Choose which responses are marked again.")) from None
+    asked = Question.objects.filter(public_id=key, blind_answers__round=marking_round)
+    question = asked.distinct().first()
+    if question is None:
+        raise NotFound(_("There is no such question in this round."))
+    return question

@@ -1,0 +1,204 @@
+"""What the API says of rounds, and what it takes: explicit fields, nothing else."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from evaluations.marking.rounds.selectors.round_choice import (
+    ResponseChoice,
+    SeedWish,
+    markable_runs,
+    possible_teachers,
+)
+from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
+from evaluations.marking.rules.scheme import (
+    DEFAULT_REPEAT_SHARE,
+    DEFAULT_SCHEME,
+    DEFAULT_STEP,
+    DEFAULT_TOLERANCE_POINTS,
+    DEFAULT_TOLERANCE_SHARE,
+    Scheme,
+)
+from evaluations.models import HouseRuling, MarkingRound
+from gradeapp.accounts.models import User
+from questions.models import Knowledge, Task
+from questions.rules.vocabulary import AbilityBranch, Modal, Subject
+
+CHOICE = ("subjects", "years", "branches", "difficulties", "modals")
+SETTINGS = (
+    *("name", "random_seed", "tolerance_points", "tolerance_share", "point_tolerance"),
+    *("mark_step", "lease_minutes", "deadline", "repeat_share", "house_rulings"),
+    *("rulings_to_judge", "practice"),
+)
+
+
+class Strict(serializers.Serializer[Any]):
+    """A body in which a field that there is not is refused, never ignored."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError({name: [_("Unknown field.")] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
+    """A round as the list shows it; ``waiting`` are responses that wait for the lead."""
+
+    id = serializers.UUIDField(source="public_id")
+    dataset = serializers.CharField(source="dataset.slug")
+    responses = serializers.IntegerField()
+    final = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+
+    class Meta:
+        model = MarkingRound
+        fields = [
+            *("id", "name", "dataset", "status", "published", "practice", "scheme"),
+            *("tolerance_points", "tolerance_share", "point_tolerance", "mark_step"),
+            *("lease_minutes", "random_seed", "repeat_share", "deadline", "house_rulings"),
+            *("rulings_to_judge", "created_at"),
+            *("closed_at", "responses", "final", "waiting"),
+        ]
+
+
+class CheckLoadSerializer(serializers.Serializer[Any]):
+    """Seed answers, or self-repeats, of one teacher."""
+
+    planned = serializers.IntegerField()
+    marked = serializers.IntegerField()
+
+
+class TeacherLoadSerializer(serializers.Serializer[Any]):
+    """First and second marks of one teacher, and their checks apart."""
+
+    name = serializers.CharField()
+    planned = serializers.IntegerField()
+    marked = serializers.IntegerField()
+    paused = serializers.BooleanField()
+    seeds = CheckLoadSerializer()
+    repeats = CheckLoadSerializer()
+
+
+class RulingSerializer(serializers.ModelSerializer[HouseRuling]):
+    """One version of the house rulings."""
+
+    author = serializers.CharField(source="author.username", default=None)
+
+    class Meta:
+        model = HouseRuling
+        fields = ["number", "text", "author", "created_at"]
+
+
+def whole(**options: Any) -> serializers.ListField:
+    """A list that narrows nothing when it is empty or left out."""
+    return serializers.ListField(required=False, default=list, **options)
+
+
+def points(**options: Any) -> serializers.DecimalField:
+    """A number of points."""
+    return serializers.DecimalField(max_digits=5, decimal_places=2, min_value=Decimal(0), **options)
+
+
+def share(default: Decimal) -> serializers.DecimalField:
+    """A share from 0 to 1."""
+    return serializers.DecimalField(
+        max_digits=4, decimal_places=3, min_value=Decimal(0), max_value=Decimal(1), default=default
+    )
+
+
+def teachers_field() -> serializers.SlugRelatedField[User]:
+    """Teachers by their usernames."""
+    return serializers.SlugRelatedField(
+        slug_field="username", many=True, queryset=possible_teachers(), allow_empty=False
+    )
+
+
+class NewRoundSerializer(Strict):
+    """A round to be planned: which responses, who marks them, and its settings."""
+
+    name = serializers.CharField(max_length=100)
+    runs = serializers.PrimaryKeyRelatedField(
+        many=True, queryset=markable_runs(), allow_empty=False
+    )
+    tasks = serializers.SlugRelatedField(
+        slug_field="slug", many=True, required=False, default=list, queryset=Task.objects.all()
+    )
+    knowledge = serializers.SlugRelatedField(
+        slug_field="slug", many=True, required=False, default=list, queryset=Knowledge.objects.all()
+    )
+    subjects = whole(child=serializers.ChoiceField(choices=Subject.choices()))
+    years = whole(child=serializers.IntegerField())
+    branches = whole(child=serializers.ChoiceField(choices=AbilityBranch.choices()))
+    difficulties = whole(child=serializers.IntegerField(min_value=1, max_value=5))
+    modals = whole(child=serializers.ChoiceField(choices=Modal.choices()))
+    per_task = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    teachers = teachers_field()
+    scheme = serializers.ChoiceField(choices=Scheme.choices(), default=DEFAULT_SCHEME.value)
+    tolerance_points = points(default=DEFAULT_TOLERANCE_POINTS)
+    tolerance_share = share(DEFAULT_TOLERANCE_SHARE)
+    task_tolerances = serializers.DictField(child=points(), required=False, default=dict)
+    point_tolerance = points(required=False, allow_null=True, default=None)
+    mark_step = points(default=DEFAULT_STEP)
+    lease_minutes = serializers.IntegerField(default=30, min_value=1)
+    deadline = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    seeds_taken = serializers.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
+    seeds_premarked = serializers.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
+    repeat_share = share(DEFAULT_REPEAT_SHARE)
+    house_rulings = serializers.CharField(allow_blank=True, default="")
+    rulings_to_judge = serializers.BooleanField(default=False)
+    practice = serializers.BooleanField(default=False)
+    random_seed = serializers.IntegerField(min_value=0, max_value=2**62)
+
+    def validate_task_tolerances(self, given: dict[str, Decimal]) -> dict[int, Decimal]:
+        """Tasks by their slugs become tasks by their keys."""
+        known = dict(Task.objects.filter(slug__in=given).values_list("slug", "pk"))
+        if unknown := sorted(set(given) - set(known)):
+            sentence = _("There is no task called %(names)s.") % {"names": ", ".join(unknown)}
+            raise serializers.ValidationError(sentence)
+        return {known[slug]: tolerance for slug, tolerance in given.items()}
+
+    def choice(self) -> ResponseChoice:
+        """Which responses are meant."""
+        said = self.validated_data
+        return ResponseChoice(
+            runs=tuple(run.pk for run in said["runs"]),
+            tasks=tuple(task.pk for task in said["tasks"]),
+            knowledge=tuple(row.pk for row in said["knowledge"]),
+            per_task=said["per_task"],
+            **{name: tuple(said[name]) for name in CHOICE},
+        )
+
+    def settings(self) -> RoundSettings:
+        """The settings that the service plans a round by."""
+        said = self.validated_data
+        return RoundSettings(
+            **{name: said[name] for name in SETTINGS},
+            scheme=Scheme(said["scheme"]),
+            task_tolerances=said["task_tolerances"],
+            seeds=SeedWish(said["seeds_taken"], said["seeds_premarked"]),
+        )
+
+
+class DeadlineSerializer(Strict):
+    """Until when a round should be done; null for no deadline."""
+
+    deadline = serializers.DateTimeField(allow_null=True)
+
+
+class MoreTeachersSerializer(Strict):
+    """Teachers to be taken into the pool."""
+
+    teachers = teachers_field()
+
+
+class NewRulingSerializer(Strict):
+    """The next version; ``seen`` is the number of the newest one that was read, 0 for none."""
+
+    text = serializers.CharField(allow_blank=True)
+    to_judge = serializers.BooleanField()
+    seen = serializers.IntegerField(min_value=0)

@@ -1,0 +1,106 @@
+"""The small forms of a round that lives: its deadline, more teachers, rulings, reference marks."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.marking.desk.forms.marks import mark_field
+from evaluations.marking.desk.services.drafts import LONGEST_COMMENT
+from evaluations.marking.rounds.forms.round_plan import MomentField
+from evaluations.marking.rounds.selectors.round_choice import possible_teachers
+from evaluations.marking.rounds.selectors.seed_answers import SeedCase
+from evaluations.marking.rounds.services.house_rulings import LONGEST_RULING
+from evaluations.models import MarkingRound
+from gradeapp.accounts.models import User
+
+
+class DeadlineForm(forms.Form):
+    """Until when a round should be done; empty for no deadline."""
+
+    deadline = MomentField(label=_("Deadline"), required=False)
+
+
+class MoreTeachersForm(forms.Form):
+    """Teachers who are not in the pool yet."""
+
+    teachers = forms.ModelMultipleChoiceField(
+        label=_("Teachers"),
+        queryset=User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least one teacher.")},
+    )
+
+    def __init__(self, marking_round: MarkingRound, data: Any = None) -> None:
+        super().__init__(data)
+        pool = marking_round.pool.values("teacher")
+        teachers: Any = self.fields["teachers"]
+        teachers.queryset = possible_teachers().exclude(pk__in=pool)
+
+
+class RulingForm(forms.Form):
+    """The next version of the house rulings."""
+
+    seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    text = forms.CharField(
+        label=_("House rulings"),
+        required=False,
+        max_length=LONGEST_RULING,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text=_("How to treat what the rubric is silent on; shown at the desk."),
+    )
+    to_judge = forms.BooleanField(label=_("Give the rulings to the judge too"), required=False)
+
+
+class ReferenceForm(forms.Form):
+    """The lead's mark of a seed answer. Which marks are possible is the service's to say."""
+
+    comment = forms.CharField(
+        label=_("Comment"),
+        required=False,
+        max_length=LONGEST_COMMENT,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    def __init__(self, case: SeedCase, data: Any = None) -> None:
+        super().__init__(data, initial={"comment": case.comment})
+        self.case = case
+        missing = str(_("Give every scoring point a mark."))
+        for name, value in self.given():
+            self.fields[name] = mark_field(missing)
+            self.fields[name].initial = value
+
+    def given(self) -> list[tuple[str, str]]:
+        """The names of the fields of marks with what was given before."""
+        points = enumerate(self.case.points, start=1)
+        named = [(f"point-{number}", value) for number, value in points]
+        return named or [("total", self.case.total)]
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Each scoring point with its field; without a rubric one line for the whole."""
+        item = self.case.item
+        return [
+            {
+                "field": self[name],
+                "text": item.scoring_points[place].text if item.scoring_points else "",
+                "full": item.scoring_points[place].points
+                if item.scoring_points
+                else item.full_marks,
+                "number": place + 1,
+            }
+            for place, (name, _value) in enumerate(self.given())
+        ]
+
+    def as_mark(self) -> dict[str, Any]:
+        """The arguments of ``premark``."""
+        values: tuple[Decimal, ...] = tuple(
+            self.cleaned_data[name] for name, _value in self.given()
+        )
+        comment = self.cleaned_data["comment"]
+        if self.case.item.scoring_points:
+            return {"points": values, "comment": comment}
+        return {"total": values[0], "comment": comment}

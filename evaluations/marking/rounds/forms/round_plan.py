@@ -1,0 +1,270 @@
+"""The form of a new round: which responses, who marks them, and under which settings."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.marking.rounds.selectors.round_choice import (
+    Offers,
+    ResponseChoice,
+    SeedWish,
+    markable_runs,
+    offers,
+    possible_teachers,
+)
+from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
+from evaluations.marking.rules.scheme import (
+    DEFAULT_REPEAT_SHARE,
+    DEFAULT_STEP,
+    DEFAULT_TOLERANCE_POINTS,
+    DEFAULT_TOLERANCE_SHARE,
+    Scheme,
+)
+from evaluations.models import Run
+from evaluations.runs.forms.choices import RunsField
+from gradeapp.accounts.models import User
+from gradeapp.common.choices import choices_of
+from gradeapp.common.named import Named
+from questions.forms.filter_choices import difficulty_choices
+from questions.models import Task
+from questions.rules.vocabulary import AbilityBranch, Modal, Subject
+from questions.templatetags.names import task_name
+
+# What a choice can be narrowed by, in the order of the page.
+NARROWING = ("subjects", "tasks", "years", "branches", "knowledge", "difficulties", "modals")
+
+
+class MomentField(forms.DateTimeField):
+    """A day and a minute in the site's zone, as the browser's own field sends it."""
+
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+
+class PointsField(forms.DecimalField):
+    """Points that may stay empty."""
+
+    def __init__(self, label: Any, **options: Any) -> None:
+        super().__init__(label=label, required=False, min_value=0, max_value=999, **options)
+
+
+class DatasetBoxes(forms.CheckboxSelectMultiple):
+    """Boxes that name the dataset of each value, so that the page shows those of chosen runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.datasets: dict[int, int] = {}
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The option with ``data-dataset``: the key of the dataset's row."""
+        option = super().create_option(name, value, *args, **kwargs)
+        dataset = self.datasets.get(int(str(value)))
+        return option | {"attrs": option["attrs"] | {"data-dataset": dataset}}
+
+
+def boxes(label: Any, coerce: Any = str) -> forms.TypedMultipleChoiceField:
+    """Values to tick; none ticked narrows nothing."""
+    widget = forms.CheckboxSelectMultiple
+    return forms.TypedMultipleChoiceField(label=label, required=False, widget=widget, coerce=coerce)
+
+
+class PlanForm(forms.Form):
+    """A round to be. What cannot work is the service's to refuse."""
+
+    name = forms.CharField(label=_("Name"), max_length=100)
+    runs = RunsField(
+        label=_("Runs to be marked"),
+        queryset=Run.objects.none(),
+        widget=DatasetBoxes,
+        error_messages={"required": _("Choose at least one run.")},
+    )
+    subjects = boxes(_("Subjects"))
+    tasks = forms.TypedMultipleChoiceField(
+        label=_("Tasks"), required=False, widget=DatasetBoxes, coerce=int
+    )
+    years = boxes(_("Years"), int)
+    branches = boxes(_("Ability branch"))
+    knowledge = boxes(_("Knowledge"), int)
+    difficulties = boxes(_("Difficulty"), int)
+    modals = boxes(_("Modal"))
+    per_task = forms.IntegerField(
+        label=_("Questions per task"),
+        required=False,
+        min_value=1,
+        help_text=_("A sample, the same questions for every run. Empty: all."),
+    )
+    teachers = forms.ModelMultipleChoiceField(
+        label=_("Teachers"),
+        queryset=User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least one teacher.")},
+    )
+    scheme = forms.ChoiceField(label=_("Scheme"))
+    tolerance_points = forms.DecimalField(
+        label=_("Tolerance in points"), min_value=0, max_value=999, initial=DEFAULT_TOLERANCE_POINTS
+    )
+    tolerance_percent = forms.DecimalField(
+        label=_("or in % of full marks"),
+        min_value=0,
+        max_value=100,
+        initial=int(DEFAULT_TOLERANCE_SHARE * 100),
+        help_text=_(
+            "The larger of the two, down to the mark step; a difference equal to it passes."
+        ),
+    )
+    point_tolerance = PointsField(
+        _("Tolerance of each scoring point"),
+        help_text=_("Empty: only totals are compared. Opposite errors hide in a total."),
+    )
+    mark_step = forms.TypedChoiceField(
+        label=_("Mark step"),
+        choices=[("0.5", "0.5"), ("1", "1"), ("0.25", "0.25")],
+        coerce=Decimal,
+        initial=str(DEFAULT_STEP),
+    )
+    lease_minutes = forms.IntegerField(
+        label=_("Minutes for one response"),
+        min_value=1,
+        initial=30,
+        help_text=_("Without a sign of life it then goes back into the queue."),
+    )
+    deadline = MomentField(
+        label=_("Deadline"),
+        required=False,
+        help_text=_("Warns when it has passed, closes nothing."),
+    )
+    seeds_taken = forms.IntegerField(
+        label=_("Seed answers per question, from closed rounds"),
+        required=False,
+        min_value=0,
+        max_value=MOST_SEEDS,
+        initial=0,
+        help_text=_("Their final mark is the reference."),
+    )
+    seeds_premarked = forms.IntegerField(
+        label=_("Seed answers per question, marked by you"),
+        required=False,
+        min_value=0,
+        max_value=MOST_SEEDS,
+        initial=0,
+        help_text=_("Taken out of this choice; you mark them before the start."),
+    )
+    repeat_percent = forms.DecimalField(
+        label=_("Self-repeats in %"),
+        min_value=0,
+        max_value=100,
+        initial=int(DEFAULT_REPEAT_SHARE * 100),
+        help_text=_("So many of a teacher's own responses come back, one at least from 30 on."),
+    )
+    house_rulings = forms.CharField(
+        label=_("House rulings"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_("How to treat what the rubric is silent on; shown at the desk."),
+    )
+    rulings_to_judge = forms.BooleanField(
+        label=_("Give the rulings to the judge too"), required=False
+    )
+    practice = forms.BooleanField(
+        label=_("Practice round"),
+        required=False,
+        help_text=_(
+            "Its marks reach no report, export or comparison. This cannot be changed later."
+        ),
+    )
+    random_seed = forms.IntegerField(
+        label=_("Random seed"),
+        min_value=0,
+        max_value=2**62,
+        help_text=_("Decides sample, aliases and queues; the same seed plans the same round."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields
+        fields["runs"].queryset = markable_runs()
+        fields["teachers"].queryset = possible_teachers()
+        fields["scheme"].choices = choices_of(Scheme)
+        fields["scheme"].initial = Scheme.fitting(fields["teachers"].queryset.count()).value
+        fields["random_seed"].initial = secrets.randbelow(10**6)
+        found = offers()
+        runs: Any = fields["runs"].queryset
+        fields["runs"].widget.datasets = dict(runs.values_list("pk", "dataset"))
+        fields["tasks"].widget.datasets = {task.pk: task.dataset_id for task in found.tasks}
+        for name, choices in narrowing_choices(found).items():
+            fields[name].choices = choices
+        self.own_tolerances = [self._own_tolerance(task) for task in found.tasks]
+
+    def _own_tolerance(self, task: Task) -> str:
+        """The name of the field for the tolerance of *task*."""
+        name = f"tolerance-{task.pk}"
+        field = self.fields[name] = PointsField(task_name(task.slug))
+        field.widget.attrs["data-dataset"] = task.dataset_id
+        return name
+
+    @property
+    def narrowing(self) -> list[forms.BoundField]:
+        """The fields that narrow the choice, where there is something to choose."""
+        fields: dict[str, Any] = self.fields
+        return [self[name] for name in NARROWING if len(fields[name].choices) > 1]
+
+    @property
+    def tolerances(self) -> list[forms.BoundField]:
+        """A field for the tolerance of each task."""
+        return [self[name] for name in self.own_tolerances]
+
+    def choice(self) -> ResponseChoice:
+        """Which responses the form asks for, as far as it can be read."""
+        data = self.cleaned_data
+        chosen = {name: tuple(data.get(name) or ()) for name in NARROWING}
+        runs = tuple(run.pk for run in data["runs"])
+        return ResponseChoice(runs=runs, per_task=data["per_task"], **chosen)
+
+    def seeds(self) -> SeedWish:
+        """How many seed answers are wished for."""
+        data = self.cleaned_data
+        return SeedWish(data.get("seeds_taken") or 0, data.get("seeds_premarked") or 0)
+
+    def settings(self) -> RoundSettings:
+        """The settings that the service plans a round by."""
+        data = self.cleaned_data
+        same = (
+            *("name", "random_seed", "tolerance_points", "point_tolerance", "mark_step"),
+            *("lease_minutes", "deadline", "house_rulings", "rulings_to_judge", "practice"),
+        )
+        own = {name: data[name] for name in self.own_tolerances if data[name] is not None}
+        return RoundSettings(
+            **{name: data[name] for name in same},
+            scheme=Scheme(data["scheme"]),  # type: ignore[call-arg]
+            tolerance_share=data["tolerance_percent"] / 100,
+            task_tolerances={int(name.split("-")[1]): points for name, points in own.items()},
+            seeds=self.seeds(),
+            repeat_share=data["repeat_percent"] / 100,
+        )
+
+
+def narrowing_choices(found: Offers) -> dict[str, list[tuple[Any, str]]]:
+    """What each narrowing field offers, in the language of the page."""
+    levels = dict(difficulty_choices())
+    language = get_language() or "en"
+    return {
+        "subjects": named(Subject, found.subjects),
+        "tasks": [(task.pk, task_name(task.slug)) for task in found.tasks],
+        "years": [(year, str(year)) for year in found.years],
+        "branches": named(AbilityBranch, found.branches),
+        "knowledge": [(row.pk, row.label(language)) for row in found.knowledge],
+        "difficulties": [(level, levels[str(level)]) for level in found.difficulties],
+        "modals": named(Modal, found.modals),
+    }
+
+
+def named(names: type[Named], found: Iterable[str]) -> list[tuple[Any, str]]:
+    """Those of a closed list that were found, in its order."""
+    known = set(found)
+    return [(value, label) for value, label in choices_of(names) if value in known]

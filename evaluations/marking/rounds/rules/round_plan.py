@@ -1,0 +1,174 @@
+"""A whole round planned at once: everybody's queue with the checks that are hidden in it.
+
+The assignment plan spreads the marks, then seed answers and self-repeats are put
+among them. The same rule tells the load before a round exists and makes its slots
+when it starts, so that what the lead was shown is what is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from evaluations.marking.rules.assignment_plan import plan
+from evaluations.marking.rules.seed_answers import (
+    DEFAULT_CADENCE,
+    Cadence,
+    Id,
+    Lots,
+    Placed,
+    Role,
+    repeats_due,
+    with_repeats,
+    with_seeds,
+)
+
+Block = tuple[Id, Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What is hidden in the queues of a round.
+
+    ``seeds`` are (seed answer, block) pairs, ``repeat_share`` is from 0 to 1.
+    ``known`` names seed answers that a teacher marked elsewhere, or gave the
+    reference of: a check of these would check nothing.
+    """
+
+    seeds: Sequence[Block] = ()
+    cadence: Cadence = DEFAULT_CADENCE
+    repeat_share: Decimal = Decimal(0)
+    known: Mapping[Id, AbstractSet[Id]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """The ``order``-th place of a teacher's queue; ``slot`` is 1 or 2, of a check None."""
+
+    teacher: Id
+    order: int
+    item: Id
+    role: Role
+    slot: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherLoad:
+    """What falls to one teacher, counted in responses."""
+
+    first: int
+    second: int
+    seeds: int
+    repeats: int
+
+    @property
+    def all(self) -> int:
+        """Everything in the queue."""
+        return self.first + self.second + self.seeds + self.repeats
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMark:
+    """A first or second mark that nobody has begun, and who it is planned for."""
+
+    key: Id
+    item: Id
+    block: Hashable
+    planned: Id
+
+
+def plan_round(
+    items: Sequence[Block],
+    teachers: Sequence[Id],
+    marks_per_item: int,
+    random_seed: int,
+    checks: Checks | None = None,
+) -> list[QueuePlace]:
+    """Everybody's whole queue. Raises ValueError as ``assignment_plan.plan`` does."""
+    block_of = dict(items)
+    marks: dict[Id, dict[Id, int]] = defaultdict(dict)
+    for mark in sorted(plan(items, teachers, marks_per_item, random_seed), key=lambda m: m.order):
+        marks[mark.teacher][mark.item] = mark.slot
+    places: list[QueuePlace] = []
+    for teacher, own in marks.items():
+        queue = [Placed(item, block_of[item]) for item in own]
+        hidden = with_checks(queue, checks or Checks(), Lots(random_seed, teacher))
+        places += [
+            QueuePlace(teacher, order, one.item, one.role, _slot(one, own))
+            for order, one in enumerate(hidden, start=1)
+        ]
+    return places
+
+
+def with_checks(queue: Sequence[Placed], checks: Checks, lots: Lots) -> list[Placed]:
+    """One teacher's *queue* with the seed answers and repeats that are theirs."""
+    known = checks.known.get(lots.teacher, frozenset())
+    seeds = [(seed, block) for seed, block in checks.seeds if seed not in known]
+    due = repeats_due(len(queue), checks.repeat_share)
+    return with_repeats(with_seeds(queue, seeds, checks.cadence, lots), due, lots)
+
+
+def loads_of(places: Sequence[QueuePlace], teachers: Sequence[Id]) -> dict[Id, TeacherLoad]:
+    """How much falls to each of *teachers*."""
+    counts = Counter((place.teacher, place.role, place.slot) for place in places)
+    return {
+        teacher: TeacherLoad(
+            first=counts[teacher, Role.OWN, 1],
+            second=counts[teacher, Role.OWN, 2],
+            seeds=counts[teacher, Role.SEED, None],
+            repeats=counts[teacher, Role.REPEAT, None],
+        )
+        for teacher in teachers
+    }
+
+
+def share_with_newcomers(
+    left: Sequence[OpenMark],
+    roles: Mapping[Id, AbstractSet[Id]],
+    newcomers: Sequence[Id],
+    teachers: Sequence[Id],
+    random_seed: int,
+) -> dict[Id, list[OpenMark]]:
+    """Which of the marks that nobody has begun go to each of *newcomers*.
+
+    *left* stands in the order of the blocks, *roles* names everybody who has or is
+    planned for a mark of an item, *teachers* all who mark from now on, newcomers
+    among them. The marks are walked in a drawn order: one whose teacher has more
+    than falls to each, when all that is left is shared by all, goes to the newcomer
+    with the fewest. Nobody gets two marks of one item. Each queue comes back block
+    by block, shuffled within the block as in the plan.
+    """
+    load = Counter(dict.fromkeys(teachers, 0))
+    load.update(mark.planned for mark in left)
+    taken = {item: set(people) for item, people in roles.items()}
+    given: dict[Id, list[OpenMark]] = {newcomer: [] for newcomer in newcomers}
+    fair = len(left) // max(len(teachers), 1)
+    walk = sorted(left, key=lambda mark: _lot(random_seed, "newcomers", mark.key))
+    for mark in walk:
+        takers = [one for one in newcomers if one not in taken.get(mark.item, ())]
+        if load[mark.planned] <= fair or not takers:
+            continue
+        taker = min(takers, key=lambda one: (load[one], newcomers.index(one)))
+        if load[taker] >= fair:
+            continue
+        load[mark.planned] -= 1
+        load[taker] += 1
+        taken.setdefault(mark.item, set()).discard(mark.planned)
+        taken[mark.item].add(taker)
+        given[taker].append(mark)
+    blocks = {block: n for n, block in enumerate(dict.fromkeys(mark.block for mark in left))}
+    for newcomer, marks in given.items():
+        marks.sort(key=lambda m: (blocks[m.block], _lot(random_seed, "queue", newcomer, m.item)))
+    return given
+
+
+def _slot(place: Placed, own: Mapping[Id, int]) -> int | None:
+    return own[place.item] if place.role is Role.OWN else None
+
+
+def _lot(*parts: Id) -> bytes:
+    return hashlib.sha256(repr(parts).encode("utf-8")).digest()

@@ -1,0 +1,57 @@
+"""Marks of a round line by line, for export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from django.db.models import QuerySet
+
+from evaluations.models import Mark, MarkingRound
+from gradeapp.common.plain_number import plain
+
+Cells = tuple[str | int | float | Decimal | None, ...]
+
+
+MARK_COLUMNS = (
+    *("dataset", "model", "task", "id", "subject", "repeat", "round", "scheme"),
+    *("response", "kind", "teacher", "version", "stale", "total", "full", "tolerance"),
+    *("flags", "comment", "seconds", "marked_at", "final", "rule"),
+)
+
+
+def marks_of_round(marking_round: MarkingRound) -> Iterator[Cells]:
+    """The marks of one round, as ``marks_as_cells`` has them."""
+    return marks_as_cells(Mark.objects.filter(slot__answer__round=marking_round))
+
+
+def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
+    """Every version of *marks*, in ``MARK_COLUMNS``, beside the final mark and its rule."""
+    answer = "slot__answer"
+    columns = (
+        f"{answer}__response__run__dataset__slug",
+        f"{answer}__response__run__language_model__name",
+        f"{answer}__question__task__slug",
+        f"{answer}__question__external_id",
+        f"{answer}__question__subject",
+        f"{answer}__response__repeat",
+        f"{answer}__round__name",
+        f"{answer}__round__scheme",
+        f"{answer}__alias",
+        *("slot__kind", "teacher__username", "version", "stale", "total", "full"),
+        f"{answer}__tolerance",
+        *("flags", "comment", "seconds", "created_at"),
+        *(f"{answer}__final__value", f"{answer}__final__rule"),
+    )
+    for row in marks.order_by("slot__answer", "slot", "version", "pk").values_list(*columns):
+        *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
+        yield (
+            *(*before, "yes" if stale else "no"),
+            *(_plain(total), _plain(full), _plain(tolerance)),
+            *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule),
+        )
+
+
+def _plain(value: Decimal | None) -> Decimal | None:
+    """The same on every database: one writes 6.7500 where the other writes 6.75."""
+    return None if value is None else Decimal(plain(value))

@@ -1,0 +1,56 @@
+"""House rulings: how to treat what the rubric is silent on, in versions."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.models import HouseRuling, MarkingRound
+from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+
+LONGEST_RULING = 20_000
+
+
+def rule(
+    marking_round: MarkingRound, text: str, *, to_judge: bool, seen: int, acting_user: User | None
+) -> HouseRuling | None:
+    """Write the next version of the house rulings; None where nothing but the judge changes.
+
+    The desk shows the newest from now on; a judge is told if *to_judge*. *seen* is the
+    number of the version that the page showed, 0 for none. Raises BadInput for a text
+    that is too long, Conflict for a closed round, or when somebody else wrote a newer
+    version meanwhile.
+    """
+    text = text.strip()
+    if len(text) > LONGEST_RULING:
+        raise BadInput(
+            _("House rulings have %(most)s characters at most.") % {"most": LONGEST_RULING}
+        )
+    with transaction.atomic():
+        locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
+        if locked.status == RoundStatus.CLOSED:
+            raise Conflict(_("This round is closed already."), code="round_closed")
+        newest = locked.rulings.order_by("-number").first()
+        number = newest.number if newest else 0
+        if number != seen:
+            raise Conflict(
+                _("Somebody else changed the rulings meanwhile. See theirs, then save yours."),
+                code="rulings_changed",
+            )
+        changed = text != locked.house_rulings
+        made = None
+        if changed:
+            made = HouseRuling.objects.create(
+                round=locked, number=number + 1, text=text, author=acting_user
+            )
+        MarkingRound.objects.filter(pk=locked.pk).update(
+            house_rulings=text, rulings_to_judge=to_judge
+        )
+        detail = {"version": number + changed, "to_judge": to_judge}
+        record(Tag.ROUND_RULED, locked, actor=acting_user, **detail)
+    marking_round.refresh_from_db()
+    return made

@@ -1,0 +1,164 @@
+"""Planning a round: what is marked is frozen and hidden under aliases; nobody marks yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+
+from evaluations.marking.rounds.rules.aliases import draw_numbers, room_for
+from evaluations.marking.rounds.selectors.round_choice import Contents, ResponseChoice, contents_of
+from evaluations.marking.rounds.services.round_settings import (
+    RoundSettings,
+    check_name,
+    check_people,
+    check_responses,
+    check_settings,
+    tolerance_of,
+)
+from evaluations.marking.rules.blinding import alias
+from evaluations.marking.rules.drawing import shuffled
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.marking.rules.seed_answers import repeats_due
+from evaluations.models import (
+    BlindAnswer,
+    FinalMark,
+    HouseRuling,
+    Mark,
+    MarkingRound,
+    Response,
+    RoundTeacher,
+    Run,
+    SeedAnswer,
+)
+from evaluations.models.vocabulary import AnswerRole, RoundStatus
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.plain_number import plain
+
+BATCH = 1000
+FINEST = Decimal("0.0001")
+
+
+def plan_round(
+    settings: RoundSettings,
+    *,
+    responses: ResponseChoice,
+    teachers: Sequence[User],
+    acting_user: User | None,
+    now: datetime | None = None,
+) -> MarkingRound:
+    """Plan a round: freeze what is marked, under which key, rubric and tolerance.
+
+    Every response gets an alias in shuffled order. Seed answers that were taken
+    from closed rounds have their reference mark; the others wait for the lead's.
+    Who marks what is laid down when the round starts. Raises BadInput with one
+    sentence where the round could not work.
+    """
+    contents = contents_of(responses, settings.seeds, settings.random_seed)
+    check_people(teachers, settings.scheme)
+    check_settings(settings, now)
+    check_name(settings.name, responses)
+    check_responses([*contents.answers, *contents.premarked], contents.rubrics, responses)
+    with transaction.atomic():
+        made = MarkingRound.objects.create(
+            dataset_id=Run.objects.values_list("dataset", flat=True).get(
+                pk=contents.answers[0].run_id
+            ),
+            status=RoundStatus.PLANNED,
+            created_by=acting_user,
+            **settings.columns(),
+        )
+        RoundTeacher.objects.bulk_create(
+            RoundTeacher(round=made, teacher=teacher) for teacher in teachers
+        )
+        if made.house_rulings:
+            first = HouseRuling(round=made, number=1, text=made.house_rulings, author=acting_user)
+            first.save()
+        _freeze(made, contents, len(teachers))
+        detail = {
+            "choice": asdict(responses),
+            "responses": len(contents.answers),
+            "seeds": len(contents.taken) + len(contents.premarked),
+            "teachers": len(teachers),
+            "scheme": settings.scheme.value,
+        }
+        record(Tag.ROUND_PLANNED, made, actor=acting_user, **detail)
+    return made
+
+
+def room_of(made: MarkingRound, answers: int, teachers: int) -> int:
+    """The highest number of an alias in a round of so many *answers* and *teachers*."""
+    marks = answers * Scheme(made.scheme).planned_marks
+    each = repeats_due(-(-marks // max(teachers, 1)), made.repeat_share)
+    return room_for(answers, each * teachers)
+
+
+def _freeze(made: MarkingRound, contents: Contents, teachers: int) -> None:
+    """The responses under aliases whose order says nothing of the run they come from."""
+    known = [final.answer.response for final in contents.taken]
+    responses = [*contents.answers, *contents.premarked, *known]
+    seeds = {response.pk for response in (*contents.premarked, *known)}
+    numbers = _numbers(made, responses, teachers)
+    answers = BlindAnswer.objects.bulk_create(
+        [
+            _blind_answer(made, response, contents, alias(numbers[response.pk]), seeds)
+            for response in responses
+        ],
+        batch_size=BATCH,
+    )
+    SeedAnswer.objects.bulk_create(_references(answers, contents.taken), batch_size=BATCH)
+
+
+def _numbers(made: MarkingRound, responses: Sequence[Response], teachers: int) -> dict[int, int]:
+    """The number behind each response's alias."""
+    order = shuffled((response.pk for response in responses), made.random_seed, "alias")
+    room = room_of(made, len(responses), teachers)
+    drawn = draw_numbers(len(order), room, (), made.random_seed, "alias number")
+    return {int(key): number for key, number in zip(order, sorted(drawn), strict=True)}
+
+
+def _blind_answer(
+    made: MarkingRound, response: Response, contents: Contents, name: str, seeds: set[int]
+) -> BlindAnswer:
+    full_marks = response.revision.full_marks
+    return BlindAnswer(
+        round=made,
+        response=response,
+        question_id=response.question_id,
+        revision_id=response.revision_id,
+        rubric=contents.rubrics.get(response.question_id),
+        role=AnswerRole.SEED if response.pk in seeds else AnswerRole.ANSWER,
+        alias=name,
+        full_marks=full_marks,
+        tolerance=tolerance_of(made, contents.task_of[response.question_id], full_marks),
+    )
+
+
+def _references(answers: Sequence[BlindAnswer], finals: Sequence[FinalMark]) -> list[SeedAnswer]:
+    """The final marks of other rounds as references; with their points where they are known."""
+    final_of = {final.answer.response_id: final for final in finals}
+    keys = [key for final in finals for key in final.marks]
+    marks = Mark.objects.filter(pk__in=keys).prefetch_related("points")
+    points = {mark.pk: [point.points for point in mark.points.all()] for mark in marks}
+    found = []
+    for answer in answers:
+        if final := final_of.get(answer.response_id):
+            same = final.answer.rubric_id == answer.rubric_id
+            given = _means([points[key] for key in final.marks]) if same else []
+            found.append(
+                SeedAnswer(answer=answer, total=final.value, points=given, taken_from=final)
+            )
+    return found
+
+
+def _means(rows: Sequence[Sequence[Decimal]]) -> list[str]:
+    """What the marks give to each scoring point on average; empty where none has points."""
+    if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
+        return []
+    means = (sum(column, Decimal(0)) / len(rows) for column in zip(*rows, strict=True))
+    return [plain(mean.quantize(FINEST)) for mean in means]

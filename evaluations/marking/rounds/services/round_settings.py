@@ -1,0 +1,203 @@
+"""The settings of a marking round, and what is refused before a round is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from evaluations.marking.rounds.selectors.round_choice import NO_SEEDS, ResponseChoice, SeedWish
+from evaluations.marking.rules.blinding import names_model
+from evaluations.marking.rules.scheme import (
+    DEFAULT_REPEAT_SHARE,
+    DEFAULT_SCHEME,
+    DEFAULT_STEP,
+    DEFAULT_TOLERANCE_POINTS,
+    DEFAULT_TOLERANCE_SHARE,
+    Scheme,
+)
+from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE, Cadence
+from evaluations.marking.rules.tolerance import tolerance
+from evaluations.models import MarkingRound, Response, Run
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput
+from questions.models import Rubric
+from questions.rules.rubric import reachable
+from questions.selectors.rubrics import lines_of
+
+LONGEST_NAME = 100
+LONGEST_LEASE = 24 * 60
+MOST_SEEDS = 20
+LARGEST_TOLERANCE = Decimal("999.99")  # what its column holds
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSettings:
+    """Everything of a round but its responses and its teachers (docs/marking-protocol.md).
+
+    ``tolerance_points`` are points, ``tolerance_share`` is a share of full marks
+    from 0 to 1; ``task_tolerances`` are points by the key of a task's row and come
+    in place of both. ``point_tolerance`` is in points, None where only totals are
+    compared. ``mark_step`` is in points, ``repeat_share`` from 0 to 1. The marks of a
+    ``practice`` round reach no report.
+    """
+
+    name: str
+    random_seed: int
+    scheme: Scheme = DEFAULT_SCHEME
+    tolerance_points: Decimal = DEFAULT_TOLERANCE_POINTS
+    tolerance_share: Decimal = DEFAULT_TOLERANCE_SHARE
+    task_tolerances: Mapping[int, Decimal] = field(default_factory=dict)
+    point_tolerance: Decimal | None = None
+    mark_step: Decimal = DEFAULT_STEP
+    lease_minutes: int = 30
+    deadline: datetime | None = None
+    seeds: SeedWish = NO_SEEDS
+    cadence: Cadence = DEFAULT_CADENCE
+    repeat_share: Decimal = DEFAULT_REPEAT_SHARE
+    house_rulings: str = ""
+    rulings_to_judge: bool = False
+    practice: bool = False
+
+    def columns(self) -> dict[str, object]:
+        """The settings as the round's row holds them."""
+        return {
+            "name": self.name.strip(),
+            "random_seed": self.random_seed,
+            "scheme": self.scheme,
+            "tolerance_points": self.tolerance_points,
+            "tolerance_share": self.tolerance_share,
+            "task_tolerances": {str(key): str(own) for key, own in self.task_tolerances.items()},
+            "point_tolerance": self.point_tolerance,
+            "mark_step": self.mark_step,
+            "lease_minutes": self.lease_minutes,
+            "deadline": self.deadline,
+            "seed_first": self.cadence.first,
+            "seed_first_every": self.cadence.first_every,
+            "seed_later_every": self.cadence.later_every,
+            "repeat_share": self.repeat_share,
+            "house_rulings": self.house_rulings.strip(),
+            "rulings_to_judge": self.rulings_to_judge,
+            "practice": self.practice,
+        }
+
+
+def tolerance_of(made: MarkingRound, task: int, full_marks: Decimal) -> Decimal:
+    """The tolerance of an item of *task* in the round, in points: the task's own or the usual."""
+    own = made.task_tolerances.get(str(task))
+    if own is not None:
+        return tolerance(full_marks, made.mark_step, points=Decimal(own), share=Decimal(0))
+    points, share = made.tolerance_points, made.tolerance_share
+    return tolerance(full_marks, made.mark_step, points=points, share=share)
+
+
+def check_settings(settings: RoundSettings, now: datetime | None) -> None:
+    """Raise BadInput with one sentence where a round could not work like this."""
+    if not 0 < len(settings.name.strip()) <= LONGEST_NAME:
+        raise BadInput(_("Give the round a name of 1 to 100 characters."))
+    _check_numbers(settings)
+    every = (settings.cadence.first_every, settings.cadence.later_every)
+    wished = (settings.seeds.taken, settings.seeds.premarked)
+    fits = min(every) >= 2 and settings.cadence.first >= 0 and min(wished) >= 0
+    if not fits or max(wished) > MOST_SEEDS or not 0 <= settings.repeat_share <= 1:
+        raise BadInput(
+            _(
+                "A question has 0 to %(most)s seed answers of each kind, one in two responses "
+                "at most is one, and 0 to 100 %% of the responses come back."
+            )
+            % {"most": MOST_SEEDS}
+        )
+    if now is not None and settings.deadline is not None and settings.deadline <= now:
+        raise BadInput(_("The deadline is over already."), code="deadline_over")
+
+
+def check_name(name: str, choice: ResponseChoice) -> None:
+    """Raise BadInput where the *name*, which teachers read, names a model that is chosen."""
+    chosen = Run.objects.filter(pk__in=choice.runs).order_by("language_model__name")
+    for model in chosen.values_list("language_model__name", flat=True).distinct():
+        if names_model(name, model):
+            raise BadInput(
+                _(
+                    "Teachers read the name of the round, and it names the model %(model)s. "
+                    "Give it another one."
+                )
+                % {"model": model},
+                code="name_names_model",
+            )
+
+
+def check_people(teachers: Sequence[User], scheme: Scheme) -> None:
+    """Raise BadInput unless *teachers* are different markers, enough for *scheme*."""
+    if len({teacher.pk for teacher in teachers}) != len(teachers):
+        raise BadInput(_("A teacher is in the list twice."))
+    if sentence := too_few_teachers(len(teachers), scheme):
+        raise BadInput(sentence, code="too_few_teachers")
+    check_markers(teachers)
+
+
+def check_markers(teachers: Sequence[User]) -> None:
+    """Raise BadInput for somebody who may not mark."""
+    for teacher in teachers:
+        if not teacher.may(Capability.MARK):
+            raise BadInput(_("%(name)s may not mark.") % {"name": teacher}, code="not_a_marker")
+
+
+def too_few_teachers(teachers: int, scheme: Scheme) -> str:
+    """The sentence that says that so many *teachers* cannot carry *scheme*; empty if they can."""
+    if teachers >= scheme.most_marks:
+        return ""
+    language = get_language() or "en"
+    return _(
+        "The scheme “%(scheme)s” needs %(needed)s teachers; %(given)s chosen. "
+        "Choose more teachers, or the scheme “%(fits)s”."
+    ) % {
+        "scheme": scheme.label(language),
+        "needed": scheme.most_marks,
+        "given": teachers,
+        "fits": Scheme.fitting(teachers).label(language),
+    }
+
+
+def check_responses(
+    chosen: Sequence[Response], rubrics: Mapping[int, Rubric], choice: ResponseChoice
+) -> None:
+    """Raise BadInput unless the *chosen* responses can be marked in one round."""
+    if not chosen:
+        raise BadInput(_("No subjective response fits this choice."), code="no_responses")
+    datasets = Run.objects.filter(pk__in=choice.runs).values_list("dataset", flat=True)
+    if len(set(datasets)) > 1:
+        raise BadInput(_("A round holds responses to one dataset; choose its runs only."))
+    reached = {question: reachable(lines_of(rubric)) for question, rubric in rubrics.items()}
+    for response in chosen:
+        full = response.revision.full_marks
+        if reached.get(response.question_id, full) != full:
+            raise BadInput(
+                _("The rubric of %(question)s does not add up to its %(full)s points.")
+                % {"question": response.question, "full": full},
+                code="rubric_does_not_add_up",
+            )
+
+
+def _check_numbers(settings: RoundSettings) -> None:
+    given = [settings.tolerance_points, *settings.task_tolerances.values()]
+    if settings.point_tolerance is not None:
+        given.append(settings.point_tolerance)
+    numbers = (settings.mark_step, settings.tolerance_share, settings.repeat_share, *given)
+    fits = all(number.is_finite() for number in numbers) and settings.mark_step > 0
+    fits = fits and all(0 <= points <= LARGEST_TOLERANCE for points in given)
+    if not fits or not 0 <= settings.tolerance_share <= 1 or not _lease_fits(settings):
+        raise BadInput(
+            _(
+                "The mark step must be above 0, the tolerance 0 or more points and 0 to 100 % "
+                "of full marks, the time for one response 1 minute to 24 hours."
+            )
+        )
+
+
+def _lease_fits(settings: RoundSettings) -> bool:
+    return 1 <= settings.lease_minutes <= LONGEST_LEASE

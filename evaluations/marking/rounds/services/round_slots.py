@@ -1,0 +1,125 @@
+"""The slots of a round: laid down when it starts, and shared anew when teachers come later."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from django.db.models import QuerySet
+
+from evaluations.marking.rounds.rules.aliases import draw_numbers
+from evaluations.marking.rounds.rules.round_plan import (
+    OpenMark,
+    QueuePlace,
+    share_with_newcomers,
+    with_checks,
+)
+from evaluations.marking.rounds.selectors.round_queues import BY_BLOCK, checks_of, planned_places
+from evaluations.marking.rounds.services.round_planning import BATCH, room_of
+from evaluations.marking.rules.blinding import alias
+from evaluations.marking.rules.seed_answers import Id, Lots, Placed, Role
+from evaluations.models import BlindAnswer, MarkingRound, Slot
+from evaluations.models.vocabulary import AnswerRole, SlotKind
+
+KIND_OF_SLOT = {1: SlotKind.FIRST, 2: SlotKind.SECOND, 3: SlotKind.THIRD}
+PLANNED_KINDS = (SlotKind.FIRST.value, SlotKind.SECOND.value)
+
+
+def lay_down_slots(made: MarkingRound) -> int:
+    """Make everybody's queue, checks and all; how many places they have."""
+    places = planned_places(made)
+    _make_slots(made, places, made.pool.count())
+    return len(places)
+
+
+def share_out(made: MarkingRound, newcomers: Sequence[int]) -> int:
+    """Give *newcomers* their part of what nobody has begun, with checks of their own; how much."""
+    left = _left(made)
+    roles: dict[Id, set[Id]] = defaultdict(set)
+    rows = Slot.objects.filter(answer__round=made)
+    for answer, planned, holder in rows.values_list("answer", "planned", "holder"):
+        roles[answer] |= {person for person in (planned, holder) if person is not None}
+    teachers = list(made.pool.order_by("teacher").values_list("teacher", flat=True))
+    shares = share_with_newcomers(left, roles, newcomers, teachers, made.random_seed)
+    checks = checks_of(made, newcomers)
+    moved: list[Slot] = []
+    places: list[QueuePlace] = []
+    responses = dict(made.answers.filter(repeat_of=None).values_list("pk", "response"))
+    for newcomer, marks in shares.items():
+        slot_at = {responses[int(mark.item)]: int(mark.key) for mark in marks}
+        queue = [Placed(responses[int(mark.item)], mark.block) for mark in marks]
+        hidden = with_checks(queue, checks, Lots(made.random_seed, newcomer))
+        for order, place in enumerate(hidden, start=1):
+            if place.role is Role.OWN:
+                moved.append(Slot(pk=slot_at[int(place.item)], planned_id=newcomer, order=order))
+            else:
+                places.append(QueuePlace(newcomer, order, place.item, place.role))
+    Slot.objects.bulk_update(moved, ["planned", "order"], batch_size=BATCH)
+    _make_slots(made, places, len(teachers))
+    return len(moved)
+
+
+def _left(made: MarkingRound) -> list[OpenMark]:
+    """First and second marks that nobody holds; not those that come back to their teacher."""
+    repeated = made.answers.filter(role=AnswerRole.REPEAT).values("repeat_of")
+    slots: QuerySet[Slot] = Slot.objects.filter(
+        answer__round=made, kind__in=PLANNED_KINDS, holder=None, marked=False, planned__isnull=False
+    ).exclude(answer__in=repeated)
+    rows = slots.order_by(*(f"answer__{path}" for path in BY_BLOCK), "kind")
+    columns = ("pk", "answer", "answer__question", "planned")
+    return [OpenMark(*row) for row in rows.values_list(*columns)]
+
+
+def _make_slots(made: MarkingRound, places: Sequence[QueuePlace], teachers: int) -> None:
+    """The slots of *places*, with a blind answer of its own for each repeat."""
+    first = dict(made.answers.filter(repeat_of=None).values_list("response", "pk"))
+    again = [place for place in places if place.role is Role.REPEAT]
+    coming_back = _repeat_answers(made, [first[int(place.item)] for place in again], teachers)
+    answer_of: Mapping[QueuePlace, int] = {
+        place: answer.pk for place, answer in zip(again, coming_back, strict=True)
+    }
+    Slot.objects.bulk_create(
+        (
+            Slot(
+                answer_id=answer_of.get(place, first[int(place.item)]),
+                kind=_kind(place),
+                planned_id=int(place.teacher),
+                order=place.order,
+            )
+            for place in places
+        ),
+        batch_size=BATCH,
+    )
+
+
+def _kind(place: QueuePlace) -> SlotKind:
+    if place.slot is not None:
+        return KIND_OF_SLOT[place.slot]
+    return SlotKind.SEED if place.role is Role.SEED else SlotKind.REPEAT
+
+
+def _repeat_answers(made: MarkingRound, firsts: Sequence[int], teachers: int) -> list[BlindAnswer]:
+    """A second blind answer for each of *firsts*, under aliases among those of the others."""
+    if not firsts:
+        return []
+    rows = BlindAnswer.objects.in_bulk(list(firsts))
+    taken = [int(name[2:]) for name in made.answers.values_list("alias", flat=True)]
+    originals = made.answers.filter(repeat_of=None).count()
+    numbers = draw_numbers(
+        len(firsts), room_of(made, originals, teachers), taken, made.random_seed, "repeat alias"
+    )
+    return BlindAnswer.objects.bulk_create(
+        BlindAnswer(
+            round=made,
+            response_id=rows[first].response_id,
+            question_id=rows[first].question_id,
+            revision_id=rows[first].revision_id,
+            rubric_id=rows[first].rubric_id,
+            role=AnswerRole.REPEAT,
+            repeat_of=rows[first],
+            alias=alias(number),
+            full_marks=rows[first].full_marks,
+            tolerance=rows[first].tolerance,
+        )
+        for first, number in zip(firsts, numbers, strict=True)
+    )

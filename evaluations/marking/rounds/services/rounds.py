@@ -1,0 +1,214 @@
+"""The life of a round: it starts, may be paused, gets time and teachers, and is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
+from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
+from evaluations.marking.rounds.services.round_slots import lay_down_slots, share_out
+from evaluations.marking.rules.arbitration import Rule
+from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher
+from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+
+NOT_CLOSED = (RoundStatus.PLANNED.value, *LIVE)
+
+
+def open_round(
+    *,
+    responses: ResponseChoice,
+    teachers: Sequence[User],
+    acting_user: User | None,
+    **settings: Any,
+) -> MarkingRound:
+    """Plan a round and start it at once; *settings* are those of ``RoundSettings``.
+
+    Seed answers that would wait for the lead's mark are marked like the others.
+    Raises BadInput with one sentence where the round could not work.
+    """
+    with transaction.atomic():
+        made = plan_round(
+            RoundSettings(**settings),
+            responses=responses,
+            teachers=teachers,
+            acting_user=acting_user,
+        )
+        start_round(made, acting_user=acting_user)
+    return made
+
+
+def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> None:
+    """Lay down who marks what, and let the teachers begin.
+
+    First and second marks are spread evenly over the pool, with the seed answers
+    and self-repeats among them. A seed answer without a reference mark is marked
+    like the others. Raises Conflict when the round was started before.
+    """
+    with transaction.atomic():
+        _change(marking_round, (RoundStatus.PLANNED,), RoundStatus.OPEN)
+        without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
+        ordinary = without.update(role=AnswerRole.ANSWER)
+        slots = lay_down_slots(marking_round)
+        detail = {
+            "responses": marking_round.answers.filter(role=AnswerRole.ANSWER).count(),
+            "teachers": marking_round.pool.count(),
+            "scheme": marking_round.scheme,
+            "slots": slots,
+            "without_reference": ordinary,
+        }
+        record(Tag.ROUND_OPENED, marking_round, actor=acting_user, **detail)
+
+
+def pause_round(marking_round: MarkingRound, *, acting_user: User | None) -> None:
+    """Give nothing out and save nothing until it is resumed; what is typed is kept as drafts.
+
+    Raises Conflict unless the round is open.
+    """
+    with transaction.atomic():
+        _change(marking_round, (RoundStatus.OPEN,), RoundStatus.PAUSED)
+        record(Tag.ROUND_PAUSED, marking_round, actor=acting_user)
+
+
+def resume_round(marking_round: MarkingRound, *, acting_user: User | None) -> None:
+    """Let a paused round go on; everybody finds first what they had at hand.
+
+    Raises Conflict unless the round is paused.
+    """
+    with transaction.atomic():
+        _change(marking_round, (RoundStatus.PAUSED,), RoundStatus.OPEN)
+        record(Tag.ROUND_RESUMED, marking_round, actor=acting_user)
+
+
+def set_deadline(
+    marking_round: MarkingRound,
+    deadline: datetime | None,
+    *,
+    acting_user: User | None,
+    now: datetime,
+) -> None:
+    """Say until when the round should be done; None takes the deadline away.
+
+    A deadline that passes warns and closes nothing. Raises BadInput for one that is
+    over already, Conflict for a closed round.
+    """
+    if deadline is not None and deadline <= now:
+        raise BadInput(_("The deadline is over already."), code="deadline_over")
+    with transaction.atomic():
+        live = MarkingRound.objects.filter(pk=marking_round.pk, status__in=NOT_CLOSED)
+        if not live.update(deadline=deadline):
+            raise _closed()
+        moments = {"before": marking_round.deadline, "after": deadline}
+        detail = {name: at.isoformat() if at else None for name, at in moments.items()}
+        record(Tag.ROUND_DEADLINE, marking_round, actor=acting_user, **detail)
+    marking_round.refresh_from_db()
+
+
+def add_teachers(
+    marking_round: MarkingRound, teachers: Sequence[User], *, acting_user: User | None
+) -> int:
+    """Take *teachers* into the pool; the number of responses that they get from the others.
+
+    In a round that has begun they share what nobody holds yet, with seed answers
+    and self-repeats of their own. Raises BadInput for nobody, for somebody who may
+    not mark or is in the pool already, Conflict for a closed round.
+    """
+    if not teachers:
+        raise BadInput(_("Choose at least one teacher."))
+    check_markers(teachers)
+    keys = sorted({teacher.pk for teacher in teachers})
+    with transaction.atomic():
+        locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
+        if locked.status == RoundStatus.CLOSED:
+            raise _closed()
+        if known := marking_round.pool.filter(teacher__in=keys).first():
+            raise BadInput(_("%(name)s marks in this round already.") % {"name": known.teacher})
+        RoundTeacher.objects.bulk_create(
+            RoundTeacher(round=marking_round, teacher_id=key) for key in keys
+        )
+        begun = locked.status != RoundStatus.PLANNED
+        moved = share_out(marking_round, keys) if begun else 0
+        detail = {"added": [str(teacher) for teacher in teachers], "responses": moved}
+        record(Tag.ROUND_TEACHERS, marking_round, actor=acting_user, **detail)
+    return moved
+
+
+def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: datetime) -> None:
+    """Close a round: nothing more is given out or counted; marks and drafts stay.
+
+    A seed answer that the lead marked for this round gets its reference mark as
+    its final one. Raises Conflict when it is closed already.
+    """
+    with transaction.atomic():
+        begun = _change(marking_round, NOT_CLOSED, RoundStatus.CLOSED) != RoundStatus.PLANNED
+        MarkingRound.objects.filter(pk=marking_round.pk).update(closed_at=now)
+        references = _settle_by_reference(marking_round) if begun else 0
+        unsettled = BlindAnswer.objects.filter(
+            round=marking_round, final=None, role=AnswerRole.ANSWER
+        ).count()
+        detail = {"unsettled": unsettled} | ({"references": references} if references else {})
+        record(Tag.ROUND_CLOSED, marking_round, actor=acting_user, **detail)
+    marking_round.refresh_from_db()
+
+
+def look_at_round(marking_round: MarkingRound, *, acting_user: User, page: str) -> None:
+    """Write down that somebody looked at what markers may not see."""
+    record(Tag.ROUND_LOOKED_AT, marking_round, actor=acting_user, page=page)
+
+
+def _change(marking_round: MarkingRound, before: Sequence[str], after: RoundStatus) -> str:
+    """Change the status, if it is one of *before*; what it was. Raises Conflict otherwise."""
+    locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
+    if locked.status not in before:
+        raise _refused(RoundStatus(locked.status), after)
+    MarkingRound.objects.filter(pk=marking_round.pk).update(status=after)
+    marking_round.refresh_from_db()
+    return locked.status
+
+
+def _refused(status: RoundStatus, wished: RoundStatus) -> Conflict:
+    """Why a round in *status* cannot become what was *wished*."""
+    if status == RoundStatus.CLOSED:
+        return _closed()
+    if wished == RoundStatus.PAUSED and status == RoundStatus.PLANNED:
+        return Conflict(_("This round has not started yet."), code="round_planned")
+    if status == RoundStatus.PAUSED:
+        return Conflict(_("This round is paused already."), code="round_paused")
+    return Conflict(_("This round is open already."), code="round_open")
+
+
+def _closed() -> Conflict:
+    return Conflict(_("This round is closed already."), code="round_closed")
+
+
+def _settle_by_reference(marking_round: MarkingRound) -> int:
+    """The reference mark of each seed answer that the lead marked becomes final; how many."""
+    seeds = marking_round.answers.filter(
+        role=AnswerRole.SEED, final=None, seed_answer__author__isnull=False
+    )
+    answers = list(seeds.select_related("seed_answer"))
+    finals = FinalMark.objects.bulk_create(
+        [
+            FinalMark(
+                answer=answer,
+                value=answer.seed_answer.total,
+                full=answer.full_marks,
+                rule=Rule.REFERENCE,
+            )
+            for answer in answers
+        ],
+        batch_size=BATCH,
+    )
+    for answer, final in zip(answers, finals, strict=True):
+        answer.final = final
+    BlindAnswer.objects.bulk_update(answers, ["final"], batch_size=BATCH)
+    return len(answers)

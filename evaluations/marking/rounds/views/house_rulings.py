@@ -1,0 +1,58 @@
+"""The house rulings of a round: every version, and the next one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from evaluations.marking.rounds.forms.round_life import RulingForm
+from evaluations.marking.rounds.selectors.house_rulings import versions_of
+from evaluations.marking.rounds.services.house_rulings import rule
+from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import Conflict
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.LEAD_ROUNDS)
+def rulings(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """See who ruled what and when; write the next version."""
+    marking_round = visible_round(request.user, round_id)
+    versions = list(versions_of(marking_round))
+    seen = versions[0].number if versions else 0
+    initial = {
+        "seen": seen,
+        "text": marking_round.house_rulings,
+        "to_judge": marking_round.rulings_to_judge,
+    }
+    form = RulingForm(request.POST or None, initial=initial)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            rule(marking_round, acting_user=request.user, **form.cleaned_data)
+        except Conflict as refusal:
+            if refusal.code != "rulings_changed":
+                raise
+            # What was typed stays; theirs stands in the list, and the next save has seen it.
+            form = RulingForm(initial=form.cleaned_data | {"seen": seen})
+            messages.warning(request, str(refusal))
+            status = refusal.status
+        else:
+            messages.success(request, _("The rulings are saved; the desk shows them from now on."))
+            return redirect("rounds:rulings", round_id)
+    elif form.is_bound:
+        status = 400
+    context = {
+        "round": marking_round,
+        "form": form,
+        "versions": versions,
+        "is_closed": marking_round.status == RoundStatus.CLOSED,
+    }
+    return render(request, "evaluations/marking/rounds/rulings.html", context, status=status)

@@ -1,0 +1,98 @@
+"""What a lead does with a round: start it, pause it, give it time and teachers, close it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
+from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
+from evaluations.marking.rounds.services import rounds as services
+from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def start(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Let the teachers begin; with seed answers that nobody has marked yet, ask first."""
+    marking_round = visible_round(request.user, round_id)
+    is_planned = marking_round.status == RoundStatus.PLANNED
+    if is_planned and "anyway" not in request.POST and waiting_seeds(marking_round).exists():
+        return redirect(f"{reverse('rounds:round', args=[round_id])}?start")
+    services.start_round(marking_round, acting_user=request.user)
+    messages.success(request, _("The round is open; its teachers can start."))
+    return redirect("rounds:round", round_id)
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def pause(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Give nothing out for a while."""
+    services.pause_round(visible_round(request.user, round_id), acting_user=request.user)
+    messages.success(request, _("The round is paused. What teachers have typed is kept."))
+    return redirect("rounds:round", round_id)
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def resume(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Go on."""
+    services.resume_round(visible_round(request.user, round_id), acting_user=request.user)
+    messages.success(request, _("The round goes on."))
+    return redirect("rounds:round", round_id)
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def close(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Close the round for good."""
+    marking_round = visible_round(request.user, round_id)
+    services.close_round(marking_round, acting_user=request.user, now=timezone.now())
+    messages.success(request, _("The round is closed. Its marks and drafts are kept."))
+    return redirect("rounds:round", round_id)
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def deadline(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Set the deadline, or take it away."""
+    marking_round = visible_round(request.user, round_id)
+    form = DeadlineForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(form.errors["deadline"][0])
+    until = form.cleaned_data["deadline"]
+    services.set_deadline(marking_round, until, acting_user=request.user, now=timezone.now())
+    said = _("The deadline is set.") if until else _("The round has no deadline any more.")
+    messages.success(request, said)
+    return redirect("rounds:round", round_id)
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def teachers(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Take more teachers into the pool."""
+    marking_round = visible_round(request.user, round_id)
+    form = MoreTeachersForm(marking_round, request.POST)
+    if not form.is_valid():
+        raise BadInput(form.errors["teachers"][0])
+    people = list(form.cleaned_data["teachers"])
+    moved = services.add_teachers(marking_round, people, acting_user=request.user)
+    said = ngettext(
+        "The pool has grown; %(number)s mark moves to whoever is new.",
+        "The pool has grown; %(number)s marks move to whoever is new.",
+        moved,
+    )
+    messages.success(request, said % {"number": moved})
+    return redirect("rounds:round", round_id)

@@ -1,0 +1,130 @@
+"""Rounds for leads: the list, and one round with its responses."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from evaluations.marking.monitoring.selectors.sending_back import outdated_questions
+from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
+from evaluations.marking.rounds.selectors import rounds
+from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
+from evaluations.marking.rounds.selectors.round_counts import AnswerPages, slot_groups
+from evaluations.marking.rounds.selectors.round_preview import preview_of_planned
+from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
+from evaluations.marking.rounds.services.round_settings import too_few_teachers
+from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.models import MarkingRound
+from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
+from gradeapp.accounts.models import User
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import NotAllowed, NotFound
+
+PAGE = 50
+
+
+@require_safe
+@requires(Capability.LEAD_ROUNDS)
+def round_list(request: MemberRequest) -> HttpResponse:
+    """All rounds with their progress."""
+    page = Paginator(rounds.round_list(), PAGE).get_page(request.GET.get("page"))
+    return render(request, "evaluations/marking/rounds/list.html", {"page": page})
+
+
+@require_safe
+@requires(Capability.LEAD_ROUNDS)
+def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """One round: progress, teachers and every response with its marks."""
+    marking_round = visible_round(request.user, round_id)
+    if marking_round.status == RoundStatus.PLANNED:
+        return _planned_page(request, marking_round, asks_start="start" in request.GET)
+    look_at_round(marking_round, acting_user=request.user, page="round")
+    state = request.GET.get("state", "")
+    counts = rounds.state_counts(marking_round)
+    slots = slot_groups(marking_round)
+    answers, number = rounds.answers_by_state(marking_round), sum(counts.values())
+    if state:
+        answers, number = rounds.answers_in(marking_round, state), counts.get(state, 0)
+    page = AnswerPages(answers, PAGE, number).get_page(request.GET.get("page"))
+    context = _life(marking_round) | {
+        "progress": rounds.round_progress(marking_round, counts, slots),
+        "tabs": _tabs(counts),
+        "unsettled": sum(counts.values()) - counts[rounds.AnswerState.FINAL],
+        "state": state,
+        "page": page,
+        "rows": rounds.answer_rows(list(page)),
+        "loads": (loads := rounds.teacher_loads(marking_round, slots)),
+        "thirds": sum(load.thirds for load in loads),
+        "seeds": marking_round.answers.filter(role=AnswerRole.SEED).count(),
+        "waiting_seeds": waiting_seeds(marking_round).count(),
+        "repeats": marking_round.answers.filter(role=AnswerRole.REPEAT).count(),
+        "outdated": outdated_questions(marking_round) if marking_round.status in LIVE else 0,
+        "drafts": [] if marking_round.status == RoundStatus.OPEN else kept_drafts(marking_round),
+    }
+    return render(request, "evaluations/marking/rounds/round.html", context)
+
+
+def _planned_page(
+    request: MemberRequest, marking_round: MarkingRound, *, asks_start: bool
+) -> HttpResponse:
+    """A round before its start: what falls to each teacher, and what is still to be done."""
+    scheme = Scheme(marking_round.scheme)
+    answers = marking_round.answers
+    context = _life(marking_round) | {
+        "preview": preview_of_planned(marking_round),
+        "load": {"third": scheme.most_marks > scheme.planned_marks},
+        "too_few": too_few_teachers(marking_round.pool.count(), scheme),
+        "seeds": answers.filter(role=AnswerRole.SEED).count(),
+        "waiting_seeds": waiting_seeds(marking_round).count(),
+        "asks_start": asks_start,
+        "in_pool": rounds.marks_in(marking_round, request.user),
+    }
+    return render(request, "evaluations/marking/rounds/planned.html", context)
+
+
+def _life(marking_round: MarkingRound) -> dict[str, Any]:
+    """The round with what a lead can do to it now."""
+    deadline = marking_round.deadline
+    return {
+        "round": marking_round,
+        "models": rounds.models_in(marking_round),
+        "own_tolerances": rounds.own_tolerances(marking_round),
+        "is_open": marking_round.status == RoundStatus.OPEN,
+        "is_live": marking_round.status in LIVE,
+        "is_closed": marking_round.status == RoundStatus.CLOSED,
+        "overdue": marking_round.status in LIVE and deadline and deadline <= timezone.now(),
+        "deadline_form": DeadlineForm(initial={"deadline": deadline}),
+        "teachers_form": MoreTeachersForm(marking_round),
+    }
+
+
+def visible_round(person: User, round_id: UUID) -> MarkingRound:
+    """The round, unless there is none or *person* still marks in it."""
+    marking_round = rounds.round_called(round_id)
+    if marking_round is None:
+        raise NotFound(_("There is no such round."))
+    if marking_round.status in LIVE and rounds.marks_in(marking_round, person):
+        raise NotAllowed(
+            _("You mark in this round, so its marks stay hidden from you until it is closed.")
+        )
+    return marking_round
+
+
+def _tabs(counts: dict[str, int]) -> list[dict[str, object]]:
+    """The states that some response is in, with how many are."""
+    language = get_language() or "en"
+    return [
+        {"value": state.value, "label": state.label(language), "count": counts[state]}
+        for state in rounds.AnswerState
+        if counts[state]
+    ]

@@ -1,0 +1,127 @@
+"""What happens next to a response: another mark, the lead's decision, or a final mark.
+
+The schemes and rules are those of the marking protocol: double marking with a
+third mark and arbitration as in on-screen marking of the Chinese examinations
+(双评、三评、仲裁), and the mean of two as in GAOKAO-Bench.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.marking.rules.tolerance import points_within, within
+from gradeapp.common.named import Named
+
+
+class Rule(Named):
+    """The rule that produced a final mark; stored, shown and exported beside it."""
+
+    SINGLE = "single mark", "Single mark", "单评分"
+    MEAN_OF_TWO = "mean of two", "Mean of two", "一评、二评均值"
+    CLOSEST_1_3 = (
+        "mean of closest pair (1 and 3)",
+        "Mean of closest pair (1 and 3)",
+        "最接近两评均值（一评与三评）",
+    )
+    CLOSEST_2_3 = (
+        "mean of closest pair (2 and 3)",
+        "Mean of closest pair (2 and 3)",
+        "最接近两评均值（二评与三评）",
+    )
+    THIRD_MIDWAY = "third mark midway", "Third mark midway", "三评居中"
+    ARBITRATION = "arbitration", "Arbitration", "仲裁"
+    REFERENCE = "reference mark", "Reference mark", "种子卷标准分"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsMark:
+    """Another teacher has to mark; ``slot`` is 1, 2 or 3."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsArbitration:
+    """No pair of marks passes: the lead has to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The final mark, exact (a mean of half points may end in .25 or .75), and its rule."""
+
+    value: Decimal
+    rule: Rule
+
+
+Decision = NeedsMark | NeedsArbitration | Settled
+# Whether the marks in two slots, by their places from 0, pass.
+Passes = Callable[[int, int], bool]
+
+
+def next_step(
+    scheme: Scheme,
+    marks: Sequence[Decimal],
+    tolerance: Decimal,
+    arbitration: Decimal | None,
+    *,
+    points: Sequence[Sequence[Decimal]] = (),
+    point_tolerance: Decimal | None = None,
+) -> Decision:
+    """What the marks so far, in the order of their slots, lead to under *scheme*.
+
+    ``arbitration`` is the lead's mark or None; once given it is final, whatever
+    the marks. Under ``2+1+1`` the third mark is looked at only while the first
+    two differ by more than the tolerance. With a *point_tolerance* two marks pass
+    only if they also agree on every scoring point, because opposite errors hide in
+    a total: *points* then holds one row a mark, as ``tolerance.compared`` gives it.
+    Pure: asking again after a revision gives the decision for the revised marks.
+    Raises ValueError for more marks than the scheme has.
+    """
+    if arbitration is not None:
+        return Settled(arbitration, Rule.ARBITRATION)
+    if len(marks) > scheme.most_marks:
+        raise ValueError(f"scheme {scheme} has {scheme.most_marks} marks, not {len(marks)}")
+    if len(marks) < scheme.planned_marks:
+        return NeedsMark(len(marks) + 1)
+    if scheme is Scheme.SINGLE:
+        return Settled(marks[0], Rule.SINGLE)
+
+    def passes(one: int, other: int) -> bool:
+        if not within(marks[one], marks[other], tolerance):
+            return False
+        if point_tolerance is None or not points:
+            return True
+        return points_within(points[one], points[other], point_tolerance)
+
+    if scheme is Scheme.MEAN or passes(0, 1):
+        return Settled((marks[0] + marks[1]) / 2, Rule.MEAN_OF_TWO)
+    if scheme is Scheme.TWO_AND_LEAD:
+        return NeedsArbitration()
+    if len(marks) < 3:
+        return NeedsMark(3)
+    return _with_third(marks, passes)
+
+
+def _with_third(marks: Sequence[Decimal], passes: Passes) -> Decision:
+    """Settle three marks of which the first two do not pass.
+
+    Of the pairs with the third mark that pass, the closest counts. Both are
+    equally close when the third mark lies exactly midway; it then is the mean of
+    all three and settles if it passes with both. They are too when the first two
+    have one total and differ on points only: then both pairs have one mean.
+    """
+    first, second, third = marks
+    pairs = [
+        (abs(one - third), (one + third) / 2, rule)
+        for place, one, rule in ((0, first, Rule.CLOSEST_1_3), (1, second, Rule.CLOSEST_2_3))
+        if passes(place, 2)
+    ]
+    if not pairs:
+        return NeedsArbitration()
+    if len(pairs) == 2 and first + second == 2 * third and first != second:
+        return Settled(third, Rule.THIRD_MIDWAY)
+    _distance, value, rule = min(pairs, key=lambda pair: pair[0])
+    return Settled(value, rule)

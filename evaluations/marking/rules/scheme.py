@@ -1,0 +1,40 @@
+"""Marking schemes, and the defaults of a marking round (docs/marking-protocol.md)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from gradeapp.common.named import Named
+
+
+class Scheme(Named):
+    """How many marks a response gets and how they become one."""
+
+    SINGLE = "1", "One teacher", "单评"
+    MEAN = "mean", "Two teachers, always the mean", "双评取均值"
+    TWO_AND_LEAD = "2+1", "Two teachers, then the lead", "双评加仲裁"
+    THREE_AND_LEAD = "2+1+1", "Two teachers, a third, then the lead", "双评、三评加仲裁"
+
+    @property
+    def planned_marks(self) -> int:
+        """Marks that every response gets; a third is asked for only when needed."""
+        return 1 if self is Scheme.SINGLE else 2
+
+    @property
+    def most_marks(self) -> int:
+        """Marks by teachers that a response can get, arbitration not counted."""
+        return 3 if self is Scheme.THREE_AND_LEAD else self.planned_marks
+
+    @classmethod
+    def fitting(cls, teachers: int) -> Scheme:
+        """The scheme with the most marks that so many *teachers* can give, a lead behind them."""
+        if teachers < 2:
+            return cls.SINGLE
+        return cls.TWO_AND_LEAD if teachers == 2 else cls.THREE_AND_LEAD
+
+
+DEFAULT_SCHEME = Scheme.THREE_AND_LEAD
+DEFAULT_STEP = Decimal("0.5")
+DEFAULT_TOLERANCE_POINTS = Decimal(1)
+DEFAULT_TOLERANCE_SHARE = Decimal("0.10")
+DEFAULT_REPEAT_SHARE = Decimal("0.01")

@@ -1,0 +1,110 @@
+"""Taking marks back, so that they are given again: every version stays and no longer counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, Q, Subquery
+
+from evaluations.marking.services.settling import put_back
+from evaluations.models import BlindAnswer, Mark, Slot
+from evaluations.models.vocabulary import SlotKind
+
+BATCH = 200
+TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The keys of the marks and final marks that no longer count."""
+
+    marks: tuple[int, ...]
+    finals: tuple[int, ...]
+
+
+def batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+    """*keys* in pieces that every database takes in one query."""
+    for start in range(0, len(keys), BATCH):
+        yield keys[start : start + BATCH]
+
+
+def hold(answers: Sequence[int]) -> frozenset[int]:
+    """Hold blind answers against everybody else until the transaction ends; they are given back.
+
+    What is read afterwards has to be looked up in them: it may hold others.
+
+    In the order of their keys: two who hold several never wait for each other,
+    and a save, which holds one, never for both.
+    """
+    for some in batches(sorted(answers)):
+        rows = BlindAnswer.objects.select_for_update().filter(pk__in=some).order_by("pk")
+        list(rows.values_list("pk", flat=True))
+    return frozenset(answers)
+
+
+def take_back(
+    slots: Sequence[Slot], planned: Mapping[int, int | None], *, now: datetime
+) -> TakenBack:
+    """Reopen marked *slots* of held answers, each for whom it is *planned* (by slot) from now on.
+
+    Their final marks are taken back; a decision of the lead falls with them. What
+    was opened only because of those marks is withdrawn, unless a teacher has it
+    at hand. Runs in the caller's transaction.
+    """
+    answers = sorted({slot.answer_id for slot in slots})
+    slots = [*slots, *_decisions(answers)]
+    marks: list[int] = []
+    for some in batches([slot.pk for slot in slots]):
+        counting = Mark.objects.counting().filter(slot__in=some)
+        marks += counting.order_by("pk").values_list("pk", flat=True)
+    _void(slots, planned)
+    finals: list[int] = []
+    for some in batches(answers):
+        fallen = BlindAnswer.objects.filter(pk__in=some, final__isnull=False).order_by("pk")
+        finals += [final for final in fallen.values_list("final_id", flat=True) if final]
+        fallen.update(final=None)
+        _withdraw(some, now)
+    return TakenBack(tuple(marks), tuple(finals))
+
+
+def _decisions(answers: Sequence[int]) -> list[Slot]:
+    found: list[Slot] = []
+    for some in batches(answers):
+        decided = Slot.objects.filter(answer__in=some, kind=SlotKind.ARBITRATION, marked=True)
+        found += decided.filter(Exists(Mark.objects.counting().filter(slot=OuterRef("pk"))))
+    return found
+
+
+def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
+    """No version so far counts any more; a decision stays with its lead until it is needed."""
+    newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
+    void = {"void_version": Subquery(newest.values("version")[:1])}
+    free = {"marked": False, "holder": None, "lease_until": None, "skipped_at": None}
+    groups: dict[int | None, list[int]] = defaultdict(list)
+    decisions: list[int] = []
+    for slot in slots:
+        decided = slot.kind == SlotKind.ARBITRATION
+        (decisions if decided else groups[planned[slot.pk]]).append(slot.pk)
+    for some in batches(decisions):
+        Slot.objects.filter(pk__in=some).update(**void)
+    for teacher, keys in groups.items():
+        for some in batches(keys):
+            Slot.objects.filter(pk__in=some).update(**void, **free, planned=teacher)
+
+
+def _withdraw(answers: Sequence[int], now: datetime) -> None:
+    """Third slots without two marks before them, and decisions that nobody waits for any more.
+
+    A slot with marks that were sent back stays with them; the queue passes over it.
+    """
+    waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0)
+    lacking = Slot.objects.filter(answer__in=answers, kind__in=TWO, marked=False).values("answer")
+    at_hand = Q(holder__isnull=False, lease_until__gt=now)
+    waiting.filter(kind=SlotKind.THIRD, answer__in=lacking).exclude(at_hand).delete()
+    waiting.filter(kind=SlotKind.ARBITRATION).delete()
+    again = Slot.objects.filter(answer__in=answers, marked=False, void_version__gt=0)
+    for decision in again.filter(kind=SlotKind.ARBITRATION):
+        put_back(decision)

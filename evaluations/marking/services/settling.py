@@ -1,0 +1,201 @@
+"""What the marks of a response lead to: a final mark, a third mark, or the lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from itertools import takewhile
+from typing import Any
+
+from django.db.models import QuerySet, prefetch_related_objects
+
+from evaluations.marking.rules.arbitration import (
+    NeedsArbitration,
+    NeedsMark,
+    Rule,
+    Settled,
+    next_step,
+)
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.marking.rules.tolerance import compared
+from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
+from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.prepared import prepared, prepared_insert, prepared_update
+from questions.selectors.rubrics import frozen
+
+_insert = prepared_insert(FinalMark)
+TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
+# Which marks a final mark was made from, by the rule that made it.
+MADE_FROM: Mapping[Rule, tuple[SlotKind, ...]] = {
+    Rule.SINGLE: (SlotKind.FIRST,),
+    Rule.MEAN_OF_TWO: (SlotKind.FIRST, SlotKind.SECOND),
+    Rule.CLOSEST_1_3: (SlotKind.FIRST, SlotKind.THIRD),
+    Rule.CLOSEST_2_3: (SlotKind.SECOND, SlotKind.THIRD),
+    Rule.THIRD_MIDWAY: TEACHERS,
+    Rule.ARBITRATION: (SlotKind.ARBITRATION,),
+    Rule.REFERENCE: (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What settling did; for services and tests, never for a marker's page."""
+
+    final: FinalMark | None = None
+    opened: Slot | None = None
+
+
+def lock(answer_id: int) -> BlindAnswer:
+    """The blind answer, held against everybody else until the transaction ends.
+
+    PostgreSQL locks the row; SQLite lets only one transaction write at a time.
+    """
+    (answer,) = _locked(answer_id)
+    return answer
+
+
+@prepared
+def _locked(answer: int) -> QuerySet[BlindAnswer, BlindAnswer]:
+    rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
+    return rows.filter(pk=answer).order_by()
+
+
+def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
+    """The version that counts of every mark of the response, by the kind of its slot.
+
+    Marks that only watch a teacher are left out: a seed answer has one of each.
+    """
+    return {SlotKind(mark.slot.kind): mark for mark in _counting(answer.pk)}
+
+
+@prepared
+def _counting(answer: int) -> QuerySet[Mark, Mark]:
+    counting = Mark.objects.counting().filter(slot__answer=answer).select_related("slot")
+    return counting.exclude(slot__kind__in=CHECK_KINDS).order_by("version")
+
+
+def settle(answer: BlindAnswer, *, now: datetime) -> Step:
+    """Take the step that the marks of a locked *answer* lead to under its scheme.
+
+    Asked again after a revision it decides anew, until there is a final mark. A
+    third slot or an arbitration that the revised marks no longer need is
+    withdrawn, unless a teacher has the third one at hand: then their mark is
+    awaited, so that nothing disappears under their hands.
+    """
+    if answer.final_id is not None:
+        return Step()
+    return settle_by(answer, newest_marks(answer), now=now)
+
+
+def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
+    """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
+    # A mark that was sent back leaves a gap: what stands behind it waits for it.
+    decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
+    lead = marks.get(SlotKind.ARBITRATION)
+    match next_step(
+        Scheme(answer.round.scheme),
+        [mark.total for mark in decided],
+        answer.tolerance,
+        lead.total if lead else None,
+        points=_compared(answer, decided),
+        point_tolerance=answer.round.point_tolerance,
+    ):
+        case Settled() as settled:
+            waiting = _waiting(answer.pk)
+            if lead is None and any(_third_at_hand(slot, now) for slot in waiting):
+                return Step()
+            _withdraw(waiting)
+            return Step(final=_write_final(answer, settled, marks))
+        case NeedsArbitration():
+            return Step(opened=_open(answer, SlotKind.ARBITRATION))
+        case NeedsMark(slot=3):
+            return Step(opened=_open(answer, SlotKind.THIRD))
+    return Step()
+
+
+def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal, ...]]:
+    """What the *marks* are compared on point by point, where the round asks for that."""
+    if answer.round.point_tolerance is None or answer.rubric is None:
+        return []
+    rubric = frozen(answer.rubric).lines
+    prefetch_related_objects(marks, "points")
+    given = [
+        [point.points for point in mark.points.all()] if mark.rubric_id == answer.rubric_id else []
+        for mark in marks
+    ]
+    # An imported mark may be a total without points: then its total alone is compared.
+    return [
+        compared(points, rubric) if len(points) == len(rubric.points) else () for points in given
+    ]
+
+
+def _write_final(
+    answer: BlindAnswer, settled: Settled, marks: Mapping[SlotKind, Mark]
+) -> FinalMark:
+    final = FinalMark(
+        answer=answer,
+        number=len(_finals(answer.pk)) + 1,
+        value=settled.value,
+        full=answer.full_marks,
+        rule=settled.rule,
+        marks=[marks[kind].pk for kind in MADE_FROM[settled.rule]],
+    )
+    answer.final = _insert(final)
+    _point_to(answer.pk, final.pk)
+    record(Tag.MARK_SETTLED, final, actor=None, rule=final.rule, value=str(final.value))
+    return final
+
+
+def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
+    """The slot of *kind*, if it had to be opened now: made, or opened again after sending back."""
+    slot, made = Slot.objects.get_or_create(answer=answer, kind=kind)
+    if not made and slot.marked:
+        slot.marked, slot.holder, slot.lease_until = False, None, None
+        slot.save(update_fields=["marked", "holder", "lease_until"])
+        return slot
+    return slot if made else None
+
+
+@prepared
+def _finals(answer: int) -> QuerySet[FinalMark, int]:
+    return FinalMark.objects.filter(answer=answer).order_by().values_list("pk", flat=True)
+
+
+@prepared_update
+def _point_to(answer: int, final: int) -> tuple[QuerySet[BlindAnswer, BlindAnswer], dict[str, Any]]:
+    return BlindAnswer.objects.filter(pk=answer), {"final": final}
+
+
+@prepared
+def _waiting(answer: int) -> QuerySet[Slot, Slot]:
+    beyond = (SlotKind.THIRD.value, SlotKind.ARBITRATION.value)
+    return Slot.objects.filter(answer=answer, kind__in=beyond, marked=False)
+
+
+def _withdraw(waiting: Iterable[Slot]) -> None:
+    """Delete what nobody has to mark any more, unless marks that were sent back hang on it.
+
+    A third slot stays open then, and the queue passes over it; a decision is put
+    back with the lead who made it.
+    """
+    for slot in waiting:
+        if not slot.void_version:
+            slot.delete()
+        elif slot.kind == SlotKind.ARBITRATION:
+            put_back(slot)
+
+
+def put_back(slot: Slot) -> None:
+    """Leave a decision that was sent back with its lead: nobody waits for it."""
+    newest = slot.marks.filter(stale=False).latest("version")
+    slot.marked, slot.holder_id, slot.lease_until = True, newest.teacher_id, None
+    slot.save(update_fields=["marked", "holder", "lease_until"])
+
+
+def _third_at_hand(slot: Slot, now: datetime) -> bool:
+    held = slot.holder_id is not None and slot.lease_until is not None and slot.lease_until > now
+    return held and slot.kind == SlotKind.THIRD

@@ -1,0 +1,67 @@
+"""The forms of marking sheets: how many responses until when, and the file that comes back."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.marking.sheets.services.marking_sheets import LONGEST_DAYS, MOST_RESPONSES
+from evaluations.models import MarkingRound
+from gradeapp.accounts.models import User
+
+USUAL_RESPONSES = 20
+USUAL_DAYS = 7
+
+
+class TakeForm(forms.Form):
+    """How many responses to take away, and until when they are held; of whom, where a lead asks."""
+
+    teacher = forms.ModelChoiceField(User.objects.none(), label=_("Teacher"), empty_label=None)
+    responses = forms.IntegerField(
+        label=_("Responses"), min_value=1, max_value=MOST_RESPONSES, initial=USUAL_RESPONSES
+    )
+    until = forms.DateField(
+        label=_("Until the end of"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("Until then nobody else gets them; afterwards they return to the queue."),
+    )
+
+    def __init__(self, marking_round: MarkingRound, teacher: User | None, *args: Any) -> None:
+        super().__init__(*args)
+        today = timezone.localdate()
+        until = self.fields["until"]
+        until.initial = _usual_day(marking_round, today)
+        last = today + timedelta(days=LONGEST_DAYS)
+        until.widget.attrs |= {"min": today.isoformat(), "max": last.isoformat()}
+        if teacher is not None:
+            del self.fields["teacher"]
+        else:
+            pool = User.objects.filter(pools__round=marking_round)
+            self.fields["teacher"].queryset = pool.order_by("display_name", "username")  # type: ignore[attr-defined]
+
+    def first_error(self) -> str:
+        """The first thing that is wrong, as one sentence."""
+        return str(next(iter(self.errors.values()))[0])
+
+
+def _usual_day(marking_round: MarkingRound, today: date) -> date:
+    """A week from *today*, or the last day that ends before the deadline of the round."""
+    usual = today + timedelta(days=USUAL_DAYS)
+    if marking_round.deadline is None:
+        return usual
+    whole = timezone.localtime(marking_round.deadline) - timedelta(hours=23, minutes=59)
+    return max(today, min(usual, whole.date()))
+
+
+class FilledSheetForm(forms.Form):
+    """A filled sheet."""
+
+    file = forms.FileField(
+        label=_("The filled sheet"),
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.xlsx"}),
+        error_messages={"required": _("Choose a file first.")},
+    )

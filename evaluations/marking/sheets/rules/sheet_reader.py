@@ -1,0 +1,192 @@
+"""Reads a filled marking sheet: CSV as spreadsheets write it, or a workbook; rows as text.
+
+Nothing in the file is believed. A workbook is a zip of XML: how many files it
+holds and how large they unpack is looked at first, no entity is followed, and
+formulas are not computed: the value that the spreadsheet stored counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+
+import openpyxl
+
+from evaluations.marking.sheets.rules.sheet_rows import FilledRow, SheetColumn, column_of
+from gradeapp.common.plain_number import plain
+
+MOST_ROWS = 1000
+MOST_COLUMNS = 300
+MOST_ENTRIES = 200
+MOST_UNPACKED = 60 * 2**20
+MOST_RATIO = 200
+LONGEST_CSV_CELL = 2**20
+NEEDED = (SheetColumn.ID, SheetColumn.SHEET, SheetColumn.VERSION)
+ZIP = b"PK\x03\x04"
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+Cells = Sequence[object]
+
+
+class SheetFault(ValueError):
+    """A file that is not read: a stable *code*, and what its sentence needs."""
+
+    def __init__(self, code: str, **params: str | int) -> None:
+        super().__init__(f"{code}: {params}")
+        self.code = code
+        self.params = params
+
+
+def read_sheet(content: bytes) -> list[FilledRow]:
+    """The rows of a filled sheet, without those in which nothing stands at all.
+
+    Columns are known by their titles and may stand in any order; those with
+    texts to read may be missing. Raises SheetFault: ``old_excel``,
+    ``not_text``, ``broken_workbook``, ``too_large``, ``no_header`` (with
+    ``missing``), ``column_twice`` (with ``title``), ``too_many_rows``.
+    """
+    if content.startswith(OLD_EXCEL):
+        raise SheetFault("old_excel")
+    rows = _workbook_rows(content) if content.startswith(ZIP) else _csv_rows(content)
+    numbered = iter(enumerate(rows, start=1))
+    places: dict[SheetColumn | int, int] = {}
+    for _line, cells in numbered:
+        if any(_text(cell) for cell in cells):
+            places = _places(cells)
+            break
+    missing = [column.value for column in NEEDED if column not in places]
+    if missing:
+        raise SheetFault("no_header", missing=", ".join(missing))
+    filled = (_row(line, cells, places) for line, cells in numbered if any(map(_text, cells)))
+    return _bounded(filled)
+
+
+def _bounded(rows: Iterable[FilledRow]) -> list[FilledRow]:
+    found: list[FilledRow] = []
+    for row in rows:
+        if len(found) == MOST_ROWS:
+            raise SheetFault("too_many_rows", most=MOST_ROWS)
+        found.append(row)
+    return found
+
+
+def _places(titles: Cells) -> dict[SheetColumn | int, int]:
+    """Where each known column stands."""
+    places: dict[SheetColumn | int, int] = {}
+    for place, title in enumerate(titles):
+        column = column_of(_text(title))
+        if column is None:
+            continue
+        if column in places:
+            raise SheetFault("column_twice", title=_text(title)[:40])
+        places[column] = place
+    return places
+
+
+def _row(line: int, cells: Cells, places: dict[SheetColumn | int, int]) -> FilledRow:
+    def at(column: SheetColumn | int) -> str:
+        place = places.get(column, len(cells))
+        return _text(cells[place]) if place < len(cells) else ""
+
+    most = max((column for column in places if isinstance(column, int)), default=0)
+    return FilledRow(
+        line=line,
+        sheet=at(SheetColumn.SHEET),
+        response=at(SheetColumn.ID),
+        version=at(SheetColumn.VERSION),
+        points=tuple(at(number) for number in range(1, most + 1)),
+        total=at(SheetColumn.TOTAL),
+        comment=at(SheetColumn.COMMENT),
+        flags=at(SheetColumn.FLAGS),
+    )
+
+
+def _text(cell: object) -> str:
+    """A cell as it reads: 2.0 as ``2``; a date, which a spreadsheet made of ``1/2``, as a date."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell)
+    if isinstance(cell, int | float):
+        return plain(Decimal(str(cell)))
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    return str(cell).replace("\x00", "\ufffd").strip()
+
+
+# ---- CSV ----
+
+
+def _csv_rows(content: bytes) -> Iterator[Cells]:
+    text = _decoded(content)
+    limit = csv.field_size_limit(LONGEST_CSV_CELL)  # of the whole process: others keep theirs
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    try:
+        for row in reader:
+            if len(row) > MOST_COLUMNS:
+                raise SheetFault("too_large")
+            yield row
+    except csv.Error as error:
+        raise SheetFault("not_text") from error
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _decoded(content: bytes) -> str:
+    """UTF-8 or UTF-16 with their marks; else UTF-8, or what a Chinese Excel writes."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encodings = ["utf-16"]
+    else:
+        encodings = ["utf-8-sig", "gb18030"]
+    for encoding in encodings:
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\x00" not in text:
+            return text
+    raise SheetFault("not_text")
+
+
+def _delimiter(text: str) -> str:
+    """What stands most often in the first line: a comma, a semicolon or a tab."""
+    first = text.lstrip("\r\n").split("\n", 1)[0]
+    return max(",;\t", key=first.count)
+
+
+# ---- workbook ----
+
+
+def _workbook_rows(content: bytes) -> Iterator[Cells]:
+    """The rows of the first page of a workbook."""
+    _check_zip(content)
+    try:
+        book = openpyxl.load_workbook(
+            io.BytesIO(content), read_only=True, data_only=True, keep_links=False
+        )
+        page = book.worksheets[0]
+        page.reset_dimensions()
+        # One row more than is taken, and the header, so that too many are seen as such.
+        yield from page.iter_rows(max_row=MOST_ROWS + 2, max_col=MOST_COLUMNS, values_only=True)
+    except SheetFault:
+        raise
+    except Exception as error:  # a crafted file makes the library raise whatever its parts raise
+        raise SheetFault("broken_workbook") from error
+
+
+def _check_zip(content: bytes) -> None:
+    """Refuse what unpacks to too much; a reader stops at the size that the directory declares."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as opened:
+            entries = opened.infolist()
+    except (zipfile.BadZipFile, ValueError, EOFError) as error:
+        raise SheetFault("broken_workbook") from error
+    unpacked = sum(entry.file_size for entry in entries)
+    if len(entries) > MOST_ENTRIES or unpacked > MOST_UNPACKED:
+        raise SheetFault("too_large")
+    for entry in entries:
+        if entry.file_size > 2**20 and entry.file_size > MOST_RATIO * max(entry.compress_size, 1):
+            raise SheetFault("too_large")

@@ -1,0 +1,120 @@
+"""Taking responses away on a marking sheet, and giving them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from evaluations.marking.desk.services.slots import claim_next, skip
+from evaluations.marking.sheets.selectors import slots_on
+from evaluations.models import MarkingRound, MarkingSheet, Slot
+from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+
+MOST_RESPONSES = 100
+LONGEST_DAYS = 60
+
+
+def take_sheet(
+    marking_round: MarkingRound,
+    teacher: User,
+    *,
+    responses: int,
+    until: date,
+    acting_user: User,
+    now: datetime,
+) -> MarkingSheet:
+    """Take up to *responses* from the queue of *teacher* and hold them until the end of a day.
+
+    They are those that the desk would give, in its order, and the desk does not
+    give them while they are away. *acting_user* is the teacher, or a lead for
+    them. Raises BadInput for a number or a day that is not possible, Conflict
+    where the round is not open or there is nothing to take.
+    """
+    _check(marking_round, teacher, responses, until, now)
+    sheet = MarkingSheet.objects.create(
+        round=marking_round,
+        teacher=teacher,
+        responses=0,
+        held_until=_end_of(until, marking_round, teacher),
+    )
+    taken = _hold(sheet, responses, now)
+    if not taken:
+        sheet.delete()
+        raise Conflict(_("There is no response to take away now."), code="nothing_to_take")
+    with transaction.atomic():
+        sheet.responses = taken
+        sheet.save(update_fields=["responses"])
+        record(
+            Tag.SHEET_TAKEN,
+            sheet,
+            actor=acting_user,
+            teacher=teacher.username,
+            responses=taken,
+            until=sheet.held_until.isoformat(),
+        )
+    return sheet
+
+
+def give_back(sheet: MarkingSheet, *, acting_user: User, now: datetime) -> int:
+    """Give free what is still on *sheet*; how many responses. Files of it are then of no use."""
+    slots = list(slots_on(sheet).select_related("answer"))
+    given = sum(skip(slot, sheet.teacher, now=now) for slot in slots)
+    if given:
+        record(Tag.SHEET_RETURNED, sheet, actor=acting_user, responses=given)
+    return given
+
+
+def note_download(
+    sheet: MarkingSheet, manifest: Mapping[str, object], *, acting_user: User
+) -> AuditEntry:
+    """Record that *acting_user* took a file of *sheet* away; *manifest* says what it held."""
+    return record(Tag.SHEET_DOWNLOADED, sheet, actor=acting_user, **manifest)
+
+
+def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:
+    """Claim response after response, each by itself, and lengthen its lease to that of the sheet.
+
+    One transaction over all would lock what other teachers are claiming.
+    """
+    for number in range(responses):
+        slot = claim_next(sheet.teacher, round=sheet.round, now=now)
+        if slot is None:
+            return number
+        held = Slot.objects.filter(pk=slot.pk, holder=sheet.teacher, marked=False)
+        held.update(lease_until=sheet.held_until)
+    return responses
+
+
+def _check(
+    marking_round: MarkingRound, teacher: User, responses: int, until: date, now: datetime
+) -> None:
+    if marking_round.status != RoundStatus.OPEN:
+        raise Conflict(_("The round is not open; nothing is given out."), code="round_not_open")
+    seat = marking_round.pool.filter(teacher=teacher).first()
+    if seat is None:
+        raise BadInput(_("%(name)s does not mark in this round.") % {"name": teacher})
+    if seat.paused:
+        raise Conflict(_("%(name)s is paused in this round.") % {"name": teacher}, code="paused")
+    if not 1 <= responses <= MOST_RESPONSES:
+        most = {"most": MOST_RESPONSES}
+        raise BadInput(_("A sheet holds 1 to %(most)s responses.") % most)
+    today = timezone.localdate(now)
+    if not today <= until <= today + timedelta(days=LONGEST_DAYS):
+        most = {"most": LONGEST_DAYS}
+        raise BadInput(_("Choose a day from today to %(most)s days from now.") % most)
+
+
+def _end_of(day: date, marking_round: MarkingRound, teacher: User) -> datetime:
+    """The last second of *day*; its microseconds tell sheets apart that end on the same day."""
+    number = MarkingSheet.objects.filter(round=marking_round, teacher=teacher).count() + 1
+    end = datetime.combine(day, time(23, 59, 59), timezone.get_current_timezone())
+    return end.replace(microsecond=number)

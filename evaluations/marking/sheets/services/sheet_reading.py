@@ -1,0 +1,279 @@
+"""Reading a filled sheet back: every row checked as at the desk, good rows saved once only."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from evaluations.marking.desk.selectors.desk import WHOLE
+from evaluations.marking.desk.services.mark_rows import (
+    GivenMark,
+    check_given,
+    frozen_rubric,
+    same_content,
+)
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.sheets.rules.sheet_reader import SheetFault, read_sheet
+from evaluations.marking.sheets.rules.sheet_rows import (
+    CellError,
+    CellFault,
+    FilledRow,
+    SheetColumn,
+    read_row,
+)
+from evaluations.models import Mark, MarkingSheet, Slot
+from evaluations.models.vocabulary import Flag
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.named import Named
+from gradeapp.common.plain_number import plain
+from gradeapp.common.refusals import BadInput, Conflict, Refusal
+
+MOST_BYTES = 4 * 2**20
+FILE_SENTENCES: Mapping[str, object] = {
+    "old_excel": gettext_lazy("This is an .xls file; save it as .xlsx or as CSV."),
+    "not_text": gettext_lazy("The file is neither CSV nor an .xlsx workbook."),
+    "broken_workbook": gettext_lazy("The workbook cannot be read; save it again as .xlsx."),
+    "too_large": gettext_lazy("The file is larger than a marking sheet can be."),
+    "no_header": gettext_lazy("This is not a marking sheet: it has no column for %(missing)s."),
+    "column_twice": gettext_lazy("The column “%(title)s” is there twice."),
+    "too_many_rows": gettext_lazy("A sheet has at most %(most)s rows."),
+}
+CELL_SENTENCES: Mapping[CellFault, object] = {
+    CellFault.POINT_MISSING: gettext_lazy("Scoring point %(point)s has no mark."),
+    CellFault.POINT_NOT_A_NUMBER: gettext_lazy(
+        "Scoring point %(point)s: “%(text)s” is not a number like 2.5."
+    ),
+    CellFault.POINT_TOO_MANY: gettext_lazy(
+        "Scoring point %(point)s has a mark, but this response has %(points)s scoring points."
+    ),
+    CellFault.TOTAL_MISSING: gettext_lazy("There is no total."),
+    CellFault.TOTAL_NOT_A_NUMBER: gettext_lazy("The total “%(text)s” is not a number like 2.5."),
+    CellFault.UNKNOWN_FLAG: gettext_lazy("There is no flag called “%(text)s”."),
+}
+
+
+class RowState(Named):
+    """What saving a row would do, or did."""
+
+    NEW = "new", "New", "新评分"
+    CHANGE = "change", "Changes your mark", "修改评分"
+    COMMENT = "comment", "Changes your comment", "修改评语"
+    FLAGS = "flags", "Changes your flags", "修改标记"
+    NOTES = "notes", "Changes your comment and flags", "修改评语和标记"
+    SAME = "same", "Saved already", "已保存"
+    EMPTY = "empty", "Not filled in", "未填写"
+    BAD = "bad", "Not taken", "未采纳"
+    SAVED = "saved", "Saved", "已存"
+
+
+CHANGES = frozenset({RowState.CHANGE, RowState.COMMENT, RowState.FLAGS, RowState.NOTES})
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRow:
+    """One row with what it comes to: the marks as read, or a *sentence* that says what is wrong."""
+
+    line: int
+    alias: str
+    state: RowState
+    total: Decimal | None = None
+    before: Decimal | None = None
+    sentence: str = ""
+    slot: Slot | None = None
+    given: GivenMark | None = None
+    based_on: int = 0
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Saving it makes a mark."""
+        return self.state is RowState.NEW or self.state in CHANGES
+
+
+def rows_of_file(content: bytes) -> list[FilledRow]:
+    """The rows of an uploaded sheet. Raises BadInput with one sentence for a file that is none."""
+    if len(content) > MOST_BYTES:
+        raise BadInput(str(FILE_SENTENCES["too_large"]), code="too_large")
+    try:
+        return read_sheet(content)
+    except SheetFault as fault:
+        sentence = str(FILE_SENTENCES[fault.code]) % _in_words(fault.params)
+        raise BadInput(sentence, code=fault.code) from fault
+
+
+def _in_words(params: Mapping[str, str | int]) -> dict[str, str | int]:
+    """What a sentence of a fault needs, with missing columns by the names that a reader sees."""
+    codes = str(params.get("missing", "")).split(", ")
+    language = get_language() or "en"
+    names = [SheetColumn(code).label(language) for code in codes if code]
+    return {**params, "missing": ", ".join(names)}
+
+
+def check_rows(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> list[CheckedRow]:
+    """What each of *rows* would do to the marks of the sheet's teacher; nothing is changed.
+
+    Asked of a row are, in this order: this sheet, a response that the teacher
+    holds or marked, no second row for it, cells that can be read, a mark that
+    fits, and that no newer mark stands against it.
+    """
+    slots = _slots(sheet, rows)
+    marks = _current_marks([slot.pk for slot in slots.values()])
+    checked, lines = [], dict[str, int]()
+    for row in rows:
+        slot = slots.get(row.response.lower())
+        try:
+            if row.sheet.lower() != str(sheet.public_id):
+                raise BadInput(_("This row is of another sheet."))
+            if slot is None:
+                raise BadInput(_("There is no such response here, or it is no longer yours."))
+            if (first := lines.setdefault(row.response.lower(), row.line)) != row.line:
+                raise BadInput(_("Row %(line)s is of this response already.") % {"line": first})
+            checked.append(_checked(sheet, row, slot, marks.get(slot.pk)))
+        except Refusal as refusal:
+            alias = slot.answer.alias if slot else ""
+            checked.append(CheckedRow(row.line, alias, RowState.BAD, sentence=str(refusal)))
+    return checked
+
+
+def save_rows(
+    sheet: MarkingSheet, rows: Sequence[FilledRow], *, acting_user: User, now: datetime
+) -> list[CheckedRow]:
+    """Save the good ones of *rows*, each whole and by itself; what became of every row.
+
+    The key of a mark follows from sheet, response and content, so that a row that
+    is sent again is the same mark. *acting_user* is the teacher, or the lead who
+    types in for them.
+    """
+    done = [
+        _saved(sheet, row, row.slot, row.given, now)
+        if row.can_be_saved and row.slot and row.given
+        else row
+        for row in check_rows(sheet, rows)
+    ]
+    saved = sum(row.state is RowState.SAVED for row in done)
+    bad = sum(row.state is RowState.BAD for row in done)
+    record(Tag.SHEET_READ, sheet, actor=acting_user, rows=len(rows), saved=saved, bad=bad)
+    return done
+
+
+def mark_key(sheet: MarkingSheet, slot: Slot, given: GivenMark) -> uuid.UUID:
+    """The idempotency key of a mark that comes from a sheet."""
+    said = given.as_draft() | {
+        "points": [plain(value) for value in given.points],
+        "total": "" if given.total is None or given.points else plain(given.total),
+    }
+    return uuid.uuid5(sheet.public_id, f"{slot.answer.public_id}:{said!r}")
+
+
+def _saved(
+    sheet: MarkingSheet, row: CheckedRow, slot: Slot, given: GivenMark, now: datetime
+) -> CheckedRow:
+    try:
+        save_mark(
+            slot,
+            sheet.teacher,
+            key=mark_key(sheet, slot, given),
+            based_on_version=row.based_on,
+            points=given.points,
+            total=given.total,
+            comment=given.comment,
+            flags=given.flags,
+            now=now,
+        )
+    except Refusal as refusal:
+        return CheckedRow(row.line, row.alias, RowState.BAD, sentence=str(refusal))
+    return CheckedRow(row.line, row.alias, RowState.SAVED, row.total, row.before)
+
+
+def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | None) -> CheckedRow:
+    """A row of a response that the teacher holds or marked. Raises Refusal."""
+    if row.is_empty:
+        return CheckedRow(row.line, slot.answer.alias, RowState.EMPTY)
+    given = _given(row, slot)
+    total = given.under(frozen_rubric(slot.answer))
+    before = current.total if current else None
+    done = CheckedRow(row.line, slot.answer.alias, RowState.SAME, total, before)
+    if current is not None and same_content(current, given):
+        return done
+    if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
+        raise Conflict(_("This was saved before; a newer mark of yours counts."))
+    newest = current.told_version if current else 0
+    if row.version != str(newest) and not (current and _is_from(sheet, slot, current)):
+        raise Conflict(_("You changed this mark since the sheet was made; change it at the desk."))
+    if slot.answer.final_id is not None:
+        raise Conflict(_("This mark has been counted and can no longer be changed."))
+    state = _change(current, given) if current else RowState.NEW
+    return replace(done, state=state, slot=slot, given=given, based_on=newest)
+
+
+def _change(current: Mark, given: GivenMark) -> RowState:
+    """What of the *current* mark would be another: its points, or only what is said beside them."""
+    flags = tuple(Flag(flag) for flag in current.flags)
+    if not same_content(current, replace(given, comment=current.comment, flags=flags)):
+        return RowState.CHANGE
+    if given.flags == flags:
+        return RowState.COMMENT
+    return RowState.FLAGS if given.comment == current.comment else RowState.NOTES
+
+
+def _given(row: FilledRow, slot: Slot) -> GivenMark:
+    """The row as the desk would send it. Raises BadInput for what does not fit."""
+    rubric = frozen_rubric(slot.answer)
+    try:
+        read = read_row(row, len(rubric.points), _known_flags())
+    except CellError as error:
+        sentence = str(CELL_SENTENCES[error.code]) % error.params
+        raise BadInput(sentence, code=error.code.value) from error
+    flags = tuple(Flag(flag) for flag in read.flags)
+    check_given(slot.answer, GivenMark(read.points, read.total, read.comment, flags))
+    return GivenMark(read.points, None if read.points else read.total, read.comment, flags)
+
+
+def _known_flags() -> dict[str, str]:
+    """Every word that stands for a flag."""
+    return {
+        word.casefold(): flag.value
+        for flag in Flag
+        for word in (flag.value, flag.english, flag.chinese)
+    }
+
+
+def _slots(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> dict[str, Slot]:
+    """What the sheet's teacher holds or has marked in its round, of the responses in *rows*."""
+    named = {public_id for row in rows if (public_id := _as_uuid(row.response))}
+    slots = Slot.objects.filter(
+        answer__round=sheet.round, holder=sheet.teacher, answer__public_id__in=named
+    )
+    found = slots.select_related(*WHOLE).prefetch_related("answer__rubric__points")
+    return {str(slot.answer.public_id): slot for slot in found}
+
+
+def _current_marks(slots: Sequence[int]) -> dict[int, Mark]:
+    """The version that counts of each of *slots*, with its points."""
+    marks = Mark.objects.counting().filter(slot__in=slots).prefetch_related("points")
+    return {mark.slot_id: mark for mark in marks.order_by("version")}
+
+
+def _is_from(sheet: MarkingSheet, slot: Slot, mark: Mark) -> bool:
+    """Whether a stored mark came from this sheet: then the sheet may change it."""
+    given = GivenMark(
+        tuple(point.points for point in mark.points.all()),
+        None if mark.points.all() else mark.total,
+        mark.comment,
+        tuple(Flag(flag) for flag in mark.flags),
+    )
+    return mark.key == mark_key(sheet, slot, given)
+
+
+def _as_uuid(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None

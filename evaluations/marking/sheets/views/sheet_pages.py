@@ -1,0 +1,181 @@
+"""The pages of marking sheets, for two doors: a teacher's own sheets, and a lead's of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import messages
+from django.core import signing
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from evaluations.marking.desk.selectors.desk import DeskItem, desk_item
+from evaluations.marking.sheets.forms import FilledSheetForm, TakeForm
+from evaluations.marking.sheets.rules.sheet_rows import FilledRow
+from evaluations.marking.sheets.selectors import sheets_of, slots_with_texts, states_of
+from evaluations.marking.sheets.services.marking_sheets import give_back, take_sheet
+from evaluations.marking.sheets.services.sheet_reading import (
+    CHANGES,
+    CheckedRow,
+    RowState,
+    check_rows,
+    rows_of_file,
+    save_rows,
+)
+from evaluations.models import MarkingRound, MarkingSheet
+from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.models import User
+from gradeapp.accounts.permissions import MemberRequest
+from gradeapp.common.refusals import BadInput, Conflict, Refusal
+
+FOLDER = "evaluations/marking/sheets"
+DAY = 24 * 3600
+
+
+def sheets_page(
+    request: MemberRequest, marking_round: MarkingRound, space: str, teacher: User | None
+) -> HttpResponse:
+    """The sheets of a round, of one *teacher* or of all; a POST takes a new one."""
+    form = TakeForm(marking_round, teacher, *([request.POST] if request.method == "POST" else []))
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        try:
+            sheet = take_sheet(
+                marking_round,
+                teacher or said["teacher"],
+                responses=said["responses"],
+                until=said["until"],
+                acting_user=request.user,
+                now=timezone.now(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return redirect(f"{space}:sheet", sheet.public_id)
+    sheets = states_of(list(sheets_of(marking_round, teacher)), timezone.now())
+    context = {"round": marking_round, "space": space, "form": form, "sheets": sheets}
+    status = 400 if form.errors else 200
+    return render(request, f"{FOLDER}/list.html", context, status=status)
+
+
+def sheet_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
+    """One sheet: its files, its printable page, and where it is read back.
+
+    A POST with the filled file shows what saving would do; nothing is saved by it.
+    """
+    if request.method == "POST":
+        form = FilledSheetForm(request.POST, request.FILES)
+        if form.is_valid():
+            try:
+                return _preview(request, sheet, space, form.cleaned_data["file"].read())
+            except BadInput as refusal:
+                form.add_error("file", str(refusal))
+    else:
+        form = FilledSheetForm()
+    context = _context(sheet, space) | {"form": form}
+    status = 400 if form.errors else 200
+    return render(request, f"{FOLDER}/sheet.html", context, status=status)
+
+
+def save_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
+    """Save the good rows of the file that was looked at; what became of each."""
+    try:
+        rows = signing.loads(request.POST.get("rows", ""), salt=_salt(sheet), max_age=DAY)
+    except signing.BadSignature:
+        raise BadInput(_("This preview is too old; upload the file again.")) from None
+    filled = [FilledRow(**row | {"points": tuple(row["points"])}) for row in rows]
+    done = save_rows(sheet, filled, acting_user=request.user, now=timezone.now())
+    context = _context(sheet, space) | _counted(done) | {"saved": True}
+    return render(request, f"{FOLDER}/check.html", context)
+
+
+def return_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
+    """Give what is left on the sheet back to the queue."""
+    given = give_back(sheet, acting_user=request.user, now=timezone.now())
+    sentence = ngettext(
+        "%(n)d response is back in the queue.", "%(n)d responses are back in the queue.", given
+    )
+    messages.success(request, sentence % {"n": given})
+    return redirect(f"{space}:sheets", sheet.round.public_id)
+
+
+def print_sheet(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
+    """Every response that is still on the sheet, one after another on paper."""
+    back = reverse(f"{space}:sheet", args=[sheet.public_id])
+    shown = [desk_item(slot, sheet.teacher) for slot in slots_with_texts(sheet)]
+    return print_page(request, sheet.round, shown, back)
+
+
+def print_page(
+    request: MemberRequest, marking_round: MarkingRound, shown: Sequence[DeskItem], back: str
+) -> HttpResponse:
+    """Responses with their rubrics and room for marks, each on a page of its own."""
+    context = {
+        "name": marking_round.name,
+        "rulings": marking_round.house_rulings,
+        "pages": [{"desk": desk, "lines": _lines(desk)} for desk in shown],
+        "back": back,
+    }
+    return render(request, f"{FOLDER}/print.html", context)
+
+
+def _lines(desk: DeskItem) -> list[dict[str, Any]]:
+    """The rubric's points with the group that begins at each, and what was given so far."""
+    item, before, lines = desk.item, None, []
+    several = len({point.sub for point in item.scoring_points}) > 1
+    sub = 0
+    for point, value in zip(item.scoring_points, desk.given.points, strict=True):
+        new_group = point.group is not None and point.group != before
+        group = item.point_groups[point.group - 1] if point.group else None
+        lines.append(
+            {
+                "point": point,
+                "value": value,
+                "group": group if new_group else None,
+                "in_group": group is not None,
+                "sub": point.sub if several and point.sub != sub else None,
+            }
+        )
+        before, sub = point.group, point.sub
+    return lines
+
+
+def _preview(
+    request: MemberRequest, sheet: MarkingSheet, space: str, content: bytes
+) -> HttpResponse:
+    if sheet.round.status != RoundStatus.OPEN:
+        raise Conflict(
+            _("The round is not open, so no mark can be saved. Keep your file; ask the lead."),
+            code="round_not_open",
+        )
+    rows = rows_of_file(content)
+    checked = check_rows(sheet, rows)
+    kept = [asdict(row) for row, one in zip(rows, checked, strict=True) if one.can_be_saved]
+    context = _context(sheet, space) | _counted(checked)
+    context["token"] = signing.dumps(kept, salt=_salt(sheet), compress=True)
+    return render(request, f"{FOLDER}/check.html", context)
+
+
+def _context(sheet: MarkingSheet, space: str) -> dict[str, Any]:
+    (state,) = states_of([sheet], timezone.now())
+    is_open = sheet.round.status == RoundStatus.OPEN
+    return {"sheet": state, "round": sheet.round, "space": space, "is_open": is_open}
+
+
+def _counted(rows: Sequence[CheckedRow]) -> dict[str, Any]:
+    """Rows that need a look first, and how many there are of each state."""
+    counts = {state.value: sum(row.state is state for row in rows) for state in RowState}
+    counts["changed"] = sum(row.state in CHANGES for row in rows)
+    ready = counts[RowState.NEW] + counts["changed"]
+    ordered = sorted(rows, key=lambda row: row.state is not RowState.BAD)
+    return {"rows": ordered, "counts": counts, "ready": ready, "states": list(RowState)}
+
+
+def _salt(sheet: MarkingSheet) -> str:
+    return f"marking-sheet:{sheet.public_id}"

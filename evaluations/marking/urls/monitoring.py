@@ -1,0 +1,26 @@
+"""Addresses of the monitors of a round, below the round. What changes something takes POST."""
+
+from django.urls import path
+
+from evaluations.marking.monitoring.views import monitoring, sending_back, tolerance_simulator
+
+app_name = "monitoring"
+urlpatterns = [
+    path("<uuid:round_id>/monitoring/", monitoring.round_monitor, name="round"),
+    path("<uuid:round_id>/monitoring/export/", monitoring.export, name="export"),
+    path("<uuid:round_id>/monitoring/limits/", monitoring.limits, name="limits"),
+    path(
+        "<uuid:round_id>/monitoring/<uuid:teacher_id>/",
+        monitoring.teacher_monitor,
+        name="teacher",
+    ),
+    path("<uuid:round_id>/monitoring/<uuid:teacher_id>/pause/", monitoring.pause, name="pause"),
+    path("<uuid:round_id>/monitoring/<uuid:teacher_id>/resume/", monitoring.resume, name="resume"),
+    path(
+        "<uuid:round_id>/monitoring/<uuid:teacher_id>/send-back/",
+        sending_back.send_back_page,
+        name="send-back",
+    ),
+    path("<uuid:round_id>/rubrics/", sending_back.rubrics, name="rubrics"),
+    path("<uuid:round_id>/tolerance/", tolerance_simulator.simulator, name="tolerance"),
+]

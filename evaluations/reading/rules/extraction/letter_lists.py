@@ -1,0 +1,162 @@
+"""Where a text names option letters: single ones, and lists such as "A、C和D"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice, pairwise
+
+from evaluations.reading.rules.extraction.patterns import CUES, LEFT_WINDOW, REJECTED_RIGHT
+from evaluations.reading.rules.extraction.source_text import FIELD_END
+
+_OPENING = re.compile(
+    r"(?:(?:选项|(?<!选)项|\b(?:options?|choices?|letters?|statements?))\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}\Z",
+    re.IGNORECASE,
+)
+# What a label or a bracket before a letter can end with; English labels end with a blank.
+_ENDS_OPENING = frozenset("项([\"'{<【 \n\r\t\f\v\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029") | frozenset(
+    map(chr, (0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000))
+)
+_CLOSING = re.compile(r"(?:\s{0,2}[)\]\"'}>】]{1,2})?(?:\s{0,2}(?:选项|项))?")
+_JOINER = re.compile(
+    r"\s{0,3}(?P<word>[,;]?\s{0,2}(?:和|与|及|以及|还有|还选?|也选?|并且|\band\b|\bbut also\b)"
+    r"|[、&+]|[,;]?\s{0,2}(?P<or>或者?|或是|还是|\bor\b|/)|[,;]|)"
+    r"\s{0,3}(?:(?:选项|项|both|options?|choices?)\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}",
+    re.IGNORECASE,
+)
+_LONGEST_JOINER = 24
+# The end of an output decides; one with more letters than this is noise.
+MOST_LETTERINGS = 1000
+_LIST_END = re.compile(
+    rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
+    r"|都|均|全|皆|正确|符合|are\b|both\b|as\b)",
+    re.IGNORECASE,
+)
+_COLLECTIVE = re.compile(
+    r"\s{0,2}(?:这?[三四五3-5]个?(?:选项|[项者个])?|选项)?\s{0,2}(?:均|都|全部?|皆|are\b|were\b)",
+    re.IGNORECASE,
+)
+_NONE_OF = re.compile(
+    r"\b(?:none|neither) of\s{0,2}(?:the\s{0,2})?(?:options?\s{0,2})?\Z", re.IGNORECASE
+)
+_FORMULA_RIGHT = re.compile(
+    r"\s?[=^≤≥≠≈∈∉⊂⊆∩∪÷·∥⊥∽≌→′]|×[A-Za-z0-9]|-[A-Za-z0-9]|\.[A-Z]\.|\s?[+<>]\s?[a-z0-9]"
+    r"|\s[A-Z]{1,3}\s?[=<>\\^_]|/[a-z0-9]"
+)
+# "答案=C" and "-> C" are no formulas, so "=" is not here.
+_FORMULA_LEFT = re.compile(r"(?:[\^≤≥≠≈∈∉⊂⊆∩∪×÷·∥⊥∽≌∠△⊙_]|[A-Za-z0-9)][-+<]|[a-z0-9)]/)\s?[{(]?\Z")
+# After a letter in quotes: the name of a field of JSON, not its value.
+JSON_KEY_RIGHT = re.compile(r"\"\s{0,2}:")
+
+
+@dataclass(frozen=True, slots=True)
+class Lettering:
+    """Letters that stand together, with their brackets and label ("选项(A)").
+
+    ``core`` is where the letters begin. ``strong_join``: a word or a 、 joins
+    them to the ones before, not just a comma or a blank.
+    """
+
+    letters: str
+    start: int
+    core: int
+    end: int
+    strong_join: bool = False
+    either_or: bool = False
+
+
+def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
+    """The lists of *letters* in *text*, the last one first; a letter that stands alone is one.
+
+    From the end, because the end of an output decides and most readers need no more.
+    """
+    current: list[Lettering] = []
+    for lettering in islice(_letterings(text, letters), MOST_LETTERINGS):
+        joined = _joined(text, lettering, current[-1]) if current else None
+        if joined is not None:
+            current[-1] = joined
+        elif current:
+            yield from _closed(text, current[::-1])
+            current = []
+        current.append(lettering)
+    if current:
+        yield from _closed(text, current[::-1])
+
+
+def _letterings(text: str, letters: str) -> Iterator[Lettering]:
+    """Runs of *letters* that are no part of a word, a number or a formula; the last one first."""
+    for match in reversed(list(_runs(letters).finditer(text))):
+        left = text[max(0, match.start() - 14) : match.start()]
+        if _FORMULA_RIGHT.match(text, match.end()) or _FORMULA_LEFT.search(left):
+            continue
+        if match[0].islower() and left[-1:] == '"' and JSON_KEY_RIGHT.match(text, match.end()):
+            continue
+        closing = _CLOSING.match(text, match.end())
+        start = match.start() - _length_of_opening(left)
+        yield Lettering(match[0], start, match.start(), closing.end() if closing else match.end())
+
+
+def _length_of_opening(left: str) -> int:
+    """Length of the label and brackets that *left* ends with: 3 for "see 选项("."""
+    if not left or left[-1] not in _ENDS_OPENING:
+        return 0
+    opening = _OPENING.search(left)
+    return len(opening[0]) if opening else 0
+
+
+@lru_cache(maxsize=64)
+def _runs(letters: str) -> re.Pattern[str]:
+    """Up to 40 capital *letters*, or one small one.
+
+    Looking for a character and then at the one before it is faster than the other way round.
+    """
+    few, small = re.escape(letters), re.escape(letters.lower())
+    return re.compile(
+        rf"[{few}{small}](?<![A-Za-z0-9\\^_].)(?:(?<=[{few}])[{few}]{{0,39}})?(?![A-Za-z0-9^_]|'[a-z])",
+        re.DOTALL,
+    )
+
+
+def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:
+    """*after* as the next of *before*'s list, or None where it begins another."""
+    gap = text[before.end : after.core]
+    joiner = _JOINER.fullmatch(gap) if len(gap) <= _LONGEST_JOINER else None
+    if joiner is None or "\n" in gap:
+        return None
+    if "(" in gap and ")" not in text[after.core : after.end]:
+        return None
+    strong = bool(joiner["word"].strip(" ,;"))
+    return replace(after, strong_join=strong, either_or=bool(joiner["or"]))
+
+
+def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
+    """One list, or two where a comma only began the next remark ("选B，C、D错误"), last first."""
+    weak = [index for index, lettering in enumerate(found) if index and not lettering.strong_join]
+    end = found[-1].end
+    cut = 0
+    if weak and REJECTED_RIGHT.match(text, end):
+        cut = 0 if _all_rejected(text, found) or _alike(text, found) else weak[0]
+    elif weak and not _LIST_END.match(text, end):
+        start = found[0].start
+        cut = 0 if _NONE_OF.search(text, max(0, start - LEFT_WINDOW), start) else weak[-1]
+    yield found[cut:]
+    if cut:
+        yield found[:cut]
+
+
+def _alike(text: str, found: list[Lettering]) -> bool:
+    """True for "A,B,C,D均不正确": three letters or more in order, all joined in the same way."""
+    gaps = {text[one.end : other.core].strip() for one, other in pairwise(found)}
+    named = "".join(lettering.letters for lettering in found).upper()
+    alphabetical = all(ord(after) - ord(before) == 1 for before, after in pairwise(named))
+    collective = _COLLECTIVE.match(text, found[-1].end)
+    return len(named) > 2 and alphabetical and len(gaps) == 1 and bool(collective)
+
+
+def _all_rejected(text: str, found: list[Lettering]) -> bool:
+    """True for "A, B and D are wrong", False for "the answer is B, C and D are wrong"."""
+    left = text[max(0, found[0].start - LEFT_WINDOW) : found[0].start]
+    gap = text[found[-2].end : found[-1].core]
+    return "and" in gap and not any(cue.pattern.search(left) for cue in CUES)

@@ -1,0 +1,246 @@
+"""What an output says about the option letters it names.
+
+A mention is one letter or one list of letters with its stance: committed to,
+affirmed, rejected or merely named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import count, islice
+
+from evaluations.reading.rules.extraction import patterns as p
+from evaluations.reading.rules.extraction.letter_lists import Lettering, letter_lists
+from evaluations.reading.rules.extraction.source_text import FIELD_END
+
+# The end of an output decides; one with more mentions than this is noise.
+MOST_MENTIONS = 400
+
+# "C: correct", "C (wrong)"; after "C." only a bare verdict, for an option's text may follow it.
+_CLAUSE_OPENING = re.compile(
+    r"\A\s{0,2}(?:[:(]|[.、](?=\s{0,2}(?:(?:in)?correct|right|wrong|true|false|正确|错误?|不?对)"
+    r"\s{0,2}(?:[.,;:。\n]|\Z)))\s{0,2}",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\s{0,2}\([^()\n]{0,40}\)")
+_CLAUSE_END = re.compile(
+    rf"[,，。;；.!\n{FIELD_END}()]|【(?:解析|分析|详解|点评|解答|解释|理由|考点|思路|说明|答案)"
+)
+
+
+# The cues that "conclusion" belongs to.
+_LISTING = frozenset({"zh.reply", "en.is", "en.correct"})
+
+
+class Stance(StrEnum):
+    """What the text around a mention says of it."""
+
+    COMMITTED = "committed"
+    AFFIRMED = "affirmed"
+    REJECTED = "rejected"
+    FAULTED = "faulted"
+    NAMED = "named"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Letters in order of appearance, where they stand, and their stance.
+
+    ``places``: where each letter stands. ``cue`` names the wording that
+    committed to them and ``cue_start`` is where it begins (their own start
+    where there is none); a ``weak`` one is less explicit. ``undecided``: they
+    are given as alternatives ("A or C"). ``is_small``: small letters, perhaps
+    an article or a variable.
+    """
+
+    letters: tuple[str, ...]
+    places: tuple[int, ...]
+    start: int
+    end: int
+    stance: Stance
+    cue: str
+    cue_start: int
+    weak: bool
+    undecided: bool
+    is_small: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    stance: Stance
+    cue: p.Cue | None = None
+    length: int = 0
+    alternative: bool = False
+
+
+class Mentions:
+    """The mentions of a text, the last ``MOST_MENTIONS``.
+
+    What nobody asks for is not looked at: most answers are in the last mention.
+    """
+
+    def __init__(self, text: str, letters: str) -> None:
+        self._text = text
+        self._coming = islice(letter_lists(text, letters), MOST_MENTIONS)
+        # From the end of the text, each with where the next one in capital letters begins.
+        self._found: list[tuple[list[Lettering], bool, int]] = []
+        self._following = len(text)
+        self._made: dict[int, Mention] = {}
+
+    def __iter__(self) -> Iterator[Mention]:
+        """The mentions in order."""
+        return iter([self._mention(index) for index in self._from_the_end()][::-1])
+
+    def first(self) -> Mention | None:
+        """The first mention of the text."""
+        last = deque(self._from_the_end(), maxlen=1)
+        return self._mention(last[0]) if last else None
+
+    def capitals(self) -> list[Mention]:
+        """The mentions in capital letters, in order."""
+        indices = [index for index in self._from_the_end() if not self._found[index][1]]
+        return [self._mention(index) for index in reversed(indices)]
+
+    def commitments_from_the_end(self, of_letters: int | None = None) -> Iterator[Mention]:
+        """The mentions that are committed to (of so many letters), the last one first."""
+        for index in self._from_the_end():
+            found, is_small, _following = self._found[index]
+            if of_letters not in (None, sum(len(one.letters) for one in found)):
+                continue
+            # Small letters are committed to only where they end their phrase.
+            if is_small and not _ends_phrase(self._text, found[-1].end):
+                continue
+            if self._mention(index).stance is Stance.COMMITTED:
+                yield self._mention(index)
+
+    def _from_the_end(self) -> Iterator[int]:
+        """The places in ``_found``, which is filled on the way."""
+        for index in count():
+            if index == len(self._found):
+                found = next(self._coming, None)
+                if found is None:
+                    return
+                is_small = any(one.letters.islower() for one in found)
+                self._found.append((found, is_small, self._following))
+                self._following = self._following if is_small else found[0].start
+            yield index
+
+    def _mention(self, index: int) -> Mention:
+        if index not in self._made:
+            found, is_small, following = self._found[index]
+            self._made[index] = _mention(self._text, found, following, is_small)
+        return self._made[index]
+
+
+@lru_cache(maxsize=32)
+def find_mentions(text: str, letters: str) -> Mentions:
+    """The mentions of *letters* in *text*, in order (the last ``MOST_MENTIONS``)."""
+    return Mentions(text, letters)
+
+
+def _ends_phrase(text: str, end: int) -> bool:
+    right = _without_aside(text[end : end + p.RIGHT_WINDOW])
+    return bool(p.BOUNDARY_RIGHT.match(right))
+
+
+def _mention(text: str, found: list[Lettering], following: int, is_small: bool) -> Mention:
+    start, end = found[0].start, found[-1].end
+    verdict = _verdict(
+        left=text[max(0, start - p.LEFT_WINDOW) : start],
+        right=_without_aside(text[end : end + p.RIGHT_WINDOW]),
+        clause=_clause(text[end : min(end + p.RIGHT_WINDOW, following)]),
+        is_small=is_small,
+    )
+    return Mention(
+        letters=tuple("".join(lettering.letters for lettering in found).upper()),
+        places=tuple(part.core + index for part in found for index in range(len(part.letters))),
+        start=start,
+        end=end,
+        stance=verdict.stance,
+        cue=verdict.cue.name if verdict.cue else "",
+        cue_start=start - verdict.length,
+        weak=bool(verdict.cue and verdict.cue.weak),
+        undecided=verdict.alternative or any(lettering.either_or for lettering in found),
+        is_small=is_small,
+    )
+
+
+def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
+    if p.negated_left(left) or p.REJECTED_RIGHT.match(right):
+        return _Verdict(Stance.REJECTED)
+    if _only_discussed(left, right):
+        return _Verdict(Stance.NAMED)
+    committed = _commitment(left, right, is_small)
+    if committed:
+        return committed
+    if not is_small and p.THE_ANSWER.right and p.THE_ANSWER.right.match(right):
+        if not p.NOT_MEANT_LEFT.search(left) and not p.CONDITIONAL_CUE.search(left):
+            return _Verdict(Stance.COMMITTED, p.THE_ANSWER)
+        return _Verdict(Stance.NAMED)
+    if p.REJECTED_CLAUSE.search(clause):
+        return _Verdict(Stance.REJECTED)
+    if is_small:
+        return _Verdict(Stance.NAMED)
+    if p.FAULTED_CLAUSE.search(clause):
+        return _Verdict(Stance.FAULTED)
+    return _Verdict(Stance.AFFIRMED if p.AFFIRMED_CLAUSE.search(clause) else Stance.NAMED)
+
+
+def _only_discussed(left: str, right: str) -> bool:
+    """A question, a condition, or a list of what there is to choose from."""
+    return bool(
+        p.QUESTION_RIGHT.match(right)
+        or p.CONDITION_RIGHT.match(right)
+        or p.ENUMERATED_RIGHT.match(right)
+        or p.ENUMERATED_LEFT.search(left)
+    )
+
+
+def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
+    """What a wording right before the letters makes of them; None where there is no such wording.
+
+    Small letters and weak wordings count only where the letter ends its phrase.
+    """
+    if p.NOUN_RIGHT.match(right):
+        return None
+    at_boundary = bool(p.BOUNDARY_RIGHT.match(right))
+    for cue in p.cues_for(left):
+        match = cue.pattern.search(left) if at_boundary or not (cue.weak or is_small) else None
+        if match is None or (cue.right and not cue.right.match(right)):
+            continue
+        before = left[: match.start()]
+        # "不，是B": what stands before a comma does not negate what comes after it.
+        if match[0][0] not in ",;。:\n" and p.NEGATED_CUE.search(before):
+            return _Verdict(Stance.REJECTED)
+        if p.CONDITIONAL_CUE.search(before):
+            return _Verdict(Stance.NAMED)
+        listed = cue.name in _LISTING and p.LISTED_CUE.search(before)
+        alternative = bool(p.ALTERNATIVE_CUE.search(before)) or bool(
+            listed and p.LABEL_RIGHT.match(right)
+        )
+        return _Verdict(Stance.COMMITTED, cue, len(match[0]), alternative)
+    return None
+
+
+def _without_aside(right: str) -> str:
+    """What follows the letters, without a remark in brackets: "选项A（①②）错误"."""
+    aside = _ASIDE.match(right)
+    return right[aside.end() :] if aside else right
+
+
+def _clause(right: str) -> str:
+    """What is said right after the letters, in brackets or not, up to the end of the clause."""
+    aside = _ASIDE.match(right)
+    inside = _first_clause(aside[0]) if aside else ""
+    if p.REJECTED_CLAUSE.search(inside) or p.AFFIRMED_CLAUSE.search(inside):
+        return inside
+    return _first_clause(_without_aside(right))
+
+
+def _first_clause(right: str) -> str:
+    return _CLAUSE_END.split(_CLAUSE_OPENING.sub("", right), maxsplit=1)[0]

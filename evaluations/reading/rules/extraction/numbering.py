@@ -1,0 +1,360 @@
+"""Question numbers in an output: where each one's text begins, and which slot it fills.
+
+Numbers may count from 1 or as in the paper (36-40).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from evaluations.reading.rules.extraction.reading import Reading
+from evaluations.reading.rules.extraction.source_text import SourceText
+
+_HAN = "一二三四五六七八九十"
+_STYLES = (
+    (
+        "bracket",
+        r"[(\[【]\s?(?:小题|第)?\s?(?P<n>\d{1,3}|[一二三四五六七八九十]{1,3})\s?(?:小?题|空)?\s?[)\]】]",
+    ),
+    ("ordinal", r"第\s?(?P<n>\d{1,3}|[一二三四五六七八九十]{1,3})\s?(?:小?题|问|个?空|个)"),
+    (
+        "word",
+        r"\b(?:questions?|gaps?|blanks?|items?|nos?\.?|q)\s?[#.]?\s?(?P<n>\d{1,3})(?!\d|[.,]\d)",
+    ),
+    ("topic", r"(?:小题|题目|空格|题)\s?(?P<n>\d{1,3})(?!\d|[.,]\d)"),
+    ("circled", r"(?P<n>[①-⑳])"),
+    ("plain", r"(?<![A-Za-z0-9.,-])\"?(?P<n>\d{1,3})\"?\s?(?:小?题)?\s?[.:、)]{1,2}(?!\d)"),
+    ("han", rf"(?:^|(?<=[\s;。]))(?P<n>[{_HAN}]{{1,3}})\s?[、.:](?=\s?[A-Za-z(])"),
+    (
+        "bare",
+        r"(?<![A-Za-z0-9.,-])(?P<n>\d{1,3})(?=\s{0,4}[-=]?\s{0,3}[(\[\"]?[A-Ga-g](?![A-Za-z]))",
+    ),
+    (
+        "said",
+        r"(?<![A-Za-z0-9.-])(?<!\d,)(?P<n>\d{1,3})\s?(?:小?题|空)?\s?(?:应该?|答案)?(?=[选填是为]\s?[:(]?\s?[A-G](?![A-Za-z]))",
+    ),
+    ("glued", r"(?<=[A-G])(?P<n>\d{1,3})(?=\s?[.:、)]?\s?[A-G](?![A-Za-z]))"),
+)
+_MARKERS = re.compile(
+    "|".join(
+        rf"(?P<{name}>{pattern.replace('?P<n>', f'?P<n_{name}>')})" for name, pattern in _STYLES
+    ),
+    re.IGNORECASE | re.MULTILINE,
+)
+_AFTER = re.compile(r"\s{0,3}[.:、)-]{0,2}")
+_RANGE = re.compile(
+    r"(?<![A-Za-z0-9.])\(?(?P<low>\d{1,3})\)?\s?(?:题)?\s?(?:-|–|—|~|至|到|to)\s?\(?(?P<high>\d{1,3})\)?"
+    r"\s?(?:小?题)?\s{0,2}[.:、)]?\s{0,3}"
+)
+# "更正：第2题应选D", "Wait, 42 should be D": an answer to another question than the one
+# whose text it stands in. The question's number has a word of correction before it, or a
+# wording of duty after it; the letter ends its phrase.
+_CORRECTING = (
+    r"(?:更正|修正|订正|改正|纠正|勘误|修改|等等|等一下|不对|抱歉|错了"
+    r"|\b(?:corrections?|corrected|wait|sorry|actually|oops|on second thoughts?))(?![a-z])"
+    r"[\s,:.!、。-]{0,4}(?:(?:将|把|其中|应为|the answer to|for|i meant)\s?)?"
+)
+_OTHER_NUMBER = (
+    r"[(\[]?(?:第|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?)?\s?"
+    r"(?P<{}>(?<!\d)(?<!\d\.)\d{{1,3}})\s?[)\]]?(?:小?题|空)?"
+)
+# Without a word of correction "(1)" may count something else, such as the parts of an answer.
+_OTHER_QUESTION = (
+    r"(?:第\s?|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?\s?|(?<![\d.(\[第]))"
+    r"(?P<{}>(?<!\d)(?<!\d\.)\d{{1,3}})\s?(?:小?题)?"
+)
+_TO_BE = (
+    r"(?:应该|应当|应|答案)(?:是|为|选|填|改为|改成|改选)?|改(?:为|成|选)"
+    r"|(?:should|must|ought to)(?: have been| be)|(?:is|was) (?:actually|really|in fact)"
+)
+_TO_BE_OR_IS = rf"{_TO_BE}|[选是为填]|is|=|→|->|:|[.、](?!\d)"
+_WITHDRAWN = r"(?:[选是]?[A-G]\s?(?:不对|错了?|有误|错误)\s?[,;]\s?(?:应该?)?[选是为]?\s?)?"
+_OTHER_LETTER = (
+    r"\s?[(\[\"]?(?-i:(?P<{}>[{}]))(?=[)\]\"]?(?:选?项)?\s{{0,2}}(?:[.。,;!)\n]|not\b|\Z))"
+)
+# All there is after the repeated number of a question: "(2)D", "2. 应选D".
+_REPEATED = (
+    r"\s{{0,3}}(?:{}|选|是|为|填|is|:){{0,2}}\s?[(\[\"]?(?-i:(?P<letter>[{}]))[)\]\"]?(?:选?项)?"
+    r"[\s.。,;!]*"
+)
+# "A. 5 B. 2": options with numbers, not numbers with options.
+_NUMBERED_OPTION = re.compile(
+    r"[(\[]?(?<![A-Za-z])[A-G][)\]]?\s?[.:、)=→-]{0,2}\s?[(\[]?(?:\d{1,3}|[-–—/]|[Nn]one|无)[)\]]?(?![a-z0-9])[\s,;.。、]*+"
+)
+# The end of an output decides; one with more lists of numbers than this is noise.
+_MOST_RUNS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A question number: where it begins, and where its text begins.
+
+    ``fixed`` is the answer that a range ("1-5 ABCDA") gives to this number.
+    """
+
+    number: int
+    start: int
+    end: int
+    style: str
+    begins_line: bool = False
+    fixed: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The text (or the fixed answer) of sub-question ``index``, counted from 0."""
+
+    index: int
+    source: SourceText
+    fixed: Reading | None
+
+
+def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[list[Slot]]:
+    """Every way to cut the text at ascending numbers into at most *parts* slots.
+
+    One style of number at a time, then all together; later runs first, because
+    the last list of answers is the one that counts. A correction of one question
+    that stands in the text of another is a slot of its own, after that one.
+    """
+    markers = find_markers(source, letters)
+    for own in _groups(markers):
+        end = len(source.text)
+        for run in reversed(_ascending_runs(own)[-_MOST_RUNS:]):
+            for base in _bases(run, parts):
+                slots = _slots(source, run, base, parts, end)
+                corrected = [
+                    part for slot in slots for part in _corrected(slot, base, parts, letters)
+                ]
+                # With a gap, the later list may count other questions.
+                if len(slots) == parts:
+                    corrected += _repeated(source, own, end, base, parts, letters)
+                yield corrected
+            end = run[0].start
+
+
+def options_with_numbers(text: str, parts: int) -> bool:
+    """True for "A. 5 B. 2 C. 1": *parts* options or more, each with a number after it.
+
+    Whether these are the gaps that the options fill nobody can tell.
+    """
+    first = _NUMBERED_OPTION.search(text)
+    if first is None or any(character.isdigit() for character in text[: first.start()]):
+        return False
+    position, found = first.end(), 1
+    while pair := _NUMBERED_OPTION.match(text, position):
+        position, found = pair.end(), found + 1
+    return found >= max(parts, 2) and not text[position:].strip()
+
+
+def _groups(markers: Sequence[Marker]) -> Iterator[list[Marker]]:
+    """Markers that belong together: of one style at line starts, of one style, all; none twice."""
+    before: list[Marker] = []
+    for style, _ in _STYLES:
+        own = [marker for marker in markers if marker.style == style]
+        at_line_starts = [marker for marker in own if marker.begins_line]
+        yield at_line_starts
+        if len(own) > len(at_line_starts):
+            yield own
+        before = own or before
+    if len(markers) > len(before):
+        yield list(markers)
+
+
+def lists_of_numbers(
+    markers: Sequence[Marker], end: int, most: int
+) -> Iterator[list[tuple[int, int]]]:
+    """The lists of two to *most* numbers of one style that follow each other, as text spans.
+
+    A list ends before a number that does not go on with it, or at *end* of the text.
+    """
+    for style, _ in _STYLES:
+        own = [marker for marker in markers if marker.style == style and marker.fixed is None]
+        at_line_starts = [marker for marker in own if marker.begins_line]
+        for group in (at_line_starts, own) if len(own) > len(at_line_starts) else (own,):
+            runs: list[list[Marker]] = []
+            for marker in group:
+                if runs and marker.number == runs[-1][-1].number + 1:
+                    runs[-1].append(marker)
+                else:
+                    runs.append([marker])
+            stops = [*(run[0].start for run in runs[1:]), end][: len(runs)]
+            for run, stop in zip(runs[-_MOST_RUNS:], stops[-_MOST_RUNS:], strict=True):
+                if 2 <= len(run) <= most:
+                    edges = [*(marker.start for marker in run[1:]), stop]
+                    yield [(m.end, max(m.end, edge)) for m, edge in zip(run, edges, strict=True)]
+
+
+def numbered_parts(source: SourceText) -> Iterator[SourceText]:
+    """The text after each of the last question numbers, whatever they count."""
+    markers = list(_single_markers(source.text))[-_MOST_RUNS:]
+    ends = [marker.start for marker in markers[1:]] + [len(source.text)]
+    for marker, end in zip(markers, ends, strict=False):
+        yield source.part(marker.end, max(marker.end, end))
+
+
+def find_markers(source: SourceText, letters: str) -> list[Marker]:
+    """The question numbers of the text in order, ranges spelled out."""
+    ranged = list(_ranges(source, letters))
+    covered = [(markers[0].start, end) for markers, end in ranged]
+    single = [
+        marker
+        for marker in _single_markers(source.text)
+        if not any(start <= marker.start < end for start, end in covered)
+    ]
+    spelled_out = [marker for markers, _ in ranged for marker in markers]
+    return sorted([*single, *spelled_out], key=lambda marker: marker.start)
+
+
+def _single_markers(text: str) -> Iterator[Marker]:
+    for match in _MARKERS.finditer(text):
+        style = match.lastgroup or ""
+        after = _AFTER.match(text, match.end())
+        end = after.end() if after else match.end()
+        begins_line = (
+            not text[max(0, match.start() - 4) : match.start()].rpartition("\n")[2].strip()
+        )
+        yield Marker(_number(match[f"n_{style}"]), match.start(), end, style, begins_line)
+
+
+def _number(numeral: str) -> int:
+    if numeral.isascii():
+        return int(numeral)
+    if numeral in "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳":
+        return ord(numeral) - ord("①") + 1
+    tens, ten, ones = numeral.rpartition("十")
+    value = (_HAN.find(tens) + 1 or 1) * 10 if ten else 0
+    return value + (_HAN.find(ones) + 1 if ones else 0)
+
+
+def _ranges(source: SourceText, letters: str) -> Iterator[tuple[list[Marker], int]]:
+    """ "1-5 ABCDA" where the count is right: a marker with a fixed answer for each number."""
+    for match in _RANGE.finditer(source.text):
+        low, high = int(match["low"]), int(match["high"])
+        count = high - low + 1
+        if not 2 <= count <= 100:
+            continue
+        found = _letters_at(source.text, match.end(), letters, count)
+        if found:
+            yield (
+                [
+                    Marker(
+                        number=low + offset,
+                        start=match.start() + offset,
+                        end=position,
+                        style="range",
+                        fixed=Reading(
+                            (letter,), source.span(position, position + 1), "range", "range", 0.9
+                        ),
+                    )
+                    for offset, (letter, position) in enumerate(found)
+                ],
+                found[-1][1] + 1,
+            )
+
+
+def _letters_at(text: str, start: int, letters: str, count: int) -> list[tuple[str, int]] | None:
+    """Exactly *count* letters from *start* on, glued or separated, and then no other."""
+    found: list[tuple[str, int]] = []
+    for position in range(start, min(start + 5 * count + 5, len(text))):
+        character = text[position]
+        if character.upper() in letters:
+            found.append((character.upper(), position))
+        elif character not in " ,、;.\"'()[]" or len(found) == count:
+            break
+    following = text[found[-1][1] + 1 : found[-1][1] + 2] if found else ""
+    exact = len(found) == count and not (following.isascii() and following.isalpha())
+    return found if exact else None
+
+
+def _ascending_runs(markers: Sequence[Marker]) -> list[list[Marker]]:
+    runs: list[list[Marker]] = []
+    for marker in markers:
+        if runs and marker.number > runs[-1][-1].number:
+            runs[-1].append(marker)
+        else:
+            runs.append([marker])
+    return runs
+
+
+def _bases(run: Sequence[Marker], parts: int) -> list[int]:
+    """The numbers that the first sub-question may have: 1, or as in the paper.
+
+    A paper number is only certain when the last one is there too; with a gap at
+    an end nobody can tell which sub-question it is.
+    """
+    numbers = {marker.number for marker in run}
+    paper = [n for n in sorted(numbers) if n > 1 and n + parts - 1 in numbers][-_MOST_RUNS:]
+    return [1, *paper] if any(n <= parts for n in numbers) else paper
+
+
+def _slots(
+    source: SourceText, run: Sequence[Marker], base: int, parts: int, end: int
+) -> list[Slot]:
+    ends = [following.start for following in run[1:]] + [end]
+    return [
+        Slot(marker.number - base, source.part(marker.end, max(marker.end, limit)), marker.fixed)
+        for marker, limit in zip(run, ends, strict=True)
+        if base <= marker.number < base + parts
+    ]
+
+
+def _corrected(slot: Slot, base: int, parts: int, letters: str) -> list[Slot]:
+    """*slot* up to the first correction of another question, and a slot for each of those."""
+    if slot.fixed:
+        return [slot]
+    others = []
+    cut = None
+    for match in _corrections(letters).finditer(slot.source.text):
+        index = int(match["n"] or match["m"]) - base
+        # What is said of the slot's own question is read with the rest of its text.
+        own = index == slot.index and not match["n"]
+        if own or not 0 <= index < parts:
+            continue
+        cut = match.start() if cut is None else cut
+        others.append(_given(slot.source, index, match, "l" if match["n"] else "k"))
+    if cut is None:
+        return [slot]
+    return [Slot(slot.index, slot.source.part(0, cut), None), *others]
+
+
+def _repeated(
+    source: SourceText, own: Sequence[Marker], end: int, base: int, parts: int, letters: str
+) -> list[Slot]:
+    """What the markers from *end* on give to questions that were answered before: "(2)D"."""
+    later = [marker for marker in own if marker.start >= end][:_MOST_RUNS]
+    ends = [marker.start for marker in later[1:]] + [len(source.text)]
+    slots = []
+    for marker, limit in zip(later, ends, strict=False):
+        index = marker.number - base
+        match = _repetition(letters).fullmatch(source.text, marker.end, max(marker.end, limit))
+        if match and 0 <= index < parts:
+            slots.append(_given(source, index, match, "letter"))
+    return slots
+
+
+def _given(source: SourceText, index: int, match: re.Match[str], group: str) -> Slot:
+    """The slot of sub-question *index* with the letter that *match* gives it and its evidence."""
+    letter = match[group].upper()
+    span = source.span(match.start(), match.end(group))
+    return Slot(index, source, Reading((letter,), span, "correction", "correction", 0.9))
+
+
+@lru_cache(maxsize=64)
+def _corrections(letters: str) -> re.Pattern[str]:
+    few = re.escape(letters)
+    # A number of another question: n and l, with the word before; m and k, without.
+    return re.compile(
+        rf"{_CORRECTING}{_OTHER_NUMBER.format('n')}\s?(?:(?:{_TO_BE_OR_IS})\s?){{0,2}}"
+        rf"{_WITHDRAWN}{_OTHER_LETTER.format('l', few)}"
+        rf"|{_OTHER_QUESTION.format('m')}\s?(?:(?:{_TO_BE})\s?){{1,2}}"
+        rf"{_OTHER_LETTER.format('k', few)}",
+        re.IGNORECASE,
+    )
+
+
+@lru_cache(maxsize=64)
+def _repetition(letters: str) -> re.Pattern[str]:
+    return re.compile(_REPEATED.format(_TO_BE, re.escape(letters)), re.IGNORECASE)

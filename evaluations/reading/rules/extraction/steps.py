@@ -1,0 +1,319 @@
+"""The steps of the cascade for one question: the most explicit wording first.
+
+Each step takes the plain text and the item's letters and returns a reading, or
+None to let the next step try. A step never guesses: what it cannot decide it
+returns as several letters or as undecided, and the question type makes that
+ambiguous.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from evaluations.reading.rules.extraction import patterns as p
+from evaluations.reading.rules.extraction.labelled import OWN_NUMBER, before_analysis
+from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
+from evaluations.reading.rules.extraction.mentions import Mention, Stance, find_mentions
+from evaluations.reading.rules.extraction.option_lists import also_listed, names_all_options
+from evaluations.reading.rules.extraction.reading import Reading
+from evaluations.reading.rules.extraction.source_text import SourceText
+from evaluations.reading.rules.extraction.tags import Tag, find_tags
+
+Step = Callable[[SourceText, str], Reading | None]
+
+# Boxes without a letter are passed over; one with more of them than this is noise.
+_MOST_TAGS = 50
+_MOST_PLACES = 200
+_MARGIN = r"[\s.,:;!、。()\[\]{}\"'\x1e<>【】&=-]"
+# Words that may stand beside a bare letter: "选项B", "Both A and C", "应该是B吧".
+_BESIDE = re.compile(
+    r"(?<=[A-G])\+(?=[A-G])|以及|[和与及吧]|选项|选择?|项|应该?是?|\b(?:and|both|options?|choices?|clearly|definitely)\b",
+    re.IGNORECASE,
+)
+_OR = re.compile(r"或者?|/|\bor\b", re.IGNORECASE)
+_SMALL_REPEATED = re.compile(r"(?<![A-Za-z])([a-g])\1++(?![A-Za-z])")
+# "B. 因为…", "(C) The author…", "B, because": the output opens with its answer.
+_LEADING = re.compile(
+    r"\s{0,4}[(\[\"]?(?P<letter>[A-Za-z])"
+    r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|rather|\(|[-–—]\s))"
+)
+_OPTION_LINE = re.compile(r"^\s{0,4}[(\[]?([A-G])[)\].:、]", re.MULTILINE)
+# Options with their text: "A. ①② B. ①③".
+_OPTION_LABEL = re.compile(r"(?<![^\s(])([A-G])[.:)](?=\s?[^\s.,:;。、A-G])")
+_LINE = re.compile(r"[^\n\x1e]++")
+_BRACKETED = re.compile(r"\((?<![A-Za-z0-9]\()\s?([A-Za-z])\s?\)")
+_ANSWER_WORDS = re.compile(
+    r"\s{0,4}(?:(?:应该?|我|是|为|选择?|选项|项|:|=|the|option|is)\s{0,2}){0,4}", re.IGNORECASE
+)
+
+
+def read_part(source: SourceText, letters: str) -> Reading | None:
+    """Read the answer to one question from *source*, or None where there is none."""
+    return _first((tagged, *_UNTAGGED), source, letters)
+
+
+def _first(steps: Sequence[Step], source: SourceText, letters: str) -> Reading | None:
+    return next((reading for step in steps if (reading := step(source, letters))), None)
+
+
+def tagged(source: SourceText, letters: str) -> Reading | None:
+    """The last answer field; an empty one, or one without a letter, is no answer."""
+    for tag in reversed(find_tags(source.text)[-_MOST_TAGS:]):
+        reading = read_tag(source, tag, letters)
+        if reading.letters or not tag.boxed:
+            return reading
+    return None
+
+
+def read_tag(source: SourceText, tag: Tag, letters: str) -> Reading:
+    """What one answer field holds; a reading without letters where it holds none."""
+    end = tag.content_end if tag.closed else _first_lines(source.text, tag, letters)
+    content = source.part(tag.content_start, end)
+    inner = _first(_IN_TAG, content, letters)
+    number = OWN_NUMBER.match(content.text) if inner is None else None
+    if number:
+        inner = _first(_IN_TAG, content.part(number.end(), len(content.text)), letters)
+    method = "boxed" if tag.boxed else "tag"
+    if inner is None:
+        span = source.span(tag.start, max(tag.content_start, tag.start + 1))
+        return Reading((), span, method, "blank", 0.0)
+    span = (source.span(tag.start, tag.start + 1)[0], inner.span[1])
+    pattern = f"{method}.{inner.pattern}"
+    return replace(inner, span=span, method=method, pattern=pattern, confidence=1.0)
+
+
+def _first_lines(text: str, tag: Tag, letters: str) -> int:
+    """End of the first line with content, and of the lines of bare letters after it."""
+    bare = _bare_letters(letters)
+    position, end, seen = tag.content_start, tag.content_start, False
+    for line in text[tag.content_start : tag.content_end].splitlines(keepends=True):
+        position += len(line)
+        if seen and not bare.fullmatch(line):
+            break
+        end, seen = position, seen or bool(line.strip())
+    return end
+
+
+@lru_cache(maxsize=64)
+def _bare_letters(letters: str) -> re.Pattern[str]:
+    few = re.escape(letters)
+    return re.compile(rf"(?:{_MARGIN}|[{few}]|(?<![a-z])[{few.lower()}](?![a-z]))*+")
+
+
+def whole(source: SourceText, letters: str) -> Reading | None:
+    """Nothing but letters: "b", "(C)", "A、C", "AC"; small letters if all are small."""
+    if not _may_be_whole(letters).fullmatch(source.text):
+        return None
+    text = _BESIDE.sub(lambda match: " " * len(match[0]), source.text)
+    undecided = bool(_OR.search(text))
+    text = _OR.sub(lambda match: " " * len(match[0]), text)
+    for alphabet in (letters, letters.lower()):
+        group = re.escape(alphabet)
+        if not re.fullmatch(rf"{_MARGIN}*+(?:[{group}]{_MARGIN}*+)++", text):
+            continue
+        found = list(re.finditer(f"[{group}]", text))
+        # No item has so many sub-questions that more places would be asked for.
+        is_key = alphabet.islower() and JSON_KEY_RIGHT.match(text, found[0].end())
+        if is_key or len(found) > _MOST_PLACES:
+            return None
+        names = tuple(match[0].upper() for match in found)
+        span = source.span(found[0].start(), found[-1].end())
+        places = tuple(source.span(*match.span()) for match in found)
+        return Reading(names, span, "whole_output", "whole", 0.95, undecided, places)
+    return None
+
+
+def alone(source: SourceText, letters: str) -> Reading | None:
+    """What ``whole`` reads for one question; "aaa!" in small letters is no answer."""
+    reading = whole(source, letters)
+    return None if reading and _SMALL_REPEATED.search(source.text) else reading
+
+
+@lru_cache(maxsize=64)
+def _may_be_whole(letters: str) -> re.Pattern[str]:
+    """Matches every text that ``whole`` reads: of these characters alone; fails at the first other.
+
+    The characters of ``_MARGIN``, ``_BESIDE`` and ``_OR``, and *letters*.
+    """
+    words = "以及和与吧选项择应该是或者" + "".join(
+        sorted(set("andbothoptionschoicesclearlydefinitelyor"))
+    )
+    others = re.escape(letters + letters.lower())
+    return re.compile(rf"(?:{_MARGIN}|[+/{words}{others}])*+", re.IGNORECASE)
+
+
+def opening(source: SourceText, letters: str) -> Reading | None:
+    """The letters a field begins with: "C选项。因为A错", "A、B、C、D都是正确的"."""
+    listed = tuple(dict.fromkeys(_OPTION_LABEL.findall(source.text)))
+    if len(listed) > 1 and set(listed) <= set(letters):
+        return Reading(listed, source.span(0, len(source.text)), "opening", "option_list", 0.9)
+    rejected = _all_rejected(source, letters)
+    if rejected:
+        return rejected
+    start = _ANSWER_WORDS.match(source.text)
+    begin = start.end() if start else 0
+    mention = find_mentions(source.text, letters).first()
+    if mention is None or mention.start > begin or mention.stance is Stance.REJECTED:
+        return None
+    if _is_word(source.text, mention):
+        return None
+    return _with_siblings(source, from_mention(source, mention, "opening", 0.9), mention, letters)
+
+
+def _all_rejected(source: SourceText, letters: str) -> Reading | None:
+    """A reading that leaves everything open where every option is called wrong at once."""
+    for mention in find_mentions(source.text, letters):
+        every = mention.stance is Stance.REJECTED and set(letters) <= set(mention.letters)
+        if every and p.REJECTED_RIGHT.match(source.text, mention.end):
+            return replace(from_mention(source, mention, "rejection", 0.5), undecided=True)
+    return None
+
+
+def _is_word(text: str, mention: Mention) -> bool:
+    """True for the article in "A careful reading", which is no option."""
+    following = text[mention.end : mention.end + 2]
+    return bool(re.match(r"\s[A-Za-z]", following)) and mention.letters == ("A",)
+
+
+def committed(source: SourceText, letters: str) -> Reading | None:
+    """The last commitment ("故选C", "the answer is C") that nothing takes back.
+
+    A question that is written once more with its options is none.
+    """
+    chosen = find_mentions(source.text, letters).commitments_from_the_end()
+    meant = (m for m in chosen if not names_all_options(source.text, m.places[0], letters))
+    last = next(meant, None)
+    if last is None:
+        return None
+    reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
+    if _wavers(source.text, last, meant):
+        return replace(reading, undecided=True)
+    return _with_siblings(source, reading, last, letters)
+
+
+def _with_siblings(source: SourceText, reading: Reading, mention: Mention, letters: str) -> Reading:
+    """*reading* of the last letter of *mention* and the options listed after it."""
+    place = mention.places[-1]
+    others = also_listed(source.text, place, place + 1, letters)
+    if not others:
+        return reading
+    return replace(reading, letters=tuple(dict.fromkeys((*mention.letters, *others))), places=())
+
+
+def _all_listed(source: SourceText, letters: str) -> Reading | None:
+    """A reading that leaves everything open where all options stand behind a commitment."""
+    for mention in find_mentions(source.text, letters).commitments_from_the_end():
+        if names_all_options(source.text, mention.places[0], letters):
+            return replace(from_mention(source, mention, "option_list", 0.5), undecided=True)
+    return None
+
+
+def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
+    """True for "可能是A，也可能是B", and where two letters are each called the answer."""
+    called = last.cue == p.THE_ANSWER.name
+    if not called and not p.HEDGE.search(text, last.cue_start, last.start):
+        return False
+    before = next(earlier, None)
+    if before is None or set(before.letters) == set(last.letters):
+        return False
+    if called:
+        return before.cue == last.cue
+    return bool(p.HEDGE.search(text, before.cue_start, before.start))
+
+
+def affirmed(source: SourceText, letters: str) -> Reading | None:
+    """The letters called right and never called wrong ("A错误，C正确").
+
+    Where only some of the others are called wrong, the question may have asked
+    for the wrong one, and nothing is read.
+    """
+    mentions = find_mentions(source.text, letters).capitals()
+    right = [m for m in mentions if m.stance is Stance.AFFIRMED]
+    names = tuple(dict.fromkeys(x for m in right for x in m.letters))
+    rejected = {x for m in mentions if m.stance is Stance.REJECTED for x in m.letters}
+    spoken_against = rejected | {
+        x for m in mentions if m.stance is Stance.FAULTED for x in m.letters
+    }
+    others = {x for m in mentions for x in m.letters} - set(names)
+    if not names or spoken_against & set(names) or (rejected and spoken_against < others):
+        return None
+    span = source.span(right[0].start, right[-1].end)
+    undecided = any(m.undecided for m in right)
+    return Reading(names, span, "affirmation", "affirmed", 0.7, undecided)
+
+
+def lone_line(source: SourceText, letters: str) -> Reading | None:
+    """The first or the last line is a lone letter or list; if both are, they must agree.
+
+    Before the first one may stand the number of the question ("41. D").
+    """
+    lines = [match.span() for match in _LINE.finditer(source.text) if match[0].strip()]
+    ends = dict.fromkeys([lines[0], lines[-1]]) if lines else {}
+    found = [reading for line in ends if (reading := alone(source.part(*line), letters))]
+    number = OWN_NUMBER.match(source.text, *lines[0]) if len(ends) > 1 else None
+    if number and len(found) == 1:
+        opened = alone(source.part(number.end(), lines[0][1]), letters)
+        found = [opened, *found] if opened else found
+    if not found:
+        return None
+    last = found[-1]
+    names = tuple(dict.fromkeys(letter for reading in found for letter in reading.letters))
+    undecided = last.undecided or set(names) != set(last.letters)
+    return Reading(names, last.span, "lone_line", "lone_line", 0.8, undecided)
+
+
+def leading(source: SourceText, letters: str) -> Reading | None:
+    """The output opens with its answer ("B. 因为…"), and is no list of the options."""
+    match = _LEADING.match(source.text)
+    if match is None or match["letter"].upper() not in letters:
+        return None
+    if match["letter"].islower() and JSON_KEY_RIGHT.match(source.text, match.end("letter")):
+        return None
+    if len(set(_OPTION_LINE.findall(source.text))) > 1:
+        return None
+    mention = find_mentions(source.text, letters).first()
+    if mention is None or mention.start > match.start("letter"):
+        return None
+    if mention.stance is Stance.REJECTED:
+        return None
+    return from_mention(source, mention, "leading", 0.6)
+
+
+def bracketed(source: SourceText, letters: str) -> Reading | None:
+    """The only letter that stands in brackets and is not ruled out ("... shows (C)")."""
+    given = [match for match in _BRACKETED.finditer(source.text) if match[1].upper() in letters]
+    if not given:
+        return None
+    out = [m for m in find_mentions(source.text, letters) if m.stance is Stance.REJECTED]
+    kept = [
+        match
+        for match in given
+        if not any(mention.start <= match.start() < mention.end for mention in out)
+    ]
+    if len({match[1].upper() for match in kept}) != 1:
+        return None
+    letter = kept[-1][1].upper()
+    return Reading((letter,), source.span(*kept[-1].span()), "bracketed", "bracketed", 0.5)
+
+
+def from_mention(source: SourceText, mention: Mention, method: str, confidence: float) -> Reading:
+    """The reading of one mention; its evidence begins with the wording before it."""
+    return Reading(
+        letters=mention.letters,
+        span=source.span(mention.cue_start, mention.end),
+        method=method,
+        pattern=mention.cue or method,
+        confidence=confidence,
+        undecided=mention.undecided,
+        places=tuple(source.span(place, place + 1) for place in mention.places),
+    )
+
+
+_IN_TAG: tuple[Step, ...] = (alone, opening, committed, affirmed, bracketed)
+_UNTAGGED: tuple[Step, ...] = (
+    *(alone, before_analysis, committed, affirmed, lone_line, leading, bracketed),
+    *(_all_rejected, _all_listed),
+)

@@ -1,0 +1,197 @@
+"""How a run's objective rate moves from ``published`` to ``strict``, response by response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from evaluations.models import Response, Run
+from evaluations.reading.rules.scoring.ablation import (
+    Evidence,
+    MovedItem,
+    Movement,
+    PolicyScore,
+    Reason,
+    ScoredItem,
+    Step,
+    movements,
+    steps_of,
+)
+from evaluations.reading.rules.scoring.objective import has_key
+from evaluations.reading.rules.scoring.policies import Policy
+from questions.rules.vocabulary import ItemStatus, Part
+
+CONTEXT = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """Both rates of a run, the reasons between them, and the responses that moved."""
+
+    published: tuple[Decimal, Decimal]
+    strict: tuple[Decimal, Decimal]
+    responses: int
+    movements: tuple[Movement, ...]
+    items: tuple[MovedItem, ...]
+
+    @property
+    def published_rate(self) -> Fraction | None:
+        """Points of full marks under ``published``; None of nothing."""
+        return _rate(*self.published)
+
+    @property
+    def strict_rate(self) -> Fraction | None:
+        """The same under ``strict``."""
+        return _rate(*self.strict)
+
+    @property
+    def change(self) -> Fraction | None:
+        """The difference of the rates."""
+        before, after = self.published_rate, self.strict_rate
+        return None if before is None or after is None else after - before
+
+    def because_of(self, reason: Reason | None) -> list[MovedItem]:
+        """The responses that moved for *reason*, or all."""
+        if reason is None:
+            return list(self.items)
+        return [one for one in self.items if any(step.reason is reason for step in one.steps)]
+
+
+def ablation(run: Run) -> Ablation:
+    """The objective responses of *run* under both policies; two readings of its scores.
+
+    Items that a person excluded take part under neither policy.
+    """
+    scores = {policy: _scores(run, policy) for policy in Policy}
+    moved, steps = [], []
+    points, full = Decimal(0), Decimal(0)
+    strict_points, strict_full = Decimal(0), Decimal(0)
+    rows = _responses(run)
+    for row in rows:
+        published = scores[Policy.PUBLISHED].get(row["pk"])
+        strict = scores[Policy.STRICT].get(row["pk"])
+        if not has_key(_published_key(row)):
+            published = None
+        item = _item(row, published, strict)
+        if published is not None:
+            points, full = points + published.points, full + item.full
+        if strict is not None and item.counts_strictly:
+            strict_points, strict_full = strict_points + strict.points, strict_full + item.full
+        if len(item.key) == len(item.sub_marks) and (own := steps_of(item)):
+            steps.append(own)
+            moved.append(_moved(row, item, published, strict, own))
+    return Ablation(
+        published=(points, full),
+        strict=(strict_points, strict_full),
+        responses=len(rows),
+        movements=tuple(movements(points, full, steps)),
+        items=tuple(moved),
+    )
+
+
+def _responses(run: Run) -> list[dict[str, Any]]:
+    asked = Response.objects.filter(run=run, question__part=Part.OBJECTIVE).exclude(
+        question__status=ItemStatus.EXCLUDED
+    )
+    return list(
+        asked.order_by("question__task__slug", "question__position", "repeat").values(
+            *("pk", "public_id", "repeat", "question__external_id", "question__status"),
+            *("question__task__slug", "question__task__dataset__slug", "question__subject"),
+            *("revision__question_type", "revision__answer_key", "revision__published_key"),
+            "revision__sub_marks",
+        )
+    )
+
+
+def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
+    """Return the current score of each response under *policy*."""
+    score = Response.score_field(policy)
+    rows = Response.objects.filter(run=run, **{f"{score}__isnull": False})
+    columns = ("answers", "outcome", "method", "pattern", "spans")
+    found = {}
+    for response, points, *read in rows.values_list(
+        "pk", f"{score}__points", *(f"{score}__extraction__{name}" for name in columns)
+    ):
+        answers, outcome, method, pattern, spans = read
+        found[response] = Evidence(tuple(answers), outcome, method, pattern, points, spans)
+    return found
+
+
+def _item(row: dict[str, Any], published: Evidence | None, strict: Evidence | None) -> ScoredItem:
+    return ScoredItem(
+        dataset=row["question__task__dataset__slug"],
+        subject=row["question__subject"],
+        question_type=row["revision__question_type"],
+        key=_published_key(row),
+        sub_marks=tuple(map(Decimal, row["revision__sub_marks"])),
+        published=_score(published),
+        strict=_score(strict),
+        left_out=row["question__status"] == ItemStatus.QUARANTINED,
+    )
+
+
+def _published_key(row: dict[str, Any]) -> tuple[str, ...]:
+    own = row["revision__published_key"]
+    return tuple(row["revision__answer_key"] if own is None else own)
+
+
+def _score(evidence: Evidence | None) -> PolicyScore | None:
+    if evidence is None:
+        return None
+    return PolicyScore(evidence.answers, evidence.outcome, evidence.points)
+
+
+def _moved(
+    row: dict[str, Any],
+    item: ScoredItem,
+    published: Evidence | None,
+    strict: Evidence | None,
+    steps: list[Step],
+) -> MovedItem:
+    return MovedItem(
+        response=row["pk"],
+        public_id=row["public_id"],
+        task=row["question__task__slug"],
+        external_id=row["question__external_id"],
+        repeat=row["repeat"],
+        key=item.key,
+        full=item.full,
+        published=published,
+        strict=strict,
+        steps=tuple(steps),
+    )
+
+
+def quotations(items: Sequence[MovedItem]) -> dict[int, dict[str, str]]:
+    """By response: the words that each policy read, for one page of *items*; one query."""
+    texts = dict(
+        Response.objects.filter(pk__in=[one.response for one in items]).values_list("pk", "text")
+    )
+    return {
+        one.response: {
+            policy.value: quoted(texts.get(one.response, ""), evidence.spans)
+            for policy, evidence in (
+                (Policy.PUBLISHED, one.published),
+                (Policy.STRICT, one.strict),
+            )
+            if evidence is not None
+        }
+        for one in items
+    }
+
+
+def quoted(text: str, spans: Sequence[Sequence[int] | None]) -> str:
+    """The evidence in *text*, shortened in the middle; without any, the end of *text*."""
+    edges = [edge for span in spans if span for edge in span]
+    if not edges:
+        words = " ".join(text[-4 * CONTEXT :].split())
+        return words if len(words) <= 2 * CONTEXT else f"… {words[-2 * CONTEXT :]}"
+    words = " ".join(text[min(edges) : max(edges)].split())
+    return words if len(words) <= 2 * CONTEXT else f"{words[:CONTEXT]} … {words[-CONTEXT:]}"
+
+
+def _rate(points: Decimal, full: Decimal) -> Fraction | None:
+    return Fraction(points) / Fraction(full) if full else None

@@ -1,0 +1,168 @@
+"""The queue of readings that people check: what waits for whom, why, and in which order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models import AnswerCheck, CheckSample, Response, Run
+from evaluations.models.vocabulary import CheckSource, RunPurpose
+from evaluations.reading.rules.extraction.agreed_checks import agreed
+from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.selectors.answer_checks import (
+    newest_checks,
+    newest_pattern,
+    said_in,
+    taken_readings,
+)
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import ROLE_CAPABILITIES, Capability
+from gradeapp.waiting import Waiting
+from questions.rules.spread import beginning
+
+# Below it the wordings are weak: a letter in brackets, or one that a text begins with.
+LOW_CONFIDENCE = 0.65
+MOST_COUNTED = 1000
+# What nobody has checked yet; the other two sources are about checks.
+FIRST = (
+    CheckSource.MODEL,
+    CheckSource.AMBIGUOUS,
+    CheckSource.LOW,
+    CheckSource.SAMPLE,
+    CheckSource.UNREAD,
+)
+NOTHING_READ = (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChoice:
+    """Which readings come: for one reason or (None) for any of ``FIRST``, of one run or of all."""
+
+    source: CheckSource | None = None
+    run: Run | None = None
+
+
+def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
+    """The responses that wait for *user*, in the order they were given."""
+    found = Response.objects.filter(run__purpose=RunPurpose.ANSWER)
+    if choice.run is not None:
+        found = found.filter(run=choice.run)
+    if choice.source is CheckSource.SECOND:
+        return found.filter(pk__in=_checked_once(user)).order_by("pk")
+    if choice.source is CheckSource.DIFFER:
+        return found.filter(pk__in=_to_settle(user)).order_by("pk")
+    sources = FIRST if choice.source is None else (choice.source,)
+    wanted = Q()
+    for source in sources:
+        wanted |= _because(source)
+    checked = AnswerCheck.objects.filter(response=OuterRef("pk"))
+    return found.filter(wanted, ~Exists(checked)).order_by("pk")
+
+
+def _because(source: CheckSource) -> Q:
+    """Which responses nobody has checked yet belong to *source*."""
+    patterns = newest_pattern(OuterRef("pk"))
+    by_model = Q(Exists(taken_readings().filter(response=OuterRef("pk"))))
+    match source:
+        case CheckSource.MODEL:
+            return by_model
+        case CheckSource.AMBIGUOUS:
+            rows = patterns.filter(outcome=Outcome.AMBIGUOUS)
+        case CheckSource.LOW:
+            rows = patterns.filter(outcome=Outcome.READ, confidence__lt=LOW_CONFIDENCE)
+        case CheckSource.SAMPLE:
+            drawn = CheckSample.responses.through.objects.filter(response=OuterRef("pk"))
+            return Q(Exists(drawn))
+        case _:
+            rows = patterns.filter(outcome__in=NOTHING_READ).exclude(response__text="")
+    return Q(Exists(rows)) & ~by_model
+
+
+def _checked_once(user: User) -> QuerySet[Any, Any]:
+    """Responses that exactly one other person has checked."""
+    counting = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values("response")
+    people = counting.annotate(n=Count("pk"), mine=Count("pk", filter=Q(checker=user)))
+    return people.filter(n=1, mine=0).values("response")
+
+
+def _to_settle(user: User) -> list[int]:
+    """Responses on which people differ, and of which *user* has said nothing."""
+    return [
+        response
+        for response, checks in differences().items()
+        if user.pk not in {check.checker_id for check in checks}
+    ]
+
+
+def differences() -> dict[int, list[AnswerCheck]]:
+    """By response: the checks of people who differ, where no answer leads."""
+    counting = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values("response")
+    several = counting.annotate(n=Count("pk")).filter(n__gt=1).values_list("response", flat=True)
+    checks = newest_checks(list(several))
+    return {key: rows for key, rows in checks.items() if agreed([said_in(r) for r in rows]) is None}
+
+
+def source_of(response: Response, choice: QueueChoice) -> CheckSource:
+    """Why *response* comes to a person under *choice*."""
+    if choice.source is not None:
+        return choice.source
+    for source in FIRST:
+        if Response.objects.filter(_because(source), pk=response.pk).exists():
+            return source
+    return CheckSource.SECOND
+
+
+def counts(user: User, run: Run | None = None) -> Counter[CheckSource]:
+    """How many responses wait for *user* for each reason."""
+    return Counter(
+        {source: waiting(user, QueueChoice(source, run)).count() for source in CheckSource}
+    )
+
+
+def next_waiting(queue: QuerySet[Response], after: int) -> Response | None:
+    """The next response of a queue after the key *after*, then again from the start."""
+    return queue.filter(pk__gt=after).first() or queue.first()
+
+
+def begins_after(queue: QuerySet[Response], user: User) -> int:
+    """The key after which *user* begins, 0 for the start: checkers begin in different places."""
+    roles = [role for role, may in ROLE_CAPABILITIES.items() if Capability.CHECK_ANSWERS in may]
+    people = User.objects.filter(is_active=True, groups__name__in=roles).distinct()
+    share = beginning(people.filter(pk__lt=user.pk).count())
+    keys = queue.values_list("pk", flat=True)
+    first, last = keys.first(), keys.last()
+    # By keys, not by places: to count a long queue takes as long as to read it.
+    return first + int((last - first) * share) if share and first and last else 0
+
+
+def left(queue: QuerySet[Response]) -> tuple[int, bool]:
+    """How many wait in *queue*, counted up to ``MOST_COUNTED``, and whether there are more."""
+    n = queue[: MOST_COUNTED + 1].count()
+    return min(n, MOST_COUNTED), n > MOST_COUNTED
+
+
+def own_last(user: User, before: Response | None = None) -> AnswerCheck | None:
+    """The newest check of *user*, or the newest one before that of *before*; None for none."""
+    own = AnswerCheck.objects.filter(checker=user, followed_by__isnull=True).order_by("pk")
+    if before is not None and (here := own.filter(response=before).first()):
+        own = own.filter(pk__lt=here.pk)
+    return own.last()
+
+
+def own_check(response: Response, user: User) -> AnswerCheck | None:
+    """What *user* says of *response* by now."""
+    rows = response.answer_checks.filter(checker=user, followed_by__isnull=True)
+    return rows.order_by("pk").last()
+
+
+def checks_waiting(user: User) -> Iterator[Waiting]:
+    """Yield the readings that wait for a check by *user*."""
+    if user.may(Capability.CHECK_ANSWERS):
+        unread, _more = left(waiting(user, QueueChoice()))
+        yield Waiting(_("Readings of answers to check"), unread, reverse("checks:overview"))

@@ -1,0 +1,153 @@
+"""What counts of a reading once models and people had their say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, Max, OuterRef, QuerySet
+
+from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
+from evaluations.reading.rules.extraction.agreed_checks import Said, agreed, undecided
+from evaluations.reading.rules.extraction.fallback_reply import METHOD, ReplyStatus
+from evaluations.reading.rules.extraction.outcome import Outcome, Span
+from evaluations.reading.rules.scoring.policies import Policy
+
+PERSON = "person"
+DECIDED = (METHOD, PERSON)
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedReading:
+    """What a model read or people say of a response, which counts instead of the cascade's reading.
+
+    ``answers`` and ``spans`` have one entry a sub-question; a span is None where
+    nobody showed the words. ``method`` is ``model`` or ``person``; ``model_reading`` or
+    ``answer_check`` is the id of the row it rests on, of several checks the newest.
+    """
+
+    answers: tuple[str | None, ...]
+    spans: tuple[Span | None, ...]
+    outcome: Outcome
+    method: str
+    pattern: str
+    confidence: float
+    model_reading: int | None = None
+    answer_check: int | None = None
+
+
+def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
+    """By response, of *responses*: what people say together, else what a model read.
+
+    A model counts where it read an answer; that it found none changes nothing. Of
+    several models the newest counts. Responses of which neither said anything are
+    not in it.
+    """
+    found: dict[int, DecidedReading] = {}
+    for some in batches(responses):
+        readings = taken_readings(some).filter(outcome=Outcome.READ)
+        found |= {one.response_id: _by_model(one) for one in readings.order_by("pk")}
+        for response, checks in newest_checks(some).items():
+            found[response] = _by_people(checks)
+    return found
+
+
+def batches(keys: Collection[int]) -> Iterator[Sequence[int]]:
+    """*keys* in parts that a statement can name."""
+    rows = sorted(set(keys))
+    return (rows[at : at + BATCH] for at in range(0, len(rows), BATCH))
+
+
+def taken_readings(responses: Iterable[int] | None = None) -> QuerySet[ModelReading]:
+    """What models read whose reply was taken: in *responses*, or in all."""
+    found = ModelReading.objects.filter(status=ReplyStatus.TAKEN)
+    return found if responses is None else found.filter(response__in=list(responses))
+
+
+def newest_checks(responses: Iterable[int] | None = None) -> dict[int, list[AnswerCheck]]:
+    """By response: the newest check of each person, in the order they were made."""
+    rows = AnswerCheck.objects.filter(followed_by__isnull=True)
+    if responses is not None:
+        rows = rows.filter(response__in=list(responses))
+    found: dict[int, list[AnswerCheck]] = defaultdict(list)
+    for row in rows.select_related("checker", "extraction", "model_reading").order_by("pk"):
+        found[row.response_id].append(row)
+    return dict(found)
+
+
+def said_in(row: AnswerCheck | ModelReading | Extraction) -> Said:
+    """What *row* says that was answered."""
+    return Said(tuple(row.answers), row.outcome)
+
+
+def looked_at(check: AnswerCheck) -> Extraction | ModelReading:
+    """The reading that the person of *check* had before their eyes."""
+    row = check.extraction or check.model_reading
+    assert row is not None  # a_check_names_one_reading
+    return row
+
+
+def newest_patterns(**chosen: Any) -> QuerySet[Extraction]:
+    """The newest strict reading by patterns of each response that the lookups *chosen* choose."""
+    rows = Extraction.objects.filter(policy=Policy.STRICT, **chosen).exclude(method__in=DECIDED)
+    newest = rows.order_by().values("response").annotate(last=Max("pk")).values("last")
+    return Extraction.objects.filter(pk__in=newest)
+
+
+def newest_pattern(response: OuterRef) -> QuerySet[Extraction]:
+    """The same of one *response* of the statement around it, which may then end early."""
+    rows = Extraction.objects.filter(policy=Policy.STRICT).exclude(method__in=DECIDED)
+    newer = rows.filter(response=OuterRef("response"), pk__gt=OuterRef("pk"))
+    return rows.filter(~Exists(newer), response=response)
+
+
+def reading_to_check(response: Response) -> Extraction | ModelReading | None:
+    """The reading of *response* that a person is shown: a model's, else the patterns'."""
+    by_model = taken_readings([response.pk]).order_by("pk").last()
+    return by_model or newest_patterns(response=response).first()
+
+
+def _by_model(row: ModelReading) -> DecidedReading:
+    return DecidedReading(
+        answers=tuple(row.answers),
+        spans=spans_of(row),
+        outcome=Outcome(row.outcome),
+        method=METHOD,
+        pattern=row.version,
+        confidence=row.confidence,
+        model_reading=row.pk,
+    )
+
+
+def _by_people(checks: Sequence[AnswerCheck]) -> DecidedReading:
+    parts = len(checks[0].answers)
+    said = agreed([said_in(check) for check in checks]) or undecided(parts)
+    return DecidedReading(
+        answers=said.answers,
+        spans=_shown(checks[-1], said),
+        outcome=Outcome(said.outcome),
+        method=PERSON,
+        pattern="",
+        confidence=1.0 if said.outcome == Outcome.READ else 0.0,
+        answer_check=checks[-1].pk,
+    )
+
+
+def _shown(check: AnswerCheck, said: Said) -> tuple[Span | None, ...]:
+    """The words that the reading gave for those answers that people agree with."""
+    row = looked_at(check)
+    rows = list(zip(row.answers, spans_of(row), strict=True))
+    if len(rows) != len(said.answers):
+        return (None,) * len(said.answers)
+    return tuple(
+        span if answer == read and answer is not None else None
+        for answer, (read, span) in zip(said.answers, rows, strict=True)
+    )
+
+
+def spans_of(row: Extraction | ModelReading) -> tuple[Span | None, ...]:
+    """Where the evidence of each sub-answer stands: start and end in the response's text."""
+    return tuple(span and (span[0], span[1]) for span in row.spans)

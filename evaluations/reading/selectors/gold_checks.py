@@ -1,0 +1,51 @@
+"""Whether the present scorer has passed on the keys of a dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
+from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
+from evaluations.reading.rules.scoring.policies import SCORER_VERSION
+from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.tags import Tag
+from questions.models import Dataset, Question
+from questions.rules.vocabulary import Part
+
+# What a passed check is valid for: another reader or scorer has to pass again.
+SCORER = f"{EXTRACTOR_VERSION}+{EXACT_VERSION}+{SCORER_VERSION}"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCheck:
+    """The newest check of a dataset by the present scorer: when, and what it found.
+
+    ``failed`` items are in quarantine or were decided about by a person.
+    """
+
+    at: datetime
+    items: int
+    failed: int
+
+
+def gold_check(slug: str) -> GoldCheck | None:
+    """The newest check of the dataset *slug* by the present scorer; None where there is none.
+
+    A check of other keys does not count: one that looked at fewer or more items
+    than the dataset has now was made before an import.
+    """
+    dataset = Dataset.objects.filter(slug=slug).first()
+    if dataset is None:
+        return None
+    entry = AuditEntry.objects.filter(
+        tag=Tag.GOLDS_CHECKED, target=f"dataset:{dataset.pk}", detail__scorer=SCORER
+    ).first()
+    if entry is None or entry.detail["items"] != objective_items(dataset):
+        return None
+    return GoldCheck(entry.at, entry.detail["items"], entry.detail["failed"])
+
+
+def objective_items(dataset: Dataset) -> int:
+    """How many items of *dataset* are scored by rule."""
+    return Question.objects.filter(task__dataset=dataset, part=Part.OBJECTIVE).count()

@@ -1,0 +1,90 @@
+"""Reading runs in which a model reads answers: what it may be asked, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from evaluations.models import Job, ModelReading, Response, Run
+from evaluations.models.vocabulary import JobStatus, RunPurpose
+from evaluations.reading.rules.extraction.fallback_reply import Asked, ReplyStatus
+from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.selectors.answer_checks import newest_patterns
+from questions.models import QuestionRevision
+from questions.rules.vocabulary import OBJECTIVE_TYPES, QuestionType
+
+# What was cut off says no more to a model: the rest might have been another answer.
+ASKED_ABOUT = (Outcome.NO_ANSWER, Outcome.AMBIGUOUS, Outcome.REFUSED)
+SHOWN = 50
+BY_PLACE = ("response__question__task__slug", "response__question__position")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadByModel:
+    """What became of the replies of a run that reads: taken, of those with an answer, not taken.
+
+    ``not_taken`` are the first of those that were refused, each with its response.
+    """
+
+    taken: int
+    answers: int
+    refused: int
+    not_taken: tuple[ModelReading, ...]
+
+    @property
+    def found_none(self) -> int:
+        """Replies that were taken and say that there is no one answer."""
+        return self.taken - self.answers
+
+
+def unread_responses(run: Run) -> QuerySet[Response]:
+    """The responses of *run* that no pattern reads and no model was asked about yet.
+
+    Empty responses are not among them, nor those that people have checked. A call
+    that failed for good may be asked again: nothing is paid for twice.
+    """
+    open_ = newest_patterns(response__run=run).filter(outcome__in=ASKED_ABOUT)
+    asked = Job.objects.filter(response=OuterRef("pk"), run__purpose=RunPurpose.READ).exclude(
+        status=JobStatus.FAILED
+    )
+    return (
+        Response.objects.filter(
+            ~Exists(asked),
+            pk__in=open_.values("response"),
+            revision__question_type__in=OBJECTIVE_TYPES,
+            answer_checks=None,
+        )
+        .exclude(text="")
+        .order_by("pk")
+    )
+
+
+def asked_of(revision: QuestionRevision) -> Asked:
+    """What an answer to *revision* may be; no letters for an exact answer."""
+    kind = revision.question_type
+    if kind == QuestionType.EXACT_ANSWER:
+        return Asked(kind, "", revision.sub_answers)
+    usual = "ABCDEFG" if kind == QuestionType.FIVE_OUT_OF_SEVEN else "ABCD"
+    return Asked(kind, revision.letters or usual, revision.sub_answers)
+
+
+def read_by_model(run: Run) -> ReadByModel | None:
+    """What became of the replies of *run*; None for a run that does not read."""
+    if run.purpose != RunPurpose.READ:
+        return None
+    found = ModelReading.objects.filter(run=run)
+    counts = dict(found.order_by().values_list("status").annotate(n=Count("pk")))
+    refused = found.exclude(status=ReplyStatus.TAKEN).select_related("response__question__task")
+    taken = counts.pop(ReplyStatus.TAKEN, 0)
+    return ReadByModel(
+        taken=taken,
+        answers=found.filter(status=ReplyStatus.TAKEN, outcome=Outcome.READ).count(),
+        refused=sum(counts.values()),
+        not_taken=tuple(refused.order_by(*BY_PLACE)[:SHOWN]),
+    )
+
+
+def reading_runs(run: Run) -> QuerySet[Run]:
+    """The runs in which models read answers of *run*, the newest first."""
+    return Run.objects.filter(judged_run=run, purpose=RunPurpose.READ).order_by("-pk")

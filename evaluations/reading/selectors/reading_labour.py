@@ -1,0 +1,147 @@
+"""Who read the answers of a run: patterns, mined patterns, a model, people, or nobody."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Run
+from evaluations.models.vocabulary import CheckSource, RunPurpose
+from evaluations.reading.rules.extraction.agreed_checks import Said
+from evaluations.reading.rules.extraction.fallback_reply import METHOD
+from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reading.selectors.answer_checks import (
+    PERSON,
+    decided_readings,
+    newest_patterns,
+    said_in,
+    taken_readings,
+)
+from evaluations.statistics.figure import Figure
+from evaluations.statistics.intervals import share
+
+PATTERN, MINED, UNREAD = "pattern", "mined", "unread"
+READERS = (PATTERN, MINED, METHOD, PERSON, UNREAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Labour:
+    """Of how many answers of *run* which reader gave the reading that counts.
+
+    A reading that people only confirmed is its reader's; what they corrected or
+    found where nobody had read anything is theirs. ``checked`` of them were looked
+    at by a person, ``corrected`` of these were read otherwise before.
+    """
+
+    run: Run
+    by: Counter[str]
+    checked: int
+    corrected: int
+
+    @property
+    def total(self) -> int:
+        """All answers that were looked at by rule."""
+        return self.by.total()
+
+    @property
+    def spared(self) -> int:
+        """Answers that no person had to look at."""
+        return self.total - self.checked
+
+    def share(self, reader: str) -> float | None:
+        """The share of one of ``READERS``, 0 to 1; None where there are no answers."""
+        return self.by[reader] / self.total if self.total else None
+
+
+def read_runs() -> QuerySet[Run]:
+    """The runs with answers that were read by rule, the newest first."""
+    read = Extraction.objects.filter(policy=Policy.STRICT).order_by().values("response__run")
+    return (
+        Run.objects.filter(purpose=RunPurpose.ANSWER, pk__in=read)
+        .select_related("language_model", "dataset")
+        .order_by("-pk")
+    )
+
+
+def labour(runs: Sequence[Run]) -> list[Labour]:
+    """Who read the answers of each of *runs*, in their order."""
+    return [_labour(run) for run in runs]
+
+
+def _labour(run: Run) -> Labour:
+    patterns = newest_patterns(response__run=run)
+    grouped = patterns.order_by().values_list("outcome", "method").annotate(n=Count("pk"))
+    by: Counter[str] = Counter()
+    for outcome, method, n in grouped:
+        by[_reader(outcome, method)] += n
+    checks = AnswerCheck.objects.filter(response__run=run, followed_by__isnull=True)
+    read = ModelReading.objects.filter(response__run=run)
+    touched = {*checks.values_list("response", flat=True), *read.values_list("response", flat=True)}
+    before = {row.response_id: row for row in patterns.filter(response__in=list(touched))}
+    models = {row.response_id: said_in(row) for row in taken_readings(touched).order_by("pk")}
+    for response, decided in decided_readings(touched).items():
+        if (row := before.get(response)) is None:
+            continue
+        by[_reader(row.outcome, row.method)] -= 1
+        said = Said(decided.answers, decided.outcome)
+        by[_decider(said, row, models.get(response))] += 1
+    corrected = checks.filter(confirmed=False).values("response").distinct().count()
+    return Labour(run, +by, checks.values("response").distinct().count(), corrected)
+
+
+def _reader(outcome: str, method: str) -> str:
+    if outcome != Outcome.READ:
+        return UNREAD
+    return MINED if method == MINED else PATTERN
+
+
+def _decider(said: Said, pattern: Extraction, model: Said | None) -> str:
+    """Who was the first to read what counts."""
+    if said.outcome != Outcome.READ:
+        return UNREAD
+    if said == said_in(pattern):
+        return _reader(pattern.outcome, pattern.method)
+    return METHOD if said == model else PERSON
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFound:
+    """What people found in a random sample: how often the pattern's reading was wrong."""
+
+    sample: CheckSample
+    checked: int
+    wrong: int
+
+    @property
+    def rate(self) -> Figure:
+        """The share of wrong readings among those checked, with Wilson's interval."""
+        return share(self.wrong, self.checked)
+
+
+def samples(runs: Sequence[Run]) -> list[SampleFound]:
+    """The samples drawn from *runs*, the newest first."""
+    newest = Q(responses__answer_checks__followed_by__isnull=True)
+    looked = newest & Q(responses__answer_checks__isnull=False)
+    wrong = looked & Q(responses__answer_checks__confirmed=False)
+    rows: QuerySet[Any] = (
+        CheckSample.objects.filter(run__in=runs)
+        .select_related("run__language_model", "created_by")
+        .annotate(
+            looked=Count("responses", filter=looked, distinct=True),
+            wrong=Count("responses", filter=wrong, distinct=True),
+        )
+    )
+    return [SampleFound(row, row.looked, row.wrong) for row in rows]
+
+
+def by_source() -> dict[str, tuple[int, int]]:
+    """By reason: how many checks people made, and how many of them were corrections."""
+    rows = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values_list("source")
+    counted = rows.annotate(n=Count("pk"), wrong=Count("pk", filter=Q(confirmed=False)))
+    found = {source: (n, wrong) for source, n, wrong in counted}
+    return {source.value: found.get(source.value, (0, 0)) for source in CheckSource}

@@ -1,0 +1,143 @@
+"""Corrections as cases: what people corrected is held against the readers of today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
+from evaluations.reading.rules.extraction.agreed_checks import Said, agreed
+from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.selectors.answer_checks import batches, looked_at, newest_checks, said_in
+from evaluations.reading.selectors.model_reading import asked_of
+from evaluations.reading.services.case_check import CaseReport, FailedCase, failures
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput
+from questions.rules.vocabulary import CHOICE_TYPES
+
+Case = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionReport:
+    """The corrections, and those that today's reader does not read as people do."""
+
+    cases: tuple[Case, ...]
+    failed: tuple[FailedCase, ...]
+
+    @property
+    def total(self) -> int:
+        """How many corrections there are."""
+        return len(self.cases)
+
+    @property
+    def right(self) -> int:
+        """How many of them the patterns of today read as people do."""
+        return len(self.cases) - len(self.failed)
+
+
+def corrections() -> Iterator[Case]:
+    """A case for each response on which people agree and a reading said otherwise.
+
+    In the shape of ``check_cases``, in the order of the responses; they hold the
+    response, and neither its model nor who checked it. Choice items only.
+    """
+    corrected = AnswerCheck.objects.filter(confirmed=False, followed_by__isnull=True)
+    keys = corrected.order_by().values_list("response", flat=True)
+    for some in batches(list(keys)):
+        rows = Response.objects.filter(
+            pk__in=some, revision__question_type__in=CHOICE_TYPES
+        ).select_related("revision")
+        checks = newest_checks(some)
+        for response in rows.order_by("pk"):
+            said = agreed([said_in(check) for check in checks[response.pk]])
+            if said is not None and (before := _read_before(checks[response.pk], said)):
+                yield _case(response, said, before)
+
+
+def _read_before(checks: list[AnswerCheck], said: Said) -> str:
+    """The reading that was corrected, in words; "" where each says the same as people do."""
+    for row in map(looked_at, checks):
+        was = said_in(row)
+        if was != said:
+            letters = " ".join(one or "-" for one in was.answers)
+            return (
+                f"{letters if was.outcome == Outcome.READ else was.outcome} by {_version_of(row)}"
+            )
+    return ""
+
+
+def _version_of(row: Extraction | ModelReading) -> str:
+    return row.version if isinstance(row, ModelReading) else row.reader_version
+
+
+def _case(response: Response, said: Said, before: str) -> Case:
+    asked = asked_of(response.revision)
+    read = said.outcome == Outcome.READ
+    case: Case = {
+        "kind": asked.question_type,
+        "letters": asked.letters,
+        "parts": asked.parts,
+        "output": response.text,
+        "expect": {"answer": list(said.answers)} if read else {"outcome": said.outcome},
+        "note": f"response {response.public_id}, was read as {before}",
+    }
+    return case | ({"truncated": True} if response.finish_reason == "length" else {})
+
+
+def check_corrections() -> CorrectionReport:
+    """What the patterns of today say of every correction."""
+    cases = tuple(corrections())
+    return CorrectionReport(cases, tuple(failures(cases)))
+
+
+def case_report() -> CaseReport:
+    """The corrections as ``check_cases`` reports a file; refuses where there is none."""
+    report = check_corrections()
+    if not report.total:
+        raise BadInput(_("Nobody has corrected a reading yet."))
+    return CaseReport(report.total, report.failed)
+
+
+def cases_text(cases: list[Case]) -> str:
+    """*cases* as the text of a file for ``check_cases``: a JSON list, UTF-8."""
+    return json.dumps(cases, ensure_ascii=False, indent=1) + "\n"
+
+
+@transaction.atomic
+def write_corrections(path: Path, *, acting_user: User | None) -> int:
+    """Write every correction to *path*; how many. Raises BadInput where it cannot be written."""
+    cases = list(corrections())
+    if not cases:
+        raise BadInput(_("Nobody has corrected a reading yet."))
+    try:
+        path.write_text(cases_text(cases), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            _("“%(path)s” cannot be written: %(reason)s.")
+            % {"path": path, "reason": error.strerror}
+        ) from error
+    _note(len(cases), acting_user)
+    return len(cases)
+
+
+@transaction.atomic
+def take_corrections(*, acting_user: User) -> str:
+    """The text of the file for somebody who takes it away, with a note in the audit trail."""
+    cases = list(corrections())
+    _note(len(cases), acting_user)
+    return cases_text(cases)
+
+
+def _note(n: int, acting_user: User | None) -> None:
+    newest = AnswerCheck.objects.filter(confirmed=False).order_by("pk").last()
+    if newest is not None:
+        record(Tag.CORRECTIONS_EXPORTED, newest, actor=acting_user, cases=n)

@@ -1,0 +1,159 @@
+"""Saving what a person says that an examinee answered, and drawing samples to be checked."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Response, Run
+from evaluations.models.vocabulary import CheckSource
+from evaluations.reading.rules.extraction.agreed_checks import Said
+from evaluations.reading.rules.extraction.fallback_reply import answers_fit
+from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reading.selectors.answer_check_queue import own_check
+from evaluations.reading.selectors.answer_checks import newest_patterns, said_in
+from evaluations.reading.selectors.model_reading import asked_of
+from evaluations.reading.services.scoring import score_responses
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+
+MOST_DRAWN = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCheck:
+    """The stored check; ``repeated`` when the same request had stored it before."""
+
+    check: AnswerCheck
+    repeated: bool = False
+
+
+def save_check(
+    response: Response,
+    checker: User,
+    *,
+    seen: Extraction | ModelReading,
+    said: Said,
+    source: CheckSource,
+    key: uuid.UUID,
+    based_on: int = 0,
+) -> SavedCheck:
+    """Store that *checker*, who looked at the reading *seen*, says *said*; the score follows.
+
+    *based_on* is the number of the own check that the page showed, 0 for none: a
+    second one follows it. The same *key* is the same check. Raises BadInput for
+    what cannot be an answer to the item, Conflict where the page was old.
+    """
+    _check_fits(response, said)
+    try:
+        with transaction.atomic():
+            # Also keeps the same person in two windows from saving twice.
+            Response.objects.select_for_update(of=("self",)).get(pk=response.pk)
+            if earlier := AnswerCheck.objects.filter(key=key).first():
+                return SavedCheck(_same(earlier, response, checker, said), repeated=True)
+            own = own_check(response, checker)
+            if (own.number if own else 0) != based_on:
+                raise _stale()
+            check = _store(response, checker, seen, said, source, key, own)
+            score_responses([response], policies=[Policy.STRICT])
+            return SavedCheck(check)
+    except IntegrityError as error:
+        raise _stale() from error
+
+
+def _check_fits(response: Response, said: Said) -> None:
+    """Refuse an outcome that there is not, and answers that the item cannot have."""
+    if said.outcome not in list(Outcome):
+        raise BadInput(_("Say what the response answers, or why it answers nothing."))
+    asked = asked_of(response.revision)
+    if said.outcome == Outcome.READ:
+        if not answers_fit(said.answers, asked):
+            raise BadInput(_("Give an answer that this question can have."), code="not_an_answer")
+    elif any(said.answers) or len(said.answers) != asked.parts:
+        raise BadInput(_("Where nothing is answered, no answer can be given."), code="not_unread")
+
+
+def _store(
+    response: Response,
+    checker: User,
+    seen: Extraction | ModelReading,
+    said: Said,
+    source: CheckSource,
+    key: uuid.UUID,
+    own: AnswerCheck | None,
+) -> AnswerCheck:
+    check = AnswerCheck.objects.create(
+        response=response,
+        extraction=seen if isinstance(seen, Extraction) else None,
+        model_reading=seen if isinstance(seen, ModelReading) else None,
+        checker=checker,
+        number=own.number + 1 if own else 1,
+        follows=own,
+        key=key,
+        source=source,
+        answers=list(said.answers),
+        outcome=said.outcome,
+        confirmed=said == said_in(seen),
+    )
+    tag = Tag.ANSWER_CHECKED_AGAIN if own else Tag.ANSWER_CHECKED
+    record(tag, check, actor=checker, response=response.pk, confirmed=check.confirmed)
+    return check
+
+
+def _same(earlier: AnswerCheck, response: Response, checker: User, said: Said) -> AnswerCheck:
+    """What an equal request stored before; another one with its key is refused."""
+    if (earlier.response_id, earlier.checker_id) != (response.pk, checker.pk):
+        raise BadInput(_("Send a new key with a new check."), code="key_used")
+    if said_in(earlier) != said:
+        raise _stale()
+    return earlier
+
+
+def _stale() -> Conflict:
+    return Conflict(
+        _(
+            "You have checked this response in another window meanwhile. "
+            "What you sent now is not saved."
+        ),
+        code="stale_version",
+    )
+
+
+@transaction.atomic
+def draw_sample(
+    run: Run, size: int, *, acting_user: User, random_seed: int | None = None
+) -> CheckSample:
+    """Draw up to *size* readings of patterns of *run* that nobody has checked or drawn yet.
+
+    The same *random_seed* draws the same of the same readings; None takes a new
+    one. Raises BadInput where there is nothing to draw.
+    """
+    if not 1 <= size <= MOST_DRAWN:
+        raise BadInput(_("A sample has from 1 to %(most)d responses.") % {"most": MOST_DRAWN})
+    Run.objects.select_for_update().get(pk=run.pk)
+    among = _drawable(run)
+    if not among:
+        raise BadInput(_("No rule has read an answer of this run that nobody has checked yet."))
+    seed = secrets.randbits(31) if random_seed is None else random_seed
+    drawn = Random(seed).sample(among, min(size, len(among)))
+    sample = CheckSample.objects.create(
+        run=run, random_seed=seed, size=len(drawn), among=len(among), created_by=acting_user
+    )
+    sample.responses.set(drawn)
+    record(Tag.CHECKS_SAMPLED, sample, actor=acting_user, run=run.pk, size=len(drawn), seed=seed)
+    return sample
+
+
+def _drawable(run: Run) -> Sequence[int]:
+    read = newest_patterns(response__run=run).filter(outcome=Outcome.READ)
+    free = read.filter(response__answer_checks=None, response__check_samples=None)
+    return list(free.order_by("response").values_list("response", flat=True))

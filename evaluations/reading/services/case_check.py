@@ -1,0 +1,188 @@
+"""Runs a file of cases through the readers of answers and judges' replies, and the mathematics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from evaluations.judging.rules.judge_reply import read_judge_reply
+from evaluations.reading.rules.extraction.blanks import read_exact_answer
+from evaluations.reading.rules.extraction.cascade import read_answer
+from evaluations.reading.rules.scoring.math_equivalence import equivalent
+from evaluations.reading.rules.scoring.math_text import normal_text
+from gradeapp.common.refusals import BadInput
+
+MAX_FILE_BYTES = 32 * 1024 * 1024
+
+Case = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCase:
+    """A case that was read in another way; *index* counts the cases of the file from 0."""
+
+    index: int
+    expected: object
+    got: object
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """How many cases of a file were read as the file expects."""
+
+    total: int
+    failed: tuple[FailedCase, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """The JSON of INTERFACE."""
+        failed = [
+            {"index": case.index, "expected": case.expected, "got": case.got}
+            for case in self.failed
+        ]
+        return {"total": self.total, "passed": self.total - len(failed), "failed": failed}
+
+
+def check_cases(path: Path) -> CaseReport:
+    """Check each case of *path*: a JSON list of cases, or lists of mathematics cases by name.
+
+    A case is a choice extraction, a judge's reply, a comparison of two answers in
+    mathematics or the extraction of one. Raises BadInput where the file is not
+    such a list; a case that is read in
+    another way is no error but stands in the report.
+    """
+    cases = _cases(path)
+    return CaseReport(len(cases), tuple(failures(cases)))
+
+
+def failures(cases: Iterable[Any]) -> Iterator[FailedCase]:
+    """Those of *cases* that are read in another way; raises BadInput for what is no case."""
+    for index, case in enumerate(cases):
+        try:
+            expected, got = _checker(case)(case)
+        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+            raise BadInput(
+                _("Case %(index)d does not have the shape of a case.") % {"index": index}
+            ) from error
+        if expected != got:
+            yield FailedCase(index, expected, got)
+
+
+def _cases(path: Path) -> list[Any]:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise BadInput(_("“%(path)s” is larger than 32 MB.") % {"path": path})
+        cases = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except OSError as error:
+        raise BadInput(_("There is no file “%(path)s”.") % {"path": path}) from error
+    except UnicodeDecodeError as error:
+        raise BadInput(_("“%(path)s” is not UTF-8 text.") % {"path": path}) from error
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = str(error).split(":")[0]
+        raise BadInput(
+            _("“%(path)s” is not JSON: %(reason)s.") % {"path": path, "reason": reason}
+        ) from error
+    if isinstance(cases, dict) and cases and cases.keys() <= _MATHEMATICS:
+        lists = list(cases.values())
+        cases = [case for one in lists for case in one] if all(map(_is_list, lists)) else None
+    if not isinstance(cases, list) or not cases:
+        raise BadInput(_("“%(path)s” is not a list of cases.") % {"path": path})
+    return cases
+
+
+_MATHEMATICS = frozenset(("equivalence", "extraction"))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+Checker = Callable[[Case], tuple[object, object]]
+
+
+def _checker(case: Case) -> Checker:
+    """What reads *case*, by the keys it has; KeyError for none."""
+    if "gold" in case:
+        return _check_equivalence
+    if "output" in case and "kind" not in case:
+        return _check_exact
+    if "output" in case:
+        return _check_extraction
+    if "reply" in case:
+        return _check_reply
+    raise KeyError("output")
+
+
+def _check_extraction(case: Case) -> tuple[object, object]:
+    """What the case expects, and the same of what was read."""
+    reading = read_answer(
+        case["output"],
+        case["kind"],
+        case["letters"],
+        case["parts"],
+        truncated=case.get("truncated", False),
+    )
+    got = {"answer": list(reading.answers), "outcome": str(reading.outcome)}
+    return _compared(case["expect"], got)
+
+
+def _check_equivalence(case: Case) -> tuple[object, object]:
+    """What was given up is neither equal nor not; the reason is told with it."""
+    compared = equivalent(case["gold"], case["answer"])
+    got = {"equal": compared.equal, "reason": compared.reason}
+    return _compared({key: case[key] for key in ("equal", "reason") if key in case}, got)
+
+
+def _check_exact(case: Case) -> tuple[object, object]:
+    """One answer as text or null, or a list of them for several blanks."""
+    several = "answers" in case
+    expected = case["answers"] if several else [case["answer"]]
+    truncated = case.get("truncated", False)
+    reading = read_exact_answer(case["output"], len(expected), truncated=truncated)
+    same = len(reading.answers) == len(expected) and all(
+        _same_text(want, got) for want, got in zip(expected, reading.answers, strict=True)
+    )
+    shown = list(reading.answers) if several else reading.answers[0]
+    wanted = {"answers" if several else "answer": expected if several else expected[0]}
+    got = {**wanted} if same else {"answers" if several else "answer": shown}
+    if "outcome" in case:
+        wanted["outcome"], got["outcome"] = case["outcome"], str(reading.outcome)
+    return wanted, got
+
+
+def _same_text(expected: str | None, got: str | None) -> bool:
+    """The same text but for its layout, such as spaces and dollars."""
+    if expected is None or got is None:
+        return expected is got
+    return normal_text(expected).replace(" ", "") == normal_text(got).replace(" ", "")
+
+
+def _check_reply(case: Case) -> tuple[object, object]:
+    finish_reason = case.get("finish_reason", "stop")
+    reading = read_judge_reply(case["reply"], Decimal(case["full"]), finish_reason=finish_reason)
+    expected = {key: _plain(case[key]) for key in ("score", "status", "flag") if key in case}
+    flag = case.get("flag")
+    got = {
+        "score": _plain(reading.total),
+        "status": str(reading.status),
+        "flag": flag if flag in reading.flags else ", ".join(reading.flags) or None,
+    }
+    return _compared(expected, got)
+
+
+def _compared(expected: Case, got: Case) -> tuple[object, object]:
+    """Both as the case is written; all that was read where they differ."""
+    if not expected or not expected.keys() <= got.keys():
+        raise KeyError("expect")
+    same = all(got[key] == value for key, value in expected.items())
+    return dict(expected), dict(expected) if same else dict(got)
+
+
+def _plain(value: object) -> object:
+    """Numbers as JSON has them, so that 7.5 and a total of 7.50 are one."""
+    return float(value) if isinstance(value, Decimal | int) else value

@@ -1,0 +1,69 @@
+"""Replies of models that read answers, made into readings.
+
+A reply is stored with its reading in one transaction, and never asked for again:
+what cannot be taken goes to a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evaluations.llm.client import ChatReply
+from evaluations.models import Attempt, Job, ModelReading, Response, Run
+from evaluations.reading.rules.extraction.fallback_reply import (
+    FALLBACK_READER_VERSION,
+    ReplyStatus,
+    read_fallback_reply,
+)
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reading.selectors.answer_checks import newest_patterns
+from evaluations.reading.selectors.model_reading import asked_of
+from evaluations.reading.services.scoring import score_responses
+from gradeapp.common.storable import storable
+
+
+def keep_readings(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
+    """Store what each reply says, or why it is not taken; the jobs that are done with it."""
+    pairs = list(replies)
+    responses = [attempt.job.response_id for attempt, _reply in pairs]
+    rows = newest_patterns(response__in=responses).values_list("response_id", "pk")
+    open_ = dict(rows)
+    known = Response.objects.select_related("revision").in_bulk(responses)
+    ModelReading.objects.bulk_create(
+        _reading(attempt, reply, known[attempt.job.response_id or 0], open_)
+        for attempt, reply in pairs
+    )
+    return [attempt.job for attempt, _reply in pairs]
+
+
+def _reading(
+    attempt: Attempt, reply: ChatReply, response: Response, open_: dict[int, int]
+) -> ModelReading:
+    text = storable(reply.text or reply.refusal)
+    read = read_fallback_reply(
+        text, response.text, asked_of(response.revision), finish_reason=reply.finish_reason
+    )
+    status = ReplyStatus.REFUSED if reply.refusal and not reply.text else read.status
+    made = ModelReading(
+        response=response,
+        run=attempt.job.run,
+        attempt=attempt,
+        extraction_id=open_.get(response.pk),
+        prompt_version=attempt.job.run.run_settings["prompt_version"],
+        version=FALLBACK_READER_VERSION,
+        reply=text,
+        status=status,
+    )
+    if (found := read.extraction) is not None:
+        made.answers = list(found.answers)
+        made.spans = [span and list(span) for span in found.spans]
+        made.outcome, made.confidence = found.outcome, found.confidence
+    return made
+
+
+def score_read(run: Run, responses: Sequence[int] | None = None) -> None:
+    """Score by what *run* read: of *responses* (keys), or all; what is scored so already stays."""
+    rows = Response.objects.filter(model_readings__run=run)
+    if responses is not None:
+        rows = rows.filter(pk__in=responses)
+    score_responses(rows, policies=[Policy.STRICT])

@@ -1,0 +1,107 @@
+"""Letting a model read the answers that no pattern reads: which ones, and the start of its run.
+
+Such readings are paid calls like answers, so they are jobs of a run: budget, stop,
+resume and recovery are those of every run (decision 1).
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models import Endpoint, Job, Response, Run
+from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.reading.selectors.model_reading import unread_responses
+from evaluations.runs.services.frozen import freeze_reading
+from evaluations.runs.services.run_starts import (
+    check_ready,
+    check_told,
+    hashed,
+    planned_once,
+    record_start,
+)
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import BadInput
+
+MOST_ANSWERS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class WantedReading:
+    """At most *limit* unread answers of *run* to be read by a model.
+
+    *shown* is the number of calls that somebody was told; None where nobody was.
+    """
+
+    run: Run
+    endpoint: Endpoint
+    limit: int = MOST_ANSWERS
+    shown: int | None = None
+
+
+def answers_to_read(wanted: WantedReading) -> list[Response]:
+    """The responses, in the order they were given; refuses where there is none."""
+    if wanted.run.purpose != RunPurpose.ANSWER:
+        raise BadInput(_("A model reads the answers of a run that sat an exam."))
+    if not 1 <= wanted.limit <= MOST_ANSWERS:
+        raise BadInput(_("The number of answers is from 1 to %(most)d.") % {"most": MOST_ANSWERS})
+    rows = unread_responses(wanted.run).select_related("revision")
+    if not (found := list(rows[: wanted.limit])):
+        raise BadInput(_("No answer of this run waits to be read by a model."))
+    return found
+
+
+def start_reading(
+    wanted: WantedReading,
+    *,
+    acting_user: User,
+    budget: Decimal | None = None,
+    idempotency_key: str | None = None,
+) -> Run:
+    """Plan a run in which a model reads; a worker does the rest.
+
+    ``budget`` is in the endpoint's currency. The same idempotency key gives the
+    same run, whatever else is asked.
+    """
+    frozen = freeze_reading(wanted.endpoint)
+    run = Run(
+        purpose=RunPurpose.READ,
+        language_model=wanted.endpoint.language_model,
+        endpoint=wanted.endpoint,
+        dataset=wanted.run.dataset,
+        judged_run=wanted.run,
+        run_settings={**frozen.settings, "limit": wanted.limit},
+        fingerprint=frozen.fingerprint,
+        repeats=wanted.run.repeats,
+        status=RunStatus.QUEUED,
+        budget=budget,
+        random_seed=secrets.randbits(63),
+        idempotency_key=hashed(idempotency_key),
+        created_by=acting_user,
+    )
+
+    def plan() -> None:
+        check_ready(wanted.endpoint, budget)
+        # Two who start at once must not pay for the same answers.
+        Run.objects.select_for_update().get(pk=wanted.run.pk)
+        responses = answers_to_read(wanted)
+        check_told(wanted.shown, len(responses))
+        run.run_settings["limit"] = len(responses)
+        run.save()
+        Job.objects.bulk_create((_job(run, response) for response in responses), batch_size=1000)
+        record_start(run, len(responses), reads=wanted.run.pk)
+
+    return planned_once(run, plan)
+
+
+def _job(run: Run, response: Response) -> Job:
+    return Job(
+        run=run,
+        question_id=response.question_id,
+        revision_id=response.revision_id,
+        repeat=response.repeat,
+        response=response,
+    )

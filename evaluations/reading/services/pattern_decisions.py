@@ -1,0 +1,71 @@
+"""A person accepts a pattern, from when on answers are read by it, or retires it."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.models import MinedPattern, PatternDecision, PatternSearch
+from evaluations.models.vocabulary import PatternVerdict
+from evaluations.reading.selectors.reading_patterns import newest_decisions
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+
+LONGEST_NOTE = 200
+
+
+@transaction.atomic
+def accept_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") -> PatternDecision:
+    """Let answers be read by *pattern*; what was scored before keeps its score beside the new.
+
+    Raises Conflict where it counts already, where a later version replaced it, or
+    where another pattern of the same expression counts for the same question type.
+    """
+    _lock()
+    if MinedPattern.objects.filter(replaces=pattern).exists():
+        raise Conflict(_("A later version has replaced this pattern; accept that one."))
+    accepted = _accepted()
+    if pattern.pk in accepted:
+        raise Conflict(_("This pattern is accepted already."))
+    same = MinedPattern.objects.filter(
+        pk__in=accepted, question_type=pattern.question_type, expression=pattern.expression
+    ).first()
+    if same:
+        raise Conflict(
+            _("The same pattern is accepted already under the name %(name)s.") % {"name": same.name}
+        )
+    return _decide(pattern, PatternVerdict.ACCEPTED, acting_user, note)
+
+
+@transaction.atomic
+def retire_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") -> PatternDecision:
+    """Read no answer by *pattern* any more; Conflict where it does not count."""
+    _lock()
+    if pattern.pk not in _accepted():
+        raise Conflict(_("This pattern is not accepted, so there is nothing to retire."))
+    return _decide(pattern, PatternVerdict.RETIRED, acting_user, note)
+
+
+def _lock() -> None:
+    """Let two who decide at once, about whichever pattern, wait for each other."""
+    PatternSearch.objects.select_for_update().order_by("pk").first()
+
+
+def _accepted() -> set[int]:
+    newest = newest_decisions()
+    return {pk for pk, one in newest.items() if one.verdict == PatternVerdict.ACCEPTED}
+
+
+def _decide(
+    pattern: MinedPattern, verdict: PatternVerdict, acting_user: User, note: str
+) -> PatternDecision:
+    if len(note) > LONGEST_NOTE:
+        raise BadInput(_("The note is too long."))
+    decision = PatternDecision.objects.create(
+        pattern=pattern, verdict=verdict, note=note, author=acting_user
+    )
+    tag = Tag.PATTERN_ACCEPTED if verdict == PatternVerdict.ACCEPTED else Tag.PATTERN_RETIRED
+    record(tag, pattern, actor=acting_user, name=pattern.name, expression=pattern.expression)
+    return decision

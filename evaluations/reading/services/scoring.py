@@ -1,0 +1,283 @@
+"""Reads and scores objective responses by rule, and keeps every reading and every score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+
+from evaluations.models import Extraction, ObjectiveScore, Response
+from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
+from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
+from evaluations.reading.rules.extraction.outcome import Extraction as Reading
+from evaluations.reading.rules.scoring.multi_choice_credit import default_partial_credit
+from evaluations.reading.rules.scoring.objective import ObjectiveResult, has_key, score_objective
+from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
+from evaluations.reading.rules.scoring.policies import SCORER_VERSION, Policy, published_rules
+from evaluations.reading.selectors.reading_patterns import PatternSet, accepted_patterns
+from evaluations.reading.selectors.repaired_keys import repaired_keys
+from evaluations.reading.services.readers import (
+    BASIS_COLUMNS,
+    ERROR_TEXT_VERSION,
+    PUBLISHED_VERSIONS,
+    AnswerKey,
+    Basis,
+    Read,
+    StrictReaders,
+    read_published,
+)
+from gradeapp.common.collector import collector_paused
+from questions.models import QuestionRevision
+from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
+
+BATCH = 500
+
+# The readers of today; a score by another one is outdated.
+PRESENT_READERS = (
+    *(EXTRACTOR_VERSION, EXACT_VERSION, ERROR_TEXT_VERSION),
+    *PUBLISHED_VERSIONS.values(),
+)
+
+SEVERAL_ANSWERS = (
+    QuestionType.SEVERAL_QUESTIONS,
+    QuestionType.FIVE_OUT_OF_SEVEN,
+    QuestionType.EXACT_ANSWER,
+)
+
+Counts = Counter[tuple[Policy, str]]
+Keys = Mapping[int, AnswerKey]
+
+
+def score_responses(
+    responses: Iterable[Response], *, policies: Sequence[Policy] = tuple(Policy)
+) -> Counts:
+    """Score the objective ones among *responses* under each of *policies*.
+
+    Append-only and idempotent: a response whose current score of this policy rests on
+    the present reader, scorer, key and decisions is passed over. The result counts the
+    scores that were added, by (policy, outcome). A revision without a key, or whose keys
+    and marks do not fit together, has no score, and under ``published`` none for
+    which no rules are published; reports count these responses as not scored.
+
+    Where a curator repaired a key, ``strict`` scores by the repaired one, also the
+    answers that were given to the same text before, and ``published`` by the
+    published one. Under ``strict`` a person's check of a reading counts before a
+    model's reading, and that before the cascade and the accepted patterns.
+    """
+    counts: Counts = Counter()
+    patterns = accepted_patterns() if Policy.STRICT in policies else PatternSet()
+    iterator = iter(responses)
+    while batch := list(islice(iterator, BATCH)):
+        for policy in policies:
+            keys = answer_keys({response.revision_id for response in batch}, policy)
+            objective = [response for response in batch if response.revision_id in keys]
+            counts += _score_batch(objective, keys, policy, patterns)
+    return counts
+
+
+def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey]:
+    """The keys of the objective ones among *revisions*, by revision."""
+    wanted = set(revisions)
+    repaired = repaired_keys(wanted) if policy is Policy.STRICT else {}
+    rows = QuestionRevision.objects.filter(
+        pk__in=wanted, question__part=Part.OBJECTIVE, question_type__in=OBJECTIVE_TYPES
+    ).values_list(
+        *("pk", "question_type", "letters", "answer_key", "published_key", "sub_marks"),
+        *("question__task__slug", "question__task__dataset__slug", "question__subject"),
+    )
+    keys: dict[int, AnswerKey] = {}
+    for pk, question_type, letters, key, published, marks, task, dataset, subject in rows:
+        rules, repaired_by = None, None
+        if policy is Policy.PUBLISHED:
+            rules = published_rules(dataset, question_type)
+            if rules is None:
+                continue
+            key = key if published is None else published
+        elif pk in repaired:
+            key, repaired_by = repaired[pk].key, repaired[pk].revision
+        fits = len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
+        if has_key(key) and fits:
+            sub_marks = tuple(map(Decimal, marks))
+            keys[pk] = AnswerKey(
+                *(question_type, letters, tuple(key), sub_marks, dataset, task, subject),
+                *(repaired_by, rules),
+            )
+    return keys
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBasis:
+    """What a score was made with: the basis of its reading, the scorer, the key and the rules."""
+
+    reading: Basis
+    key_revision: int | None
+    published_rules: str
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values of the model's columns."""
+        return {
+            **self.reading.columns(),
+            "scorer_version": SCORER_VERSION,
+            "key_revision_id": self.key_revision,
+            "published_rules": self.published_rules,
+        }
+
+
+def score_basis(key: AnswerKey, basis: Basis) -> ScoreBasis:
+    """Return what a score by *key* of a reading with *basis* rests on."""
+    return ScoreBasis(basis, key.revision, key.rules or "")
+
+
+SCORE_COLUMNS = tuple(ScoreBasis(Basis(""), None, "").columns())
+Stored = dict[int, dict[tuple[Any, ...], int]]
+
+
+@collector_paused()
+@transaction.atomic
+def _score_batch(
+    responses: Sequence[Response], keys: Keys, policy: Policy, patterns: PatternSet
+) -> Counts:
+    """Score one batch under one policy and point each response to the score that counts.
+
+    A response whose present score has the present basis is passed over. Rows that
+    another worker added first are used as they are.
+    """
+    stored = _stored_scores(responses, policy)
+    field = f"{Response.score_field(policy)}_id"
+    readers = StrictReaders(responses, patterns) if policy is Policy.STRICT else None
+    reads: dict[int, tuple[Read, AnswerKey]] = {}
+    chosen: dict[int, ScoreBasis] = {}
+    for response in responses:
+        key = keys[response.revision_id]
+        if response.is_error_text:
+            key = replace(key, error_text=True)
+        known = stored.get(response.pk, {})
+        basis = readers.basis_of(response, key) if readers else Basis(key.reader)
+        read = None
+        if basis is None or _row_of(score_basis(key, basis)) not in known:
+            read = readers.read(response, key) if readers else read_published(response, key)
+            basis = read.score_basis
+        wanted = score_basis(key, basis)
+        kept = known.get(_row_of(wanted))
+        if kept is None and read is not None:
+            reads[response.pk] = (read, key)
+        if kept is None or kept != getattr(response, field):
+            chosen[response.pk] = wanted
+    if reads:
+        extractions = _store_readings({pk: read for pk, (read, _key) in reads.items()}, policy)
+        results = {pk: _result(read, key, policy) for pk, (read, key) in reads.items()}
+        ObjectiveScore.objects.bulk_create(
+            _scores(results, extractions, chosen, policy), ignore_conflicts=True
+        )
+    else:
+        results = {}
+    _point_to_scores([one for one in responses if one.pk in chosen], chosen, policy)
+    return Counter((policy, str(result.outcome)) for result in results.values())
+
+
+def _row_of(basis: ScoreBasis) -> tuple[Any, ...]:
+    return tuple(basis.columns().values())
+
+
+def _stored_scores(responses: Iterable[Response], policy: Policy) -> Stored:
+    """Return the ids of the scores of *responses*, by response and by what they rest on."""
+    rows = ObjectiveScore.objects.filter(
+        response__in=[response.pk for response in responses], policy=policy
+    ).values_list("response_id", "pk", *SCORE_COLUMNS)
+    stored: Stored = {}
+    for response, pk, *row in rows.order_by():
+        stored.setdefault(response, {})[tuple(row)] = pk
+    return stored
+
+
+def _point_to_scores(
+    responses: Sequence[Response], chosen: Mapping[int, ScoreBasis], policy: Policy
+) -> None:
+    """Make the score with the chosen basis the current one of each of *responses*."""
+    if not responses:
+        return
+    stored = _stored_scores(responses, policy)
+    field = Response.score_field(policy)
+    for response in responses:
+        setattr(response, f"{field}_id", stored[response.pk][_row_of(chosen[response.pk])])
+    Response.objects.bulk_update(responses, [field])
+
+
+def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
+    if read.outcome == LedgerOutcome.API_ERROR:
+        # No points under either policy; that ``strict`` leaves it out of n is for reports.
+        nothing = tuple(Decimal(0) for _marks in key.sub_marks)
+        full = sum(key.sub_marks, Decimal(0))
+        return ObjectiveResult(Decimal(0), full, nothing, LedgerOutcome.API_ERROR)
+    return score_objective(
+        answers=read.reading.answers,
+        key=key.key,
+        sub_marks=key.sub_marks,
+        question_type=key.question_type,
+        outcome=read.reading.outcome,
+        policy=policy,
+        partial_credit=default_partial_credit(
+            key.question_type, key.dataset, subject=key.subject, policy=policy
+        ),
+    )
+
+
+def _store_readings(reads: Mapping[int, Read], policy: Policy) -> dict[int, int]:
+    """Keep the readings (by response); the id of the one that counts for each response."""
+    # What came first is stored first: the newest reading of a response is the one that counts.
+    rows: list[tuple[int, Reading, str, Basis]] = [
+        (response, read.first, read.first.outcome, Basis(read.basis.reader_version))
+        for response, read in reads.items()
+        if read.first is not None
+    ]
+    rows += [(response, read.reading, read.outcome, read.basis) for response, read in reads.items()]
+    Extraction.objects.bulk_create(
+        (
+            Extraction(
+                response_id=response,
+                policy=policy,
+                answers=list(reading.answers),
+                spans=[span and list(span) for span in reading.spans],
+                outcome=outcome,
+                method=reading.method,
+                pattern=reading.pattern,
+                confidence=reading.confidence,
+                **basis.columns(),
+            )
+            for response, reading, outcome, basis in rows
+        ),
+        ignore_conflicts=True,
+    )
+    kept = Extraction.objects.filter(response__in=list(reads), policy=policy).order_by()
+    by_basis = {
+        (response, tuple(basis)): pk
+        for response, pk, *basis in kept.values_list("response_id", "pk", *BASIS_COLUMNS)
+    }
+    return {
+        response: by_basis[response, tuple(read.basis.columns().values())]
+        for response, read in reads.items()
+    }
+
+
+def _scores(
+    results: dict[int, ObjectiveResult],
+    stored: dict[int, int],
+    chosen: Mapping[int, ScoreBasis],
+    policy: Policy,
+) -> Iterator[ObjectiveScore]:
+    for response, result in results.items():
+        yield ObjectiveScore(
+            response_id=response,
+            extraction_id=stored[response],
+            policy=policy,
+            points=result.points,
+            full=result.full,
+            sub_points=[str(points) for points in result.sub_points],
+            outcome=result.outcome,
+            **chosen[response].columns(),
+        )

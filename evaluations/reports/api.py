@@ -1,0 +1,72 @@
+"""GET a report: the JSON that the command line prints."""
+
+from __future__ import annotations
+
+from django.urls import path
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluations.marking.views import check_not_marking
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reports.forms import read_params
+from evaluations.reports.selectors.reports import REPORTS, build_report
+from gradeapp.accounts.roles import Capability
+
+
+class FigureSerializer(serializers.Serializer[object]):
+    """A value with its n; without a value, the reason."""
+
+    value = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_null=True)
+
+
+class ReportRowSerializer(serializers.Serializer[object]):
+    """One line: its key, and its figures by name."""
+
+    key = serializers.DictField(child=serializers.CharField())
+    figures = serializers.DictField(child=FigureSerializer())
+
+
+class ReportSerializer(serializers.Serializer[object]):
+    """A named table of figures with the parameters that made it."""
+
+    report = serializers.ChoiceField(choices=list(REPORTS))
+    params = serializers.DictField()
+    rows = ReportRowSerializer(many=True)
+
+
+class ReportAPI(APIView):
+    """One report of one dataset. An unknown name, parameter or value is a sentence."""
+
+    capability = Capability.SEE_REPORTS
+
+    @extend_schema(
+        responses=ReportSerializer,
+        parameters=[
+            OpenApiParameter("name", OpenApiTypes.STR, "path", enum=list(REPORTS)),
+            OpenApiParameter("dataset", required=True, description="slug, such as gaokao-bench"),
+            OpenApiParameter("model", many=True, description="one or several; all if left out"),
+            OpenApiParameter("marker", description="teachers or judge:NAME"),
+            OpenApiParameter("policy", enum=list(Policy), description="strict if left out"),
+            OpenApiParameter("year", OpenApiTypes.INT, description="only questions of this year"),
+            OpenApiParameter(
+                "round",
+                OpenApiTypes.UUID,
+                many=True,
+                description="only the teachers' marks of these rounds; all real rounds if left out",
+            ),
+        ],
+    )
+    def get(self, request: Request, name: str) -> Response:
+        check_not_marking(request.user)
+        return Response(build_report(name, read_params(request.query_params)).as_dict())
+
+
+urlpatterns = [path("reports/<slug:name>/", ReportAPI.as_view(), name="api-report")]

@@ -1,0 +1,122 @@
+"""What a report is asked for: the toolbar's filters, and the parameters of an address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reports.selectors.report_choices import Choices
+from evaluations.reports.selectors.report_pages import Cell
+from evaluations.reports.selectors.report_params import ReportParams
+from evaluations.statistics.ledger import OUTCOMES
+from evaluations.templatetags.figures import marker_name
+from gradeapp.common.refusals import BadInput
+from questions.forms.filters import named_choices
+from questions.rules.vocabulary import Part
+
+PARAMETERS = frozenset({"dataset", "model", "marker", "policy", "year", "round"})
+PAIR = frozenset({"subject", "pair"})
+CELL = frozenset({"subject", "part", "task", "outcome", "unscored"})
+
+
+class ReportFilter(forms.Form):
+    """The toolbar. What is not chosen has a default; what does not exist is left out."""
+
+    dataset = forms.ChoiceField(label=gettext_lazy("Dataset"))
+    model = forms.MultipleChoiceField(label=gettext_lazy("Models"), required=False)
+    marker = forms.ChoiceField(label=gettext_lazy("Subjective points"))
+    policy = forms.ChoiceField(label=gettext_lazy("Policy"))
+    year = forms.TypedChoiceField(
+        label=gettext_lazy("Year"), required=False, coerce=int, empty_value=None
+    )
+
+    round = forms.MultipleChoiceField(label=gettext_lazy("Rounds"), required=False)
+
+    def __init__(self, query: QueryDict, choices: Choices) -> None:
+        self.defaults: dict[str, Any] = {
+            "dataset": choices.dataset,
+            "marker": choices.marker,
+            "policy": Policy.STRICT.value,
+        }
+        data = query.copy()
+        for name, value in self.defaults.items():
+            data.setdefault(name, value)
+        super().__init__(data, auto_id="report-%s")
+        options: dict[str, list[tuple[str, str]]] = {
+            "dataset": [(one.slug, one.name) for one in choices.datasets],
+            "model": [(one.name, one.name) for one in choices.models],
+            "marker": _marker_options(choices),
+            "policy": [
+                (value, _("Policy: %(name)s") % {"name": name.lower()})
+                for value, name in named_choices(Policy)
+            ],
+            "round": [(one.key, one.name) for one in choices.rounds],
+            "year": [("", _("Year: all")), *((str(year), str(year)) for year in choices.years)],
+        }
+        for name, pairs in options.items():
+            self.fields[name].choices = pairs  # type: ignore[attr-defined]
+
+    def params(self) -> ReportParams:
+        """What to report: the filters that exist, and defaults for the others."""
+        self.is_valid()
+        chosen = self.defaults | self.cleaned_data
+        return ReportParams(
+            dataset=chosen["dataset"],
+            models=tuple(chosen.get("model", ())),
+            marker=chosen["marker"],
+            policy=chosen["policy"],
+            year=chosen.get("year"),
+            rounds=tuple(chosen.get("round", ())),
+        )
+
+
+def _marker_options(choices: Choices) -> list[tuple[str, str]]:
+    words = _("Subjective: %(marker)s (%(n)s marked)")
+    found = [
+        (one.name, words % {"marker": marker_name(one.name), "n": one.marked})
+        for one in choices.markers
+    ]
+    nobody_yet = _("Subjective: %(marker)s") % {"marker": marker_name(choices.marker)}
+    return found or [(choices.marker, nobody_yet)]
+
+
+def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> ReportParams:
+    """The parameters of an address; BadInput for one that does not exist or is no year."""
+    unknown = set(query) - PARAMETERS - others
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise BadInput(_("There is no parameter called %(names)s.") % {"names": names})
+    if not query.get("dataset"):
+        raise BadInput(_("Name the dataset, as in ?dataset=gaokao-bench."))
+    year = query.get("year", "")
+    if year and not (year.isascii() and year.isdigit() and len(year) == 4):
+        raise BadInput(_("“%(year)s” is not a year.") % {"year": year})
+    return ReportParams(
+        dataset=query["dataset"],
+        models=tuple(query.getlist("model")),
+        marker=query.get("marker", ""),
+        policy=query.get("policy", Policy.STRICT.value),
+        year=int(year) if year else None,
+        rounds=tuple(dict.fromkeys(query.getlist("round"))),
+    )
+
+
+def read_cell(query: QueryDict) -> Cell:
+    """Which rows of a report; BadInput for a part or an outcome that does not exist."""
+    part, outcome = query.get("part", ""), query.get("outcome", "")
+    for value, known in ((part, list(Part)), (outcome, OUTCOMES)):
+        if value and value not in known:
+            names = {"value": value, "known": ", ".join(known)}
+            raise BadInput(_("There is no “%(value)s”; choose one of: %(known)s.") % names)
+    return Cell(
+        subject=query.get("subject", ""),
+        part=part,
+        task=query.get("task", ""),
+        outcome=outcome,
+        unscored=query.get("unscored") == "yes",
+    )

@@ -1,0 +1,188 @@
+"""What charts.js draws, shaped from reports: the chart shows the figures of its table.
+
+Names of streams, subjects and axes are arguments, in the reader's language. A
+value that cannot be computed is None; where a shape would turn None into 0 (a
+radar draws it in the centre), the model is left out and named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.statistics.agreement import MarkPair
+from evaluations.statistics.coverage import NO_SHORTFALLS, Shortfalls
+from evaluations.statistics.figure import Figure, Report
+from evaluations.statistics.gaokao_750 import FULL_TOTAL
+from evaluations.statistics.tally import ALL, subject_order
+from gradeapp.common.charts import Chart
+from questions.rules.vocabulary import Part
+
+Names = Mapping[str, str]
+Five = tuple[float, float, float, float, float]
+
+# A radar of two axes is a line.
+FEWEST_AXES = 3
+# Five numbers from fewer than five differences only repeat them.
+FEWEST_IN_A_BOX = 5
+WHISKER = 1.5
+STREAM_COLOURS = ("accent", "chart-soft")
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Differences of one subject in per cent of full marks; ``five`` is None for too few."""
+
+    subject: str
+    n: int
+    five: Five | None
+
+
+def totals_bar(
+    report: Report,
+    models: Sequence[str],
+    streams: Names,
+    *,
+    digits: int = 0,
+    gaps: Collection[str] = (),
+    short: Shortfalls = NO_SHORTFALLS,
+) -> Chart:
+    """Report ``converted`` as bars of 750 points with intervals, one bar a stream and model.
+
+    A model with one total has a gap for the other; one without any is left out. A
+    total that rests on too few marks (*short*) is none. A model of *gaps*, not all of
+    whose answers have points, is drawn with a star at its name.
+    """
+    totals = {
+        (row.key["model"], row.key["stream"]): row.figures["total"]
+        for row in report.rows
+        if row.key["subject"] == ALL and row.key["stream"] not in short.get(row.key["model"], {})
+    }
+    known = {model for (model, _), figure in totals.items() if figure.value is not None}
+    drawn = [model for model in models if model in known]
+    series = []
+    for (stream, name), colour in zip(streams.items(), STREAM_COLOURS, strict=True):
+        figures = [totals.get((model, stream)) for model in drawn]
+        series.append(
+            {
+                "name": name,
+                "values": [figure.value if figure else None for figure in figures],
+                "intervals": [_interval(figure) for figure in figures],
+                "colour": colour,
+            }
+        )
+    names = [f"{model} *" if model in gaps else model for model in drawn]
+    data = {"categories": names, "series": series, "max": FULL_TOTAL, "digits": digits}
+    left_out = tuple(model for model in models if model not in known)
+    unfinished = tuple(model for model in drawn if model in gaps)
+    return Chart("bar", data, not drawn, left_out, unfinished)
+
+
+def _interval(figure: Figure | None) -> list[float] | None:
+    if figure is None or figure.low is None or figure.high is None:
+        return None
+    return [figure.low, figure.high]
+
+
+def rates_chart(
+    report: Report,
+    part: str,
+    colours: Mapping[str, int],
+    subjects: Names,
+    short: Shortfalls = NO_SHORTFALLS,
+) -> Chart:
+    """Report ``rates`` of one part, in per cent: a radar, or bars for fewer than three subjects.
+
+    ``colours`` are the models to draw, each with its colour. The axes are the
+    subjects in which any of them has a rate; a model that lacks one of these is
+    left out of a radar, and has a gap in bars. A subjective rate that rests on too few
+    marks (*short*) is none.
+    """
+    withheld = short if part == Part.SUBJECTIVE else NO_SHORTFALLS
+    rates = {
+        (row.key["model"], row.key["subject"]): row.figures["rate"].value
+        for row in report.rows
+        if row.key["part"] == part
+        and row.key["subject"] != ALL
+        and row.key["subject"] not in withheld.get(row.key["model"], {})
+    }
+    found = {s for (model, s), value in rates.items() if value is not None and model in colours}
+    axes = sorted(found, key=subject_order)
+    values = {
+        model: [None if (rate := rates.get((model, s))) is None else 100 * rate for s in axes]
+        for model in colours
+    }
+    as_radar = len(axes) >= FEWEST_AXES
+    drawn = {m: v for m, v in values.items() if None not in v} if as_radar else values
+    series = [{"name": m, "values": v, "colour": colours[m]} for m, v in drawn.items()]
+    names = [subjects.get(subject, subject) for subject in axes]
+    left_out = tuple(model for model in colours if model not in drawn)
+    style = {"series": series, "digits": 1, "unit": " %"}
+    if as_radar:
+        radar = style | {"axes": [{"name": name, "max": 100} for name in names]}
+        return Chart("radar", radar, not drawn, left_out)
+    return Chart("bar", style | {"categories": names, "max": 100}, not axes, left_out)
+
+
+def pairs_scatter(pairs: Iterable[MarkPair], x_label: str, y_label: str) -> Chart:
+    """Marks of two markers in per cent of full marks; equal points become one, with their n."""
+    places = Counter((_percent(pair.x, pair), _percent(pair.y, pair)) for pair in pairs)
+    points = [[x, y, n] for (x, y), n in sorted(places.items())]
+    axis = {"min": 0, "max": 100}
+    data = {
+        "x": {"label": x_label} | axis,
+        "y": {"label": y_label} | axis,
+        "points": points,
+        "diagonal": True,
+    }
+    return Chart("scatter", data, empty=not points)
+
+
+def _percent(mark: float, pair: MarkPair) -> float:
+    return round(100 * mark / pair.full, 2)
+
+
+def spreads(pairs: Iterable[MarkPair]) -> list[Spread]:
+    """Differences (y - x) in per cent of full marks, subject by subject."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for pair in pairs:
+        groups[pair.subject].append(100 * pair.share_difference)
+    return [
+        Spread(subject, len(groups[subject]), five_numbers(groups[subject]))
+        for subject in sorted(groups, key=subject_order)
+    ]
+
+
+def five_numbers(values: Sequence[float]) -> Five | None:
+    """Lower whisker, quartiles, upper whisker; None for fewer than five values.
+
+    Quartiles by linear interpolation (type 7 of Hyndman and Fan 1996, The
+    American Statistician 50, 361-365); a whisker ends at the farthest value
+    within 1.5 interquartile ranges of the box. Source: Tukey (1977), Exploratory
+    Data Analysis, section 2.
+    """
+    if len(values) < FEWEST_IN_A_BOX:
+        return None
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    lower, median, upper = (float(q) for q in np.quantile(ordered, [0.25, 0.5, 0.75]))
+    reach = WHISKER * (upper - lower)
+    inside = ordered[(ordered >= lower - reach) & (ordered <= upper + reach)]
+    # An interpolated quartile may lie beyond the last value inside: no whisker points inwards.
+    low, high = min(float(inside[0]), lower), max(float(inside[-1]), upper)
+    return low, lower, median, upper, high
+
+
+def spreads_box(found: Sequence[Spread], subjects: Names, label: str) -> Chart:
+    """Spreads as boxes around 0, on an axis that is as long to both sides."""
+    ends = [abs(end) for spread in found if spread.five for end in spread.five]
+    reach = 10 * (int(max(ends, default=0)) // 10 + 1)
+    data = {
+        "categories": [subjects.get(spread.subject, spread.subject) for spread in found],
+        "boxes": [list(spread.five) if spread.five else None for spread in found],
+        "axis": {"label": label, "min": -reach, "max": reach},
+        "zero": True,
+    }
+    return Chart("box", data, empty=not ends)

@@ -1,0 +1,122 @@
+"""Reads the marks that two markers gave to the same responses, for the agreement report."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
+from evaluations.models.vocabulary import SlotKind
+from evaluations.reports.selectors.report_params import JUDGE_PREFIX, TEACHERS, ReportParams
+from evaluations.reports.selectors.scored_answers import judge_points, left_out
+from evaluations.statistics.agreement import MarkPair
+from gradeapp.common.casts import json_text, real
+
+TEACHER_PAIR = "teacher-teacher"
+JUDGE_PAIR = "teachers-"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What both marks of one blind answer have in common."""
+
+    response: int
+    model: str
+    subject: str
+    full: float
+    tolerance: float
+
+    def pair(self, kind: str, x: float, y: float) -> MarkPair:
+        """Two marks of it."""
+        return MarkPair(
+            model=self.model,
+            subject=self.subject,
+            pair=kind,
+            x=x,
+            y=y,
+            full=self.full,
+            tolerance=self.tolerance,
+            response=self.response,
+        )
+
+
+def mark_pairs(params: ReportParams) -> list[MarkPair]:
+    """First and second mark of the teachers, and their final mark with each judge's.
+
+    ``marker`` picks one kind of pair: ``teachers`` or ``judge:NAME``; without it
+    all come. The first two marks pair also where a third or the lead decided:
+    how far teachers agree before they are corrected is the question.
+    """
+    answers = _answers(params)
+    pairs: list[MarkPair] = []
+    if params.marker in ("", TEACHERS):
+        pairs += _teacher_pairs(params, answers)
+    if params.marker != TEACHERS:
+        pairs += _judge_pairs(params, answers)
+    return pairs
+
+
+def _wanted(params: ReportParams, path: str = "") -> Q:
+    """The filter on blind answers that *path* leads to; items that are left out take no part."""
+    wanted = params.of_rounds(f"{path}round")
+    wanted &= Q(**{f"{path}response__run__dataset__slug": params.dataset})
+    wanted &= ~Q(**{f"{path}question__status__in": left_out(params.policy)})
+    if params.models:
+        wanted &= Q(**{f"{path}response__run__language_model__name__in": params.models})
+    if params.year is not None:
+        wanted &= Q(**{f"{path}question__year": params.year})
+    return wanted
+
+
+def _answers(params: ReportParams) -> dict[int, Answer]:
+    """The blind answers of *params* by their key."""
+    columns = ("pk", "response_id", "response__run__language_model__name", "question__subject")
+    rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
+    return {
+        pk: Answer(response, model, subject, full, tolerance)
+        for pk, response, model, subject, full, tolerance in rows.values_list(
+            *columns, real("full_marks"), real("tolerance")
+        )
+    }
+
+
+def _teacher_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
+    """The newest version of both marks of each answer that has both."""
+    kinds = (SlotKind.FIRST.value, SlotKind.SECOND.value)
+    marks = Mark.objects.counting().filter(_wanted(params, "slot__answer__"), slot__kind__in=kinds)
+    totals: dict[int, dict[str, float]] = defaultdict(dict)
+    columns = ("slot__answer_id", "slot__kind", real("total"))
+    for answer, kind, total in marks.order_by("version", "pk").values_list(*columns):
+        totals[answer][kind] = total
+    for answer, given in totals.items():
+        if len(given) == len(kinds):
+            x, y = (given[kind] for kind in kinds)
+            yield answers[answer].pair(TEACHER_PAIR, x, y)
+
+
+def _judge_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
+    """The newest final mark of each response with the newest judgement of each judge."""
+    newest = FinalMark.objects.counting().filter(_wanted(params, "answer__")).order_by("pk")
+    finals = {
+        answers[answer].response: (answers[answer], value)
+        for answer, value in newest.values_list("answer_id", real("value"))
+    }
+    for (judge, response), points in _judgements(params).items():
+        if points is not None and response in finals:
+            answer, final = finals[response]
+            yield answer.pair(f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}", final, points)
+
+
+def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
+    judgements = Judgement.objects.filter(response__run__dataset__slug=params.dataset)
+    if params.is_judge:
+        judgements = judgements.filter(judge__name=params.judge)
+    return {
+        (judge, response): judge_points(total, status, released, params.policy).points
+        for judge, response, total, status, released in judgements.order_by("pk").values_list(
+            "judge__name", "response", real("total"), "status", json_text("released")
+        )
+    }

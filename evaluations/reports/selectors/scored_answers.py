@@ -1,0 +1,318 @@
+"""Reads every answer with its points, as the rows that all reports are computed from."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.db.models import Exists, OuterRef, Q
+
+from evaluations.models import FinalMark, Job, Judgement, Response, Run
+from evaluations.models.vocabulary import JobStatus, RunPurpose
+from evaluations.reading.rules.scoring.exact_match import exact_match
+from evaluations.reading.rules.scoring.objective import has_key
+from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
+from evaluations.reading.rules.scoring.policies import Policy, published_rules
+from evaluations.reading.rules.scoring.token_f1 import f1 as token_f1
+from evaluations.reading.selectors.answer_checks import DECIDED
+from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
+from evaluations.reports.selectors.report_params import TEACHERS, ReportParams
+from evaluations.statistics.gaokao_750 import published_item_mean
+from evaluations.statistics.rows import ScoredAnswer
+from gradeapp.common.casts import json_text, real
+from questions.models import Question, QuestionRevision
+from questions.rules.vocabulary import OBJECTIVE_TYPES, ItemStatus, Part, QuestionType
+
+KEY = "key"
+UNMARKED = "unmarked"
+NOT_JUDGED = "not_judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """What a marker gave to one response; None with the reason why there is nothing."""
+
+    points: float | None
+    outcome: str = ""
+    reason: str = ""
+    answer: str | None = None
+
+
+KEY_REPAIRED = Points(None, LedgerOutcome.NOT_SCORED.value, "key_repaired")
+NO_RULES = Points(None, LedgerOutcome.NOT_SCORED.value, "no_published_rules")
+NO_KEY = Points(None, LedgerOutcome.NOT_SCORED.value, "no_key")
+FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.value)
+
+
+def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
+    """One row for each answer to the dataset, and one for each call that failed for good.
+
+    Objective answers carry the newest score of the policy (marker ``key``),
+    subjective ones the newest final mark of the teachers in the rounds that count, or
+    the newest judgement of the judge. Under ``published`` a judge's mark is the mean of the
+    totals released with it, possible or not; under ``strict`` an impossible one
+    has no points, and its status as the reason. Answers to items that are left
+    out (``left_out``) come without points, with outcome ``excluded`` and the item's
+    status as the reason. A failed call has the negative number of its job for a
+    response. A program's message that was imported instead of an answer has no points
+    under ``strict``, as a failed call; under ``published`` it has 0, as benchmarks count it.
+
+    A model's runs are sittings of one row: a later run's repeats count on from
+    the earlier run's.
+    """
+    marks = _judge_points(params) if params.is_judge else _teacher_points(params)
+    given = {**_objective_points(params), **marks}
+    if params.policy == Policy.STRICT:
+        given |= dict.fromkeys(_error_texts(params), FAILED)
+    rows = _Rows(params)
+    answers = [rows.row(*columns, given.get(columns[0])) for columns in _responses(params)]
+    failed = [
+        rows.row(-job, run, repeat, question, revision, FAILED)
+        for job, run, repeat, question, revision in _failed_calls(params)
+    ]
+    return answers + failed
+
+
+def left_out(policy: str) -> frozenset[str]:
+    """The statuses of items that take no part under *policy*.
+
+    What a person excluded counts nowhere. A quarantined item waits for a person:
+    ``strict`` leaves it out meanwhile, ``published`` counts it as the benchmark does.
+    """
+    if policy == Policy.PUBLISHED:
+        return frozenset({ItemStatus.EXCLUDED})
+    return frozenset({ItemStatus.EXCLUDED, ItemStatus.QUARANTINED})
+
+
+def taking_part(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
+    """The rows of items that are not left out."""
+    return (row for row in rows if row.outcome != LedgerOutcome.EXCLUDED)
+
+
+# What is the same for many rows is read once and looked up: see ``_Rows``.
+COLUMNS = ("pk", "run_id", "repeat", "question_id", "revision_id")
+Columns = tuple[int, int, int, int, int]
+
+
+def _responses(params: ReportParams) -> Iterable[Columns]:
+    answers = Response.objects.filter(_asked_for(params), run__purpose=RunPurpose.ANSWER)
+    return answers.order_by("pk").values_list(*COLUMNS)
+
+
+def _failed_calls(params: ReportParams) -> Iterable[Columns]:
+    """Jobs that failed after their last attempt and whose answer never came."""
+    answered = Response.objects.filter(
+        run=OuterRef("run"), question=OuterRef("question"), repeat=OuterRef("repeat")
+    )
+    failed = Job.objects.filter(
+        _asked_for(params),
+        ~Exists(answered),
+        run__purpose=RunPurpose.ANSWER,
+        status=JobStatus.FAILED,
+    )
+    return failed.order_by("pk").values_list(*COLUMNS)
+
+
+def _error_texts(params: ReportParams) -> Iterable[int]:
+    """Responses that are a program's message, but those in which a person found an answer."""
+    messages = Response.objects.filter(_asked_for(params), is_error_text=True)
+    score = Response.score_field(params.policy)
+    decided = messages.filter(**{f"{score}__extraction__method__in": DECIDED})
+    return messages.exclude(pk__in=decided.values("pk")).values_list("pk", flat=True)
+
+
+def _asked_for(params: ReportParams, path: str = "") -> Q:
+    """The filter of *params* on responses, or on what *path* (``response__``) leads from."""
+    wanted = Q(**{f"{path}run__dataset__slug": params.dataset})
+    if params.models:
+        wanted &= Q(**{f"{path}run__language_model__name__in": params.models})
+    if params.year is not None:
+        wanted &= Q(**{f"{path}question__year": params.year})
+    return wanted
+
+
+class _Rows:
+    """Makes rows: runs, questions and revisions of the dataset are few, answers are many."""
+
+    def __init__(self, params: ReportParams) -> None:
+        self.params = params
+        self.left_out = left_out(params.policy)
+        self.sittings = _sittings(params)
+        of_dataset = Question.objects.filter(task__dataset__slug=params.dataset)
+        columns = ("pk", "task__slug", "subject", "part", "year", "status")
+        self.questions = {row[0]: row for row in of_dataset.values_list(*columns)}
+        revisions = QuestionRevision.objects.filter(question__task__dataset__slug=params.dataset)
+        kept = ("answer_key", "published_key", "question_type", "language")
+        self.worth: dict[int, tuple[float, int, str]] = {}
+        self.golds: dict[int, tuple[str, str]] = {}
+        self.without_key: set[int] = set()
+        for pk, full, key, published_key, question_type, language in revisions.values_list(
+            "pk", real("full_marks"), *kept
+        ):
+            self.worth[pk] = (full, max(len(key), 1), question_type)
+            own = key if params.policy == Policy.STRICT or published_key is None else published_key
+            if question_type in OBJECTIVE_TYPES and not has_key(own):
+                self.without_key.add(pk)
+            if question_type == QuestionType.EXACT_ANSWER:
+                self.golds[pk] = (";".join(key), language)
+        if self.without_key and params.policy == Policy.STRICT:
+            self.without_key -= repaired_keys(None, params.dataset).keys()
+
+    def row(
+        self,
+        response: int,
+        run: int,
+        repeat: int,
+        question: int,
+        revision: int,
+        given: Points | None,
+    ) -> ScoredAnswer:
+        """One row with what was *given* for it; an item under doubt takes no part."""
+        model, before = self.sittings[run]
+        _pk, task, subject, part, year, status = self.questions[question]
+        full, subs, question_type = self.worth[revision]
+        if status in self.left_out:
+            given = Points(None, LedgerOutcome.EXCLUDED.value, status)
+        elif given is not FAILED and part == Part.OBJECTIVE:
+            if revision in self.without_key:
+                given = NO_KEY
+            elif not self._has_rules(question_type):
+                given = NO_RULES
+        points = given or self._nothing(part)
+        exact, f1 = self._metrics(revision, points)
+        return ScoredAnswer(
+            response=response,
+            question=question,
+            model=model,
+            dataset=self.params.dataset,
+            task=task,
+            subject=subject,
+            part=part,
+            year=year,
+            repeat=before + repeat,
+            marker=KEY if part == Part.OBJECTIVE else self.params.marker or TEACHERS,
+            policy=self.params.policy,
+            points=points.points,
+            full=full,
+            subs=subs,
+            outcome=points.outcome,
+            reason=points.reason,
+            answer=points.answer,
+            exact_match=exact,
+            f1=f1,
+        )
+
+    def _metrics(self, revision: int, points: Points) -> tuple[float | None, float | None]:
+        """Exact match and F1 of a scored exact answer; None for every other row.
+
+        ``published`` compares texts as released; ``strict`` what the texts mean, which is
+        how the answer was scored.
+        """
+        if revision not in self.golds or points.points is None:
+            return None, None
+        gold, language = self.golds[revision]
+        answer = points.answer or ""
+        if self.params.policy == Policy.PUBLISHED:
+            same = exact_match(gold, answer)
+        else:
+            same = points.outcome == LedgerOutcome.CORRECT
+        return float(same), token_f1(gold, answer, language)
+
+    def _has_rules(self, question_type: str) -> bool:
+        """Whether the policy has rules for items of *question_type* in the dataset."""
+        if self.params.policy != Policy.PUBLISHED:
+            return True
+        return published_rules(self.params.dataset, question_type) is not None
+
+    def _nothing(self, part: str) -> Points:
+        """No points yet, and why."""
+        unscored = LedgerOutcome.NOT_SCORED.value
+        if part == Part.OBJECTIVE:
+            return Points(None, unscored, unscored)
+        return Points(None, unscored, NOT_JUDGED if self.params.is_judge else UNMARKED)
+
+
+def _sittings(params: ReportParams) -> dict[int, tuple[str, int]]:
+    """By run: its model, and how many repeats of that model come before the run's own."""
+    runs = Run.objects.filter(dataset__slug=params.dataset, purpose=RunPurpose.ANSWER)
+    before: dict[str, int] = defaultdict(int)
+    sittings: dict[int, tuple[str, int]] = {}
+    columns = ("pk", "language_model__name", "repeats")
+    for run, model, repeats in runs.order_by("pk").values_list(*columns):
+        sittings[run] = (model, before[model])
+        before[model] += repeats
+    return sittings
+
+
+def _objective_points(params: ReportParams) -> dict[int, Points]:
+    """Return the current score of each response, by response.
+
+    Under ``strict`` a score by a key that was repaired since does not count: ``score``
+    gives a new one.
+    """
+    asked = Response.objects.filter(_asked_for(params))
+    score = Response.score_field(params.policy)
+    given = {
+        response: Points(points, outcome, answer=_spelled(read))
+        for response, points, outcome, read in asked.filter(
+            **{f"{score}__isnull": False}
+        ).values_list(
+            "pk",
+            real(f"{score}__points"),
+            f"{score}__outcome",
+            json_text(f"{score}__extraction__answers"),
+        )
+    }
+    if params.policy == Policy.STRICT:
+        repaired = repaired_keys(None, params.dataset)
+        given |= dict.fromkeys(scored_by_another_key(asked, repaired), KEY_REPAIRED)
+    return given
+
+
+@lru_cache(maxsize=4096)
+def _spelled(answers: str) -> str:
+    """One spelling for what was read, ``A - BD`` with a gap; empty when nothing was."""
+    read: list[str | None] = json.loads(answers)
+    return " ".join(answer or "-" for answer in read) if any(read) else ""
+
+
+def _teacher_points(params: ReportParams) -> dict[int, Points]:
+    finals = (
+        FinalMark.objects.counting()
+        .filter(_asked_for(params, "answer__response__"), params.of_rounds("answer__round"))
+        .order_by("pk")
+    )
+    return {
+        response: Points(value)
+        for response, value in finals.values_list("answer__response", real("value"))
+    }
+
+
+def _judge_points(params: ReportParams) -> dict[int, Points]:
+    judgements = Judgement.objects.filter(
+        _asked_for(params, "response__"), judge__name=params.judge
+    ).order_by("pk")
+    return {
+        response: judge_points(total, status, released, params.policy)
+        for response, total, status, released in judgements.values_list(
+            "response", real("total"), "status", json_text("released")
+        )
+    }
+
+
+def judge_points(total: float | None, status: str, released: str, policy: str) -> Points:
+    """A judgement's points: as *released* (JSON) under ``published``, else a possible total."""
+    published = _released_mean(released) if policy == Policy.PUBLISHED else None
+    if published is not None:
+        return Points(published)
+    if total is None:
+        return Points(None, LedgerOutcome.NOT_SCORED.value, status)
+    return Points(total)
+
+
+@lru_cache(maxsize=4096)
+def _released_mean(released: str) -> float | None:
+    return published_item_mean(json.loads(released))

@@ -1,0 +1,221 @@
+"""The report page, the answers behind its figures, and its tables as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluations.marking.views import not_while_marking
+from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.reading.selectors.gold_checks import gold_check
+from evaluations.reading.selectors.repaired_keys import to_score_again
+from evaluations.reading.services.rescoring import rescore_repaired
+from evaluations.reports.forms import CELL, PAIR, ReportFilter, read_cell, read_params
+from evaluations.reports.rules.page_tables import (
+    by_model,
+    exact_lines,
+    gaps_of,
+    model_lines,
+    ranked,
+    rate_lines,
+)
+from evaluations.reports.selectors.mark_pairs import TEACHER_PAIR
+from evaluations.reports.selectors.report_choices import choices
+from evaluations.reports.selectors.report_pages import (
+    Cell,
+    Overview,
+    overview,
+    pair_facts,
+    pairs_behind,
+    published_rules_meet_own_prompts,
+    row_facts,
+    rows_behind,
+)
+from evaluations.reports.selectors.report_params import TEACHERS, ReportParams, checked
+from evaluations.reports.selectors.reports import build_report
+from evaluations.reports.services import note_export
+from evaluations.reports.views.report_charts import (
+    judge_chart,
+    subjects_chart,
+    teachers_chart,
+    totals_chart,
+)
+from evaluations.statistics.accuracy import converted_report, exact_figures
+from evaluations.statistics.agreement import agreement
+from evaluations.statistics.columns import report_table
+from evaluations.statistics.coverage import Shortfalls, coverage, shortfalls
+from evaluations.statistics.figure import Figure
+from evaluations.statistics.ledger import OUTCOMES
+from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.tally import ALL, tally
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.csv_file import manifest, sha256
+from gradeapp.common.csv_file import render as render_csv
+from questions.rules.vocabulary import Part
+
+PAGE = 50
+
+
+@require_safe
+@requires(Capability.SEE_REPORTS)
+@not_while_marking
+def report_overview(request: MemberRequest) -> HttpResponse:
+    """Every report of one dataset; the filters stand in the address."""
+    found = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
+    if not found.dataset:
+        context = {"may_see_runs": request.user.may(Capability.SEE_RUNS)}
+        return render(request, "evaluations/reports/empty.html", context)
+    form = ReportFilter(request.GET, found)
+    params = form.params()
+    colours = {one.name: one.colour for one in found.models}
+    if params.models:
+        colours = {name: colours[name] for name in params.models}
+    made = overview(params)
+    short = shortfalls(made.rates, settings.REPORT_MARKED_PERCENT)
+    colours = {name: colours[name] for name in ranked(made.converted, colours, short)}
+    context: dict[str, Any] = {
+        "form": form,
+        "choices": found,
+        "params": params,
+        "colours": colours,
+        "may_export": request.user.may(Capability.EXPORT),
+        "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
+        "may_score": request.user.may(Capability.EDIT_QUESTIONS),
+        "own_prompts": published_rules_meet_own_prompts(params),
+        "unchecked": params.policy == Policy.STRICT and gold_check(params.dataset) is None,
+        "part": wanted_part(request.GET.get("part", ""), made),
+        "shortfalls": short,
+        "enough_marked": settings.REPORT_MARKED_PERCENT,
+        **tables(made, list(colours), short),
+    }
+    context |= charts(made, params, colours, context["part"], short)
+    return render(request, "evaluations/reports/overview.html", context)
+
+
+@require_POST
+@requires(Capability.EDIT_QUESTIONS)
+@not_while_marking
+def report_rescore(request: MemberRequest) -> HttpResponse:
+    """Score by the repaired keys what was scored by the earlier ones."""
+    dataset = request.POST.get("dataset", "")
+    n = rescore_repaired(dataset, acting_user=request.user)
+    scored = ngettext("%(n)d answer was scored again.", "%(n)d answers were scored again.", n)
+    messages.success(request, scored % {"n": n})
+    return redirect(reverse("reports:overview") + "?" + urlencode({"dataset": dataset}))
+
+
+def wanted_part(asked: str, made: Overview) -> str:
+    """The part whose rates are drawn: as asked, else the subjective one where it has any."""
+    if asked in list(Part):
+        return asked
+    parts = {row.key["part"] for row in made.rates.rows if row.figures["rate"].value is not None}
+    return Part.OBJECTIVE.value if parts == {Part.OBJECTIVE.value} else Part.SUBJECTIVE.value
+
+
+def tables(made: Overview, models: list[str], short: Shortfalls) -> dict[str, Any]:
+    """The tables of the page, each from one report."""
+    rates = rate_lines(made.rates, models)
+    return {
+        "reports": made,
+        "model_lines": model_lines(made.converted, made.rates, models, short),
+        "gaps": gaps_of(made.rates),
+        "rate_lines": rates,
+        "exact_lines": exact_lines(rates),
+        "converted_groups": by_model(made.converted, models),
+        "agreement_rows": made.agreement.rows,
+        "repeated": [row for row in made.repeats.rows if row.figures["average"].value is not None],
+        "ledger_groups": by_model(made.ledger, models),
+        "outcomes": OUTCOMES,
+    }
+
+
+def charts(
+    made: Overview, params: ReportParams, colours: dict[str, int], part: str, short: Shortfalls
+) -> dict[str, Any]:
+    """The four charts; the judge's with the pair that it shows."""
+    pair, spreads, boxes = judge_chart(made, params.marker)
+    return {
+        "totals": totals_chart(made, list(colours), params, short),
+        "subjects": subjects_chart(made, part, colours, short),
+        "teachers": teachers_chart(made),
+        "teacher_pairs": len(made.teacher_pairs),
+        "judge_pair": pair,
+        "spreads": spreads,
+        "boxes": boxes,
+    }
+
+
+@require_safe
+@requires(Capability.SEE_REPORTS)
+@not_while_marking
+def report_rows(request: MemberRequest) -> HttpResponse:
+    """The answers behind one figure, and what they add up to."""
+    params = checked(read_params(request.GET, others=CELL | {"page"}))
+    cell = read_cell(request.GET)
+    rows = rows_behind(params, cell)
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    by_part = {
+        part: tally(of_part).figures() | exact_figures(of_part)
+        for part in Part
+        if (of_part := [row for row in rows if row.part == part])
+    }
+    context = {"params": params, "cell": cell, "page": page, "by_part": by_part}
+    if Part.SUBJECTIVE in by_part:
+        marked = coverage(by_part[Part.SUBJECTIVE])
+        context["short"] = marked if marked.is_below(settings.REPORT_MARKED_PERCENT) else None
+    context["facts"] = row_facts(page.object_list)
+    context["converted"] = converted_subject(params, cell, rows)
+    return render(request, "evaluations/reports/rows.html", context)
+
+
+def converted_subject(
+    params: ReportParams, cell: Cell, rows: Sequence[ScoredAnswer]
+) -> dict[str, Figure]:
+    """What the answers to one subject of one model are worth in the examination."""
+    if len(params.models) != 1 or Cell(subject=cell.subject, part=cell.part) != cell:
+        return {}
+    marker = params.marker or TEACHERS
+    found = converted_report(rows, marker=marker).rows
+    return next((row.figures for row in found if row.key["subject"] == cell.subject != ALL), {})
+
+
+@require_safe
+@requires(Capability.SEE_REPORTS)
+@not_while_marking
+def report_pairs(request: MemberRequest) -> HttpResponse:
+    """The pairs of marks behind a figure of agreement, the farthest apart first."""
+    params = checked(read_params(request.GET, others=PAIR | {"page"}))
+    kind, subject = request.GET.get("pair", TEACHER_PAIR), request.GET.get("subject", "")
+    pairs = pairs_behind(params, kind, subject)
+    page = Paginator(pairs, PAGE).get_page(request.GET.get("page"))
+    context = {"params": params, "kind": kind, "subject": subject, "page": page}
+    context |= {"figures": agreement(pairs), "facts": pair_facts(page.object_list)}
+    return render(request, "evaluations/reports/pairs.html", context)
+
+
+@require_safe
+@requires(Capability.EXPORT)
+@not_while_marking
+def report_export(request: MemberRequest, name: str) -> HttpResponse:
+    """One report as CSV; who took what is kept."""
+    params = read_params(request.GET)
+    report = build_report(name, params)
+    table = report_table(report)
+    content = render_csv(table)
+    made = manifest(len(table.rows), sha256(content), report.params)
+    note_export(report.name, params, made, acting_user=request.user)
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    filename = f"{params.dataset}-{report.name}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response

@@ -1,0 +1,178 @@
+"""What the API says of runs and responses, and what it takes: explicit fields, nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from evaluations.models import Endpoint, Extraction, Response, Run
+from evaluations.runs.services.runs import MOST_REPEATS, ZERO_SHOT
+from evaluations.suggesting.selectors import READ
+from questions.models import Dataset
+
+
+class MoneySerializer(serializers.Serializer[Any]):
+    """What the calls cost, and what those may cost whose answer never came."""
+
+    spent = serializers.DecimalField(max_digits=14, decimal_places=8)
+    possible = serializers.DecimalField(max_digits=14, decimal_places=8)
+    possibly_billed = serializers.IntegerField()
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    """Counts of calls, speeds in answers per second, seconds left; null where unknown."""
+
+    planned = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    in_flight = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    per_second_now = serializers.FloatField(allow_null=True)
+    per_second = serializers.FloatField(allow_null=True)
+    seconds_left = serializers.FloatField(allow_null=True)
+    money = MoneySerializer()
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """A run as a list shows it."""
+
+    id = serializers.IntegerField(source="pk")
+    model = serializers.CharField(source="language_model.name")
+    endpoint = serializers.CharField(source="endpoint.name", default=None)
+    dataset = serializers.CharField(source="dataset.slug")
+    judge = serializers.CharField(source="judge.name", default=None)
+    judged_run = serializers.IntegerField(source="judged_run_id")
+    setting = serializers.CharField(source="run_settings.setting", default=None)
+    asks = serializers.CharField(source="run_settings.asks", default=None)
+    currency = serializers.CharField(source="run_settings.currency", default=None)
+    planned = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    responses = serializers.IntegerField(source="response_count")
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "purpose",
+            "status",
+            "pause_reason",
+            "resume_at",
+            "model",
+            "endpoint",
+            "dataset",
+            "judge",
+            "judged_run",
+            "setting",
+            "asks",
+            "fingerprint",
+            "repeats",
+            "budget",
+            "currency",
+            "planned",
+            "done",
+            "failed",
+            "responses",
+            "created_at",
+            "started_at",
+            "finished_at",
+        ]
+
+
+class NewRunSerializer(serializers.Serializer[Any]):
+    """A run to be started; an unknown field is refused."""
+
+    endpoint = serializers.SlugRelatedField(slug_field="name", queryset=Endpoint.objects.all())
+    dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
+    setting = serializers.CharField(default=ZERO_SHOT)
+    repeats = serializers.IntegerField(min_value=1, max_value=MOST_REPEATS, default=1)
+    limit = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    budget = serializers.DecimalField(
+        max_digits=12, decimal_places=4, allow_null=True, default=None
+    )
+    judge = serializers.SlugRelatedField(
+        slug_field="name", queryset=Endpoint.objects.all(), allow_null=True, default=None
+    )
+    idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return no_unknown(self, attrs)
+
+
+class ResumeSerializer(serializers.Serializer[Any]):
+    """A higher budget, where the run's was reached."""
+
+    budget = serializers.DecimalField(max_digits=12, decimal_places=4, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return no_unknown(self, attrs)
+
+
+def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict[str, Any]:
+    """Refuse fields that the serializer does not declare: a typo must not start another run."""
+    unknown = set(form.initial_data) - set(form.fields)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise serializers.ValidationError(_("There is no field called %(n)s.") % {"n": names})
+    return attrs
+
+
+class SuggestionSerializer(serializers.ModelSerializer[Extraction]):
+    """What was read in the reply of a model that suggests, or the reason why nothing was."""
+
+    reason = serializers.SerializerMethodField()
+    said = serializers.JSONField(source="answers")
+
+    class Meta:
+        model = Extraction
+        fields = ["outcome", "reason", "said"]
+
+    def get_reason(self, reading: Extraction) -> str:
+        """Why nothing was taken; empty where something was."""
+        return "" if reading.outcome == READ else reading.method
+
+
+class ResponseSerializer(serializers.ModelSerializer[Response]):
+    """A response with its strict score and its newest judgement."""
+
+    id = serializers.UUIDField(source="public_id")
+    question = serializers.UUIDField(source="question.public_id")
+    task = serializers.CharField(source="question.task.slug")
+    external_id = serializers.CharField(source="question.external_id")
+    part = serializers.CharField(source="question.part")
+    revision = serializers.IntegerField(source="revision.number")
+    full_marks = serializers.DecimalField(
+        source="revision.full_marks", max_digits=6, decimal_places=2
+    )
+    outcome = serializers.CharField(allow_null=True)
+    points = serializers.DecimalField(max_digits=6, decimal_places=2, allow_null=True)
+    judge_status = serializers.CharField(allow_null=True)
+    judge_total = serializers.DecimalField(max_digits=7, decimal_places=3, allow_null=True)
+    prompt_tokens = serializers.IntegerField(source="attempt.prompt_tokens", default=None)
+    completion_tokens = serializers.IntegerField(source="attempt.completion_tokens", default=None)
+    suggestions = SuggestionSerializer(many=True, default=list)
+
+    class Meta:
+        model = Response
+        fields = [
+            "id",
+            "question",
+            "task",
+            "external_id",
+            "part",
+            "revision",
+            "repeat",
+            "text",
+            "finish_reason",
+            "full_marks",
+            "outcome",
+            "points",
+            "judge_status",
+            "judge_total",
+            "prompt_tokens",
+            "completion_tokens",
+            "suggestions",
+            "created_at",
+        ]

@@ -1,0 +1,173 @@
+"""The API of runs: list, start, look, stop, resume, responses."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import django_filters
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import extend_schema
+from rest_framework import generics, status
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.views import APIView
+
+from evaluations.judging.services import ensure_judge
+from evaluations.models import Response, Run
+from evaluations.runs.api.run_serializers import (
+    NewRunSerializer,
+    ProgressSerializer,
+    ResponseSerializer,
+    ResumeSerializer,
+    RunSerializer,
+)
+from evaluations.runs.forms.runs import ResponseFilter, RunFilter
+from evaluations.runs.selectors.responses import responses_of
+from evaluations.runs.selectors.runs import progress, runs
+from evaluations.runs.services import runs as services
+from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput, NotFound
+from questions.forms.filters import unknown_parameters
+
+MAY = {
+    "GET": Capability.SEE_RUNS,
+    "HEAD": Capability.SEE_RUNS,
+    "POST": Capability.START_RUNS,
+}
+
+
+def found(pk: int) -> Run:
+    """The run *pk*; refuses where there is none."""
+    run = runs().filter(pk=pk).first()
+    if run is None:
+        raise NotFound(_("There is no such run."))
+    return run
+
+
+def refuse_unknown(filters: type[django_filters.FilterSet], request: Request) -> None:
+    """A filter that nobody declared is refused, never ignored."""
+    unknown = unknown_parameters(filters, request.query_params)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
+
+
+def told(run: Run, code: int = status.HTTP_200_OK) -> Answer:
+    """A run with its progress."""
+    whole = found(run.pk)
+    facts = {"progress": ProgressSerializer(progress(whole, timezone.now())).data}
+    return Answer({**RunSerializer(whole).data, **facts}, status=code)
+
+
+class RunListAPI(generics.ListAPIView[Run]):
+    """Runs, the newest first; POST starts one."""
+
+    capability = MAY
+    serializer_class = RunSerializer
+    filter_backends = [DjangoFilterBackend]
+    filterset_class = RunFilter
+    queryset = runs()
+
+    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        refuse_unknown(RunFilter, self.request)
+        return super().filter_queryset(queryset)
+
+    @extend_schema(request=NewRunSerializer, responses={201: RunSerializer})
+    def post(self, request: Request) -> Answer:
+        """Plan a run and hand it to the workers. The same ``idempotency_key``: the same run."""
+        form = NewRunSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        said = dict(form.validated_data)
+        with transaction.atomic():
+            judge = said.pop("judge", None)
+            run = services.start_run(
+                **said, judge=ensure_judge(judge) if judge else None, acting_user=request.user
+            )
+            transaction.on_commit(partial(ask_for_work, run.pk))
+        return told(run, status.HTTP_201_CREATED)
+
+
+class RunAPI(APIView):
+    """One run with its progress."""
+
+    capability = MAY
+
+    @extend_schema(responses=RunSerializer)
+    def get(self, request: Request, pk: int) -> Answer:
+        """What the run's page shows."""
+        return told(found(pk))
+
+
+class RunStopAPI(APIView):
+    """Stop a run."""
+
+    capability = MAY
+
+    @extend_schema(request=None, responses=RunSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """Send nothing more; what is in flight still comes in."""
+        return told(services.stop_run(found(pk), acting_user=request.user))
+
+
+class RunResumeAPI(APIView):
+    """Resume a run."""
+
+    capability = MAY
+
+    @extend_schema(request=ResumeSerializer, responses=RunSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """Go on with a stopped or paused run, with a higher budget where that one was reached."""
+        form = ResumeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        said: dict[str, Any] = dict(form.validated_data)
+        run = services.resume_run(found(pk), acting_user=request.user, **said)
+        transaction.on_commit(partial(ask_for_work, run.pk))
+        return told(run)
+
+
+class RunRetryAPI(APIView):
+    """Try the failed calls of a run again."""
+
+    capability = MAY
+
+    @extend_schema(request=None, responses=RunSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """Each failed call gets all its attempts again."""
+        run = found(pk)
+        services.retry_failed(run, acting_user=request.user)
+        transaction.on_commit(partial(ask_for_work, run.pk))
+        return told(run)
+
+
+class ResponseListAPI(generics.ListAPIView[Response]):
+    """The responses of a run, fifty a page, by the declared filters."""
+
+    capability = Capability.SEE_RUNS
+    serializer_class = ResponseSerializer
+    filter_backends = [DjangoFilterBackend]
+    filterset_class = ResponseFilter
+    queryset = Response.objects.none()  # for the schema; the rows are those of the run
+
+    def get_queryset(self) -> QuerySet[Response]:
+        return responses_of(found(self.kwargs["pk"]))
+
+    def filter_queryset(self, queryset: QuerySet[Response]) -> QuerySet[Response]:
+        refuse_unknown(ResponseFilter, self.request)
+        return super().filter_queryset(queryset)
+
+
+urlpatterns = [
+    path("runs/", RunListAPI.as_view(), name="api-runs"),
+    path("runs/<int:pk>/", RunAPI.as_view(), name="api-run"),
+    path("runs/<int:pk>/stop/", RunStopAPI.as_view(), name="api-run-stop"),
+    path("runs/<int:pk>/resume/", RunResumeAPI.as_view(), name="api-run-resume"),
+    path("runs/<int:pk>/retry/", RunRetryAPI.as_view(), name="api-run-retry"),
+    path("runs/<int:pk>/responses/", ResponseListAPI.as_view(), name="api-run-responses"),
+]

@@ -1,0 +1,24 @@
+"""Form fields that let a person choose runs."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models import Run
+
+
+class RunsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Runs to tick, each with what tells it from the others."""
+
+    def label_from_instance(self, run: Run) -> str:
+        number = _("run %(number)s") % {"number": run.pk}
+        return f"{run.language_model} · {run.dataset} · {number} · {run.created_at:%Y-%m-%d}"
+
+
+class RunChoice(forms.ModelChoiceField):
+    """A run by its model, dataset and day."""
+
+    def label_from_instance(self, run: Run) -> str:
+        day, number = f"{run.created_at:%Y-%m-%d}", _("run %(number)s") % {"number": run.pk}
+        return f"{run.language_model.name} · {run.dataset.name} · {number} ({day})"

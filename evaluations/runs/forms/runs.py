@@ -1,0 +1,203 @@
+"""Forms of runs and endpoints, and the filter of responses: what a door accepts, no more."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import django_filters
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
+
+from evaluations.models import Endpoint, Response, Run
+from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
+from evaluations.runs.services.runs import MOST_REPEATS
+from questions.forms.filters import named_choices
+from questions.models import Dataset, Task
+from questions.rules.vocabulary import Part
+from questions.templatetags.names import task_name
+
+
+class NewRunForm(forms.Form):
+    """A run to be: which model sits which exam, how often, for how much."""
+
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.select_related("language_model"), label=_("Endpoint"), empty_label=None
+    )
+    dataset = forms.ModelChoiceField(
+        Dataset.objects.all(), to_field_name="slug", label=_("Dataset"), empty_label=None
+    )
+    repeats = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_REPEATS,
+        initial=1,
+        label=_("Repeats"),
+        help_text=_("How often each question is asked."),
+    )
+    limit = forms.IntegerField(
+        min_value=1,
+        required=False,
+        label=_("Only so many questions"),
+        help_text=_("Spread evenly over the tasks. Empty: all of them."),
+    )
+    budget = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
+        label=_("Budget"),
+        help_text=_(
+            "The run pauses before it could cost more; a judge gets as much again. Empty: no limit."
+        ),
+    )
+    judge = forms.ModelChoiceField(
+        Endpoint.objects.all(),
+        required=False,
+        label=_("Judge"),
+        help_text=_("This model marks the subjective answers as they come."),
+        empty_label=_("No judge"),
+    )
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["initial"] = {"key": uuid.uuid4(), **kwargs.get("initial", {})}
+        super().__init__(*args, **kwargs)
+
+
+class BudgetForm(forms.Form):
+    """A higher budget for a run whose budget is reached."""
+
+    budget = forms.DecimalField(
+        min_value=0, max_digits=12, decimal_places=4, required=False, label=_("New budget")
+    )
+
+
+class JudgeForm(forms.Form):
+    """The endpoint that marks a run's subjective answers."""
+
+    judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
+    budget = forms.DecimalField(
+        min_value=0, max_digits=12, decimal_places=4, required=False, label=_("Budget")
+    )
+
+
+class EndpointForm(forms.Form):
+    """An endpoint. The key's variable is never shown again, so that it is not kept by accident."""
+
+    name = forms.CharField(max_length=60, label=_("Name"))
+    base_url = forms.CharField(
+        max_length=300,
+        label=_("Address"),
+        help_text=_("The part before /chat/completions, such as https://api.example.com/v1"),
+        widget=forms.URLInput,
+    )
+    model = forms.CharField(
+        max_length=120, label=_("Model"), help_text=_("As the endpoint calls it.")
+    )
+    language_model = forms.CharField(
+        max_length=100,
+        required=False,
+        label=_("Name in reports"),
+        help_text=_("Empty: as the endpoint calls it."),
+    )
+    key_variable = forms.CharField(
+        max_length=80,
+        required=False,
+        label=_("Variable of the key"),
+        help_text=_(
+            "The name of the environment variable that holds the key, such as DEEPSEEK_API_KEY. "
+            "The key itself is never typed here."
+        ),
+    )
+    no_key = forms.BooleanField(required=False, label=_("This endpoint takes no key"))
+    price_input = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        initial=0,
+        label=_("Price of a million tokens read"),
+    )
+    price_output = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        initial=0,
+        label=_("Price of a million tokens written"),
+    )
+    currency = forms.RegexField(r"^[A-Z]{3}$", initial="CNY", label=_("Currency"))
+    max_in_flight = forms.IntegerField(
+        min_value=1, max_value=1024, initial=8, label=_("Calls at a time")
+    )
+    timeout_seconds = forms.IntegerField(
+        min_value=1, max_value=600, initial=120, label=_("Seconds a call may take")
+    )
+    max_tokens = forms.IntegerField(
+        min_value=1, max_value=200_000, initial=2048, label=_("Tokens an answer may have")
+    )
+    note = forms.CharField(max_length=200, required=False, label=_("Note"))
+
+    def facts(self, endpoint: Endpoint | None) -> dict[str, Any]:
+        """The arguments of ``save_endpoint``; an empty variable keeps the one there is."""
+        facts = {**self.cleaned_data, "endpoint": endpoint}
+        typed = facts["key_variable"]
+        if facts.pop("no_key"):
+            facts["key_variable"] = ""
+        elif endpoint is not None and not typed:
+            facts["key_variable"] = None
+        return facts
+
+
+def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
+    """What the form shows of an endpoint: everything but the variable of its key."""
+    names = set(EndpointForm.base_fields) - {"key_variable", "no_key", "language_model"}
+    shown = {name: getattr(endpoint, name) for name in names}
+    prices = {name: f"{shown[name].normalize():f}" for name in ("price_input", "price_output")}
+    return {**shown, **prices, "language_model": endpoint.language_model.name}
+
+
+class RunFilter(django_filters.FilterSet):
+    """The filters of the run list: dataset, model, status."""
+
+    dataset = django_filters.CharFilter(field_name="dataset__slug", label=_("Dataset"))
+    model = django_filters.CharFilter(field_name="language_model__name", label=_("Model"))
+    status = django_filters.ChoiceFilter(choices=Run.status.field.choices, label=_("Status"))
+    purpose = django_filters.ChoiceFilter(choices=Run.purpose.field.choices, label=_("Purpose"))
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+
+class ResponseFilter(django_filters.FilterSet):
+    """The filters of a run's responses: words, task, part, outcome, repeat."""
+
+    q = django_filters.CharFilter(field_name="text", lookup_expr="icontains", label=_("Words"))
+    task = django_filters.CharFilter(field_name="question__task__slug", label=_("Task"))
+    part = django_filters.ChoiceFilter(
+        field_name="question__part",
+        choices=lambda: named_choices(Part),
+        label=_("Part"),
+        empty_label=_("Both parts"),
+    )
+    # No column of the model, so the API's description has to be told its type.
+    outcome = extend_schema_field(str)(
+        django_filters.ChoiceFilter(
+            field_name="outcome",
+            choices=lambda: named_choices(LedgerOutcome),
+            label=_("Outcome"),
+            empty_label=_("All outcomes"),
+        )
+    )
+    repeat = django_filters.NumberFilter(field_name="repeat", min_value=1, label=_("Repeat"))
+
+    class Meta:
+        model = Response
+        fields: list[str] = []
+
+    def __init__(self, *args: Any, run: Run | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if run is not None:
+            slugs = Task.objects.filter(dataset=run.dataset).values_list("slug", flat=True)
+            choices = [("", _("All tasks")), *((slug, task_name(slug)) for slug in slugs)]
+            self.filters["task"].extra["widget"] = forms.Select(choices=choices)

@@ -1,0 +1,151 @@
+"""What a person has to know about a run now: why it waits, what failed, and what helps."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluations.models import Attempt, Job, Run
+from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
+from evaluations.runs.selectors.run_words import error_words, pause_sentence
+from evaluations.runs.selectors.runs import LIVE, Progress
+
+# A worker renews its hold four times a lease; so much later than due it is taken to be gone.
+LATE = timedelta(seconds=10)
+
+# By whether the endpoint asked for it (or is just not there), and whether the next try has a time.
+WAITS: Mapping[tuple[bool, bool], str | Promise] = {
+    (True, True): gettext_lazy(
+        "The endpoint asks us to slow down (%(status)s). Calls that wait: %(n)s. "
+        "The next try is at %(time)s; nothing is lost."
+    ),
+    (True, False): gettext_lazy(
+        "The endpoint asks us to slow down (%(status)s). Calls that wait: %(n)s. "
+        "One of them is tried now; nothing is lost."
+    ),
+    (False, True): gettext_lazy(
+        "The endpoint does not answer. Calls that wait: %(n)s. "
+        "The next try is at %(time)s; nothing is lost."
+    ),
+    (False, False): gettext_lazy(
+        "The endpoint does not answer. Calls that wait: %(n)s. "
+        "One of them is tried now; nothing is lost."
+    ),
+}
+# Why calls failed, as the end of a sentence. %(status)s is the HTTP status.
+CAUSES: Mapping[str, str | Promise] = {
+    "server": gettext_lazy("the endpoint answered %(status)s (server error)"),
+    "timeout": gettext_lazy("no answer came in time"),
+    "interrupted": gettext_lazy("the connection broke before the answer"),
+    "bad_request": gettext_lazy("the endpoint refused the call (%(status)s)"),
+    "context_length": gettext_lazy("the prompt is too long for the model"),
+    "malformed": gettext_lazy("the answer could not be read"),
+    "oversize": gettext_lazy("the answer was too large"),
+    "worker_lost": gettext_lazy("the worker was lost while it waited"),
+}
+
+
+@dataclass(frozen=True)
+class RunNotice:
+    """One sentence, how grave it is (``warning`` or ``error``), and whether failed calls remain."""
+
+    sentence: str
+    level: str
+    failed: bool = False
+
+    @property
+    def key(self) -> str:
+        """Another one for every other sentence."""
+        return hashlib.sha256(self.sentence.encode()).hexdigest()[:8]
+
+
+def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
+    """What there is to say of *run*, None where it simply goes on or is simply over."""
+    if progress.waits:
+        return RunNotice(_waiting(run, progress, now), "warning")
+    if why := pause_sentence(run):
+        return RunNotice(why, "warning")
+    if run.status in LIVE and progress.in_flight and (lost := _lost(run, progress, now)):
+        return RunNotice(lost, "warning")
+    if run.status == RunStatus.FINISHED and progress.failed:
+        return RunNotice(_failed(run, progress), "error", failed=True)
+    return None
+
+
+def _waiting(run: Run, progress: Progress, now: datetime) -> str:
+    slowed = run.pause_reason == PauseReason.ASKED_TO_WAIT
+    sentence = WAITS[slowed, run.resume_at is not None]
+    return str(sentence) % {
+        "n": progress.waiting + progress.in_flight,
+        "time": clock_time(run.resume_at, now),
+        "status": _last_status(run),
+    }
+
+
+def _lost(run: Run, progress: Progress, now: datetime) -> str:
+    """What happens to the calls of a worker that renews its hold no more, "" where it does."""
+    if not run.worker or run.worker_until is None:
+        return ""
+    lease = timedelta(seconds=settings.RUN_LEASE_SECONDS)
+    heard = run.worker_until - lease
+    if now - heard < lease / 4 + LATE:
+        return ""
+    words = {
+        "since": clock_time(heard, now),
+        "n": progress.in_flight,
+        "time": clock_time(run.worker_until, now),
+    }
+    if run.status == RunStatus.STOPPING:
+        sentence = _(
+            "The worker of this run has not been heard of since %(since)s. "
+            "Its calls in flight (%(n)s) are given back at %(time)s; nothing is lost."
+        )
+    else:
+        sentence = _(
+            "The worker of this run has not been heard of since %(since)s. "
+            "Its calls in flight (%(n)s) are tried again from %(time)s on; nothing is lost."
+        )
+    return sentence % words
+
+
+def _failed(run: Run, progress: Progress) -> str:
+    failed = Job.objects.filter(run=run, status=JobStatus.FAILED).order_by()
+    kinds = list(failed.values_list("error").annotate(n=Count("pk")).order_by("-n", "error"))
+    kind = kinds[0][0]
+    cause = CAUSES.get(kind) or error_words(kind)
+    why = str(cause) % {"status": _last_status(run, kind)}
+    if len(kinds) > 1:
+        why = _("%(why)s, among other reasons") % {"why": why}
+    words = {"failed": progress.failed, "planned": progress.planned, "why": why}
+    return (
+        _(
+            "Finished, but %(failed)s of %(planned)s calls failed: %(why)s. "
+            "Try the failed ones again."
+        )
+        % words
+    )
+
+
+def _last_status(run: Run, kind: str = "") -> int | str:
+    """The HTTP status of the newest attempt that failed (by *kind*); a dash where there is none."""
+    found = Attempt.objects.filter(job__run=run, http_status__isnull=False).order_by("-pk")
+    found = found.filter(error=kind) if kind else found.exclude(error="")
+    return found.values_list("http_status", flat=True).first() or "–"
+
+
+def clock_time(moment: datetime | None, now: datetime) -> str:
+    """10:42:07, with the date where it is another day."""
+    if moment is None:
+        return ""
+    local = timezone.localtime(moment)
+    same_day = local.date() == timezone.localtime(now).date()
+    return f"{local:%H:%M:%S}" if same_day else f"{local:%Y-%m-%d %H:%M}"

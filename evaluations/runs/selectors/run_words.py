@@ -1,0 +1,119 @@
+"""States and errors of runs in sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.functional import Promise
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.judging.rules.judge_reply import JudgeStatus
+from evaluations.models import Run
+from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.runs.selectors.runs import waits_for_endpoint
+
+P, J = PauseReason, JudgeStatus
+PAUSES: Mapping[str, Promise | str] = {
+    P.AUTH: _(
+        "The endpoint refuses the key in the variable %(variable)s. "
+        "Set the right one where the worker runs, then resume; nothing is lost."
+    ),
+    P.QUOTA: _(
+        "The quota of the account behind the key is spent. Top it up, then resume; nothing is lost."
+    ),
+    P.NOT_FOUND: _("The endpoint does not know the model, or its address lacks the /v1."),
+    P.REDIRECT: _("The endpoint sends elsewhere, which is never followed. Use its own address."),
+    P.BUDGET: _("The budget is reached: the next call could cost more than is left."),
+    P.ENDPOINT_DOWN: _("The endpoint does not answer. It is tried again every minute."),
+    P.ASKED_TO_WAIT: _("The endpoint asks us to wait, and does not say how long. Resume it later."),
+    P.NO_KEY: _(
+        "The variable %(variable)s, which holds the key of the endpoint, is not set "
+        "where the worker runs. Set it there, then resume; nothing is lost."
+    ),
+    P.ADDRESS: _("The endpoint's address cannot be found, or leads to a private network."),
+    P.ENDPOINT_CHANGED: _("The endpoint has another model or address than when this run began."),
+}
+NO_KEY_NAMED = _(
+    "The endpoint asks for a key, and none is set: name the variable that holds it at the "
+    "endpoint %(endpoint)s, then resume; nothing is lost."
+)
+ERRORS: Mapping[str, Promise | str] = {
+    "rate_limit": _("429: asked to slow down"),
+    "server": _("error of the endpoint (5xx)"),
+    "timeout": _("no answer in time"),
+    "interrupted": _("connection lost before the answer"),
+    "connect": _("no connection"),
+    "auth": _("key refused or missing"),
+    "quota": _("account empty"),
+    "not_found": _("unknown model"),
+    "bad_request": _("call refused (400)"),
+    "context_length": _("prompt too long for the model"),
+    "redirect": _("sent elsewhere"),
+    "malformed": _("answer not readable"),
+    "oversize": _("answer too large"),
+    "cancelled": _("given up"),
+    "worker_lost": _("worker lost while waiting"),
+}
+JUDGED: Mapping[str, Promise | str] = {
+    J.SCORED: _("scored"),
+    J.OVER_FULL_MARKS: _("more than full marks"),
+    J.BELOW_ZERO: _("below zero"),
+    J.SEVERAL_TOTALS: _("several totals"),
+    J.UNCLEAR_TOTAL: _("unclear total"),
+    J.WRONG_DENOMINATOR: _("other full marks"),
+    J.NO_TOTAL: _("no total"),
+    J.EMPTY: _("empty reply"),
+    J.REFUSED: _("refused"),
+    J.TRUNCATED: _("cut off"),
+}
+WAITING, ALL_FAILED = _("Waiting"), _("All failed")
+SOME_FAILED = _("Finished, some failed")
+COLOURS = {
+    RunStatus.RUNNING: "green",
+    RunStatus.FINISHED: "",
+    RunStatus.PAUSED: "amber",
+    RunStatus.STOPPING: "amber",
+    RunStatus.STOPPED: "amber",
+    RunStatus.QUEUED: "accent",
+}
+
+
+def pause_sentence(run: Run) -> str:
+    """Why *run* is paused and what helps, "" where it is not; a key's variable, never a key."""
+    if run.status != RunStatus.PAUSED:
+        return ""
+    endpoint = run.endpoint
+    facts = {
+        "endpoint": endpoint.name if endpoint else "",
+        "variable": endpoint.key_variable if endpoint else "",
+    }
+    if run.pause_reason == P.AUTH and not facts["variable"]:
+        return str(NO_KEY_NAMED % facts)
+    return str(PAUSES.get(run.pause_reason, "")) % facts
+
+
+def error_words(kind: str) -> Promise | str:
+    """An error's kind in a few words; an unknown kind as it is."""
+    return ERRORS.get(kind, kind)
+
+
+def judge_words(status: str) -> Promise | str:
+    """What became of a judge's reply."""
+    return JUDGED.get(status, status)
+
+
+def shown_state(run: Run) -> tuple[str | Promise, str]:
+    """What a list calls the state of *run*, and its pill's colour.
+
+    Waiting and the one call that is tried in between look alike. A run that is
+    over and has failed calls is no success; *run* comes from ``runs()``, with
+    its counts.
+    """
+    if waits_for_endpoint(run):
+        return WAITING, "amber"
+    failed, planned = getattr(run, "failed", 0), getattr(run, "planned", 0)
+    if run.status == RunStatus.FINISHED and failed:
+        return (ALL_FAILED if failed == planned else SOME_FAILED), "red"
+    status = RunStatus(run.status)
+    return status.label(get_language() or "en"), COLOURS.get(status, "")

@@ -1,0 +1,85 @@
+"""Which addresses an endpoint may have: public ones, and private ones that the settings allow.
+
+What counts is the address that a name resolves to, never how it is spelled:
+``127.1``, ``0x7f000001`` and a public name may all lead to this machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from gradeapp.common.refusals import BadInput
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# Addresses that ``is_global`` calls public in some Python versions, and that lead inside.
+DENIED = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "0.0.0.0/8",
+        "100.64.0.0/10",  # carrier NAT; 100.100.100.200 serves one cloud's metadata
+        "168.63.129.16/32",  # another cloud's
+        "192.0.0.0/24",
+        "198.18.0.0/15",
+        "64:ff9b::/96",  # NAT64 carries any IPv4 address inside
+        "64:ff9b:1::/48",
+        "2001::/32",  # Teredo does
+        "2002::/16",  # 6to4 does
+    )
+)
+# Ports of services that read HTTP as commands, or keep what is secret.
+SERVICE_PORTS = frozenset({2375, 2376, 2379, 3306, 5432, 5672, 6379, 9200, 11211, 27017})
+
+
+def is_allowed(text: str, allow: Iterable[str] = ()) -> bool:
+    """Whether the IP address *text* is public, or inside one of the networks *allow*."""
+    address: Address = ipaddress.ip_address(text.partition("%")[0])
+    mapped = getattr(address, "ipv4_mapped", None)
+    address = mapped or address
+    if any(address in ipaddress.ip_network(network) for network in allow):
+        return True
+    if any(address in network for network in DENIED):
+        return False
+    return address.is_global and not (address.is_multicast or address.is_reserved)
+
+
+def check_address(base_url: str) -> None:
+    """Refuse *base_url* unless every address behind it may be called, at this moment.
+
+    Called when an endpoint is saved and again before it is used, because a name
+    may lead elsewhere by then.
+    """
+    parts, port = read_url(base_url)
+    host = parts.hostname or ""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise BadInput(_("The address %(host)s cannot be found.") % {"host": host}) from None
+    for *_ignored, address in found:
+        if not is_allowed(str(address[0]), settings.ENDPOINT_ALLOW_CIDRS):
+            raise BadInput(
+                _("%(host)s leads to a private address; an operator can allow it by settings.")
+                % {"host": host}
+            )
+
+
+def read_url(base_url: str) -> tuple[SplitResult, int]:
+    """The parts and the port of an endpoint's URL; refuses spellings that hide where it leads."""
+    if not base_url.isascii() or any(sign in base_url for sign in "\\#?@") or " " in base_url:
+        raise BadInput(_("An endpoint's address has no user, query, blank or special character."))
+    try:
+        parts = urlsplit(base_url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        raise BadInput(_("This is not an address: %(url)s") % {"url": base_url[:200]}) from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadInput(_("An endpoint's address starts with http:// or https:// and a host."))
+    if port not in (80, 443) and (port < 1024 or port in SERVICE_PORTS):
+        raise BadInput(_("Port %(port)d belongs to another kind of service.") % {"port": port})
+    return parts, port

@@ -1,0 +1,177 @@
+"""What people do to runs: start, stop, resume, try failed calls again, let a judge mark."""
+
+from __future__ import annotations
+
+import secrets
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.judging.services import add_judge_jobs
+from evaluations.models import Endpoint, Job, Judge, Run
+from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
+from evaluations.runs.selectors.runs import money, waits_for_endpoint
+from evaluations.runs.services.frozen import freeze_answering, freeze_judging
+from evaluations.runs.services.planning import items_of, plan_jobs
+from evaluations.runs.services.run_starts import (
+    as_text,
+    check_ready,
+    hashed,
+    planned_once,
+    record_start,
+)
+from evaluations.runs.services.run_states import WORKABLE, settle
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.models import Dataset
+
+MOST_REPEATS = 100
+ZERO_SHOT = "zero_shot"
+RESUMABLE = (RunStatus.STOPPED, RunStatus.PAUSED)
+
+
+def start_run(
+    *,
+    endpoint: Endpoint,
+    dataset: Dataset,
+    acting_user: User | None,
+    idempotency_key: str | None = None,
+    setting: str = ZERO_SHOT,
+    repeats: int = 1,
+    limit: int | None = None,
+    budget: Decimal | None = None,
+    judge: Judge | None = None,
+) -> Run:
+    """Plan a run over the items of *dataset*, *repeats* times each; a worker does the rest.
+
+    ``limit`` asks only so many items, spread evenly over the tasks. ``budget``
+    is in the endpoint's currency. With *judge*, its run is planned as well, with
+    the same budget of its own, and gets a job for each subjective answer as it
+    comes. The same idempotency key gives the same run, whatever else is asked.
+    """
+    if setting != ZERO_SHOT:
+        raise BadInput(
+            _("The setting %(name)s is not there yet; use zero_shot.") % {"name": setting}
+        )
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise BadInput(_("The repeats are from 1 to %(most)d.") % {"most": MOST_REPEATS})
+    frozen = freeze_answering(endpoint, setting)
+    run = Run(
+        purpose=RunPurpose.ANSWER,
+        language_model=endpoint.language_model,
+        endpoint=endpoint,
+        dataset=dataset,
+        run_settings={**frozen.settings, "limit": limit},
+        fingerprint=frozen.fingerprint,
+        repeats=repeats,
+        status=RunStatus.QUEUED,
+        budget=budget,
+        idempotency_key=hashed(idempotency_key),
+        created_by=acting_user,
+    )
+
+    def plan() -> None:
+        check_ready(endpoint, budget)
+        items = items_of(dataset, limit)
+        run.save()
+        record_start(run, plan_jobs(run, items))
+        if judge is not None:
+            start_judge_run(run, judge, acting_user=acting_user, budget=budget)
+
+    return planned_once(run, plan)
+
+
+@transaction.atomic
+def start_judge_run(
+    run: Run, judge: Judge, *, acting_user: User | None, budget: Decimal | None = None
+) -> Run:
+    """Let *judge* mark the subjective responses of *run*: those there are, and those to come."""
+    if judge.endpoint is None:
+        raise BadInput(_("%(judge)s only stands for published marks.") % {"judge": judge.name})
+    if run.purpose != RunPurpose.ANSWER:
+        raise BadInput(_("A judge marks the answers of a run, not another judge."))
+    Run.objects.select_for_update().get(pk=run.pk)
+    if run.judge_runs.filter(judge=judge).exists():
+        raise Conflict(_("%(judge)s marks this run already.") % {"judge": judge.name})
+    check_ready(judge.endpoint, budget)
+    frozen = freeze_judging(judge.endpoint)
+    judge_run = Run.objects.create(
+        purpose=RunPurpose.JUDGE,
+        language_model=judge.endpoint.language_model,
+        endpoint=judge.endpoint,
+        dataset=run.dataset,
+        judged_run=run,
+        judge=judge,
+        run_settings=frozen.settings,
+        fingerprint=frozen.fingerprint,
+        repeats=run.repeats,
+        status=RunStatus.QUEUED,
+        budget=budget,
+        random_seed=secrets.randbits(63),
+        created_by=acting_user,
+    )
+    add_judge_jobs(judge_run)
+    record(Tag.RUN_STARTED, judge_run, actor=acting_user, judge=judge.name, judged=run.pk)
+    return judge_run
+
+
+@transaction.atomic
+def stop_run(run: Run, *, acting_user: User | None) -> Run:
+    """Send nothing more; what is in flight comes in. Stopping a stopped run changes nothing."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.status in (RunStatus.FINISHED, RunStatus.IMPORTED):
+        raise Conflict(_("This run is over; there is nothing to stop."))
+    if run.status not in (RunStatus.STOPPING, RunStatus.STOPPED):
+        run.status, run.pause_reason, run.resume_at = RunStatus.STOPPING, "", None
+        run.save(update_fields=["status", "pause_reason", "resume_at"])
+        record(Tag.RUN_STOPPED, run, actor=acting_user)
+        settle(run.pk, timezone.now())
+    run.refresh_from_db()
+    return run
+
+
+@transaction.atomic
+def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = None) -> Run:
+    """Go on with a stopped or paused run, with a higher *budget* where that one was reached."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    if run.status in WORKABLE and waits_for_endpoint(run):
+        return run  # the clock was faster: it is being tried
+    if run.status not in RESUMABLE:
+        raise Conflict(_("This run is not stopped or paused; there is nothing to resume."))
+    if run.endpoint is None:
+        raise Conflict(_("This run was imported; there is nothing to resume."))
+    check_ready(run.endpoint, budget)
+    run.budget = budget if budget is not None else run.budget
+    if run.pause_reason == PauseReason.BUDGET and run.budget is not None and budget is None:
+        raise BadInput(_("The budget is reached: enter a higher one to go on."))
+    if run.budget is not None and run.budget <= money(run).exposed:
+        raise BadInput(_("A budget must be above what may have been spent already."))
+    run.status, run.resume_at = RunStatus.QUEUED, None
+    if not waits_for_endpoint(run):
+        run.pause_reason = ""
+    Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
+    run.save(update_fields=["status", "pause_reason", "resume_at", "budget"])
+    record(Tag.RUN_RESUMED, run, actor=acting_user, budget=as_text(run.budget))
+    return run
+
+
+@transaction.atomic
+def retry_failed(run: Run, *, acting_user: User | None) -> int:
+    """Try the failed jobs of *run* again, each with all its attempts; how many there are."""
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    failed = Job.objects.filter(run=run, status=JobStatus.FAILED)
+    n = failed.update(status=JobStatus.PENDING, attempts_made=0, next_at=None, error="")
+    if not n:
+        raise Conflict(_("This run has no failed calls."))
+    if run.status == RunStatus.FINISHED:
+        run.status, run.finished_at = RunStatus.QUEUED, None
+        run.save(update_fields=["status", "finished_at"])
+        run.judge_runs.filter(purpose=RunPurpose.JUDGE, status=RunStatus.FINISHED).update(
+            status=RunStatus.QUEUED, finished_at=None
+        )
+    record(Tag.RUN_RESUMED, run, actor=acting_user, failed_again=n)
+    return n

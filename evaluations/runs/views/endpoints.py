@@ -1,0 +1,78 @@
+"""Endpoints: the list, the form, and the button that makes one tiny call."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluations.models import Endpoint
+from evaluations.runs.forms.runs import EndpointForm, endpoint_initial
+from evaluations.runs.services.endpoint_check import check_endpoint
+from evaluations.runs.services.endpoints import save_endpoint
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import NotFound, Refusal
+
+
+def found(pk: int) -> Endpoint:
+    """The endpoint *pk*; refuses where there is none."""
+    endpoint = Endpoint.objects.select_related("language_model").filter(pk=pk).first()
+    if endpoint is None:
+        raise NotFound(_("There is no such endpoint."))
+    return endpoint
+
+
+@require_safe
+@requires(Capability.OPERATE)
+def endpoint_list(request: MemberRequest) -> HttpResponse:
+    """All endpoints."""
+    endpoints = Endpoint.objects.select_related("language_model").prefetch_related("judges")
+    return render(request, "evaluations/runs/endpoints.html", {"endpoints": endpoints})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.OPERATE)
+def endpoint_new(request: MemberRequest) -> HttpResponse:
+    """The form of a new endpoint."""
+    return edited(request, None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.OPERATE)
+def endpoint_edit(request: MemberRequest, pk: int) -> HttpResponse:
+    """The form of an endpoint."""
+    return edited(request, found(pk))
+
+
+def edited(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
+    """Save the form, or show it with what is wrong; nothing typed is lost."""
+    if request.method != "POST":
+        form = EndpointForm(initial=endpoint_initial(endpoint) if endpoint else None)
+        return render(
+            request, "evaluations/runs/endpoint.html", {"form": form, "endpoint": endpoint}
+        )
+    form = EndpointForm(request.POST)
+    if form.is_valid():
+        try:
+            saved = save_endpoint(acting_user=request.user, **form.facts(endpoint))
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("%(name)s is saved.") % {"name": saved.name})
+            return redirect("runs:endpoint", saved.pk)
+    context = {"form": form, "endpoint": found(endpoint.pk) if endpoint else None}
+    return render(request, "evaluations/runs/endpoint.html", context, status=400)
+
+
+@require_POST
+@requires(Capability.OPERATE)
+def endpoint_check(request: MemberRequest, pk: int) -> HttpResponse:
+    """Make one tiny call and say what happened."""
+    endpoint = found(pk)
+    check = check_endpoint(endpoint)
+    tell = messages.success if check.works else messages.error
+    tell(request, f"{endpoint.name}: {check.sentence}")
+    return redirect("runs:endpoint", pk)

@@ -1,0 +1,51 @@
+"""Responses of a run: the list with its filters, and one response with its evidence."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from evaluations.runs.forms.runs import ResponseFilter
+from evaluations.runs.selectors.responses import job_of, readings_of, response_whole, responses_of
+from evaluations.runs.views.runs import found
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import NotFound
+from questions.selectors.bank import image_addresses
+
+PAGE = 50
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
+    """The responses of a run by filter; the filters stand in the address."""
+    run = found(pk)
+    filters = ResponseFilter(request.GET, queryset=responses_of(run), run=run)
+    page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
+    context = {"run": run, "filters": filters, "page": page}
+    return render(request, "evaluations/runs/responses.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """One response: the question, the words, what was read in them, scores, attempts."""
+    response = response_whole(public_id)
+    if response is None:
+        raise NotFound(_("There is no such response."))
+    context = {
+        "response": response,
+        "run": response.run,
+        "question": response.question,
+        "revision": response.revision,
+        "images": image_addresses(response.question.task.dataset, response.revision.images),
+        "readings": readings_of(response),
+        "job": job_of(response),
+    }
+    return render(request, "evaluations/runs/response.html", context)

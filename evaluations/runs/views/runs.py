@@ -1,0 +1,218 @@
+"""Runs: the list, one run while it goes, a new one, and what people do to it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from evaluations.judging.selectors import imported_judges
+from evaluations.judging.services import ensure_judge
+from evaluations.models import Run
+from evaluations.models.vocabulary import PauseReason, RunPurpose
+from evaluations.reading.selectors.model_reading import unread_responses
+from evaluations.runs.forms.runs import BudgetForm, JudgeForm, NewRunForm
+from evaluations.runs.selectors import runs as reading
+from evaluations.runs.selectors.run_notices import run_notice
+from evaluations.runs.services import runs as services
+from evaluations.runs.services.run_estimates import Estimate, estimate
+from evaluations.runs.tasks import ask_for_work
+from evaluations.runs.views.run_starts import estimate_context, started
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput, NotFound, Refusal
+
+PAGE = 25
+
+
+def found(pk: int) -> Run:
+    """The run *pk*; refuses where there is none."""
+    run = reading.runs().filter(pk=pk).first()
+    if run is None:
+        raise NotFound(_("There is no such run."))
+    return run
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_list(request: MemberRequest) -> HttpResponse:
+    """All runs, the newest first."""
+    page = Paginator(reading.runs(), PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "may_start": request.user.may(Capability.START_RUNS)}
+    return render(request, "evaluations/runs/list.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_page(request: MemberRequest, pk: int) -> HttpResponse:
+    """One run: its progress, its tasks, its errors, its settings."""
+    run = found(pk)
+    context = {
+        **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
+        "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
+        **judges_context(run),
+        "judge_form": JudgeForm(),
+        "imported_judges": imported_judges(run),
+        "sees_judgements": request.user.may(Capability.SEE_JUDGEMENTS),
+        **reading_context(run, request),
+    }
+    return render(request, "evaluations/runs/run.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
+    """The moving part of the page; the whole page anew once the state is another one.
+
+    The sentence above it comes along only when it is not the one that the page
+    has, so that a screen reader says it once.
+    """
+    context = progress_context(found(pk), may_start=request.user.may(Capability.START_RUNS))
+    if request.GET.get("state") != context["state"]:
+        return HttpResponseClientRefresh()
+    has = request.GET.get("notice", context["notice_key"])
+    context["new_notice"] = has != context["notice_key"]
+    return render(request, "evaluations/runs/_progress.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_judges(request: MemberRequest, pk: int) -> HttpResponse:
+    """How far the judges of a run are, which go on when the run itself is over."""
+    return render(request, "evaluations/runs/_judge_runs.html", judges_context(found(pk)))
+
+
+def judges_context(run: Run) -> dict[str, Any]:
+    """What page and fragment show of the judges alike."""
+    judge_runs = list(reading.runs().filter(judged_run=run, purpose=RunPurpose.JUDGE))
+    judging = any(reading.is_live(one) for one in judge_runs)
+    return {"run": run, "judge_runs": judge_runs, "judging": judging}
+
+
+def reading_context(run: Run, request: MemberRequest) -> dict[str, Any]:
+    """What the page shows of who read the answers of a run that sat an exam."""
+    if run.purpose != RunPurpose.ANSWER:
+        return {}
+    may_start = request.user.may(Capability.START_RUNS)
+    return {
+        "reading_runs": reading.runs().filter(judged_run=run, purpose=RunPurpose.READ),
+        "unread": unread_responses(run).count() if may_start else 0,
+        "may_check": request.user.may(Capability.CHECK_ANSWERS),
+    }
+
+
+def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
+    """What page and fragment show alike."""
+    now = timezone.now()
+    progress = reading.progress(run, now)
+    notice = run_notice(run, progress, now)
+    return {
+        "run": run,
+        "progress": progress,
+        # Waiting for the endpoint, and the try in between, are one state.
+        "state": "waiting" if progress.waits else run.status,
+        "notice": notice,
+        "notice_key": notice.key if notice else "none",
+        "may_start": may_start,
+        "tasks": reading.by_task(run),
+        "errors": reading.errors(run),
+        "currency": run.run_settings.get("currency", ""),
+    }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.START_RUNS)
+def new_run(request: MemberRequest) -> HttpResponse:
+    """The form of a new run; it says what the run will ask and cost before it starts."""
+    if request.method == "POST":
+        form = NewRunForm(request.POST)
+        if form.is_valid():
+            try:
+                run = started(form, request.user, partial(start, form))
+            except Refusal as refusal:
+                form.add_error(None, str(refusal))
+            else:
+                return redirect("runs:run", run.pk)
+    else:
+        form = NewRunForm(request.GET) if request.GET else NewRunForm()
+    context = {"form": form, **estimate_context(form, partial(estimated, form))}
+    status = 400 if request.method == "POST" else 200
+    return render(request, "evaluations/runs/new.html", context, status=status)
+
+
+def start(form: NewRunForm, **paid: Any) -> Run:
+    """Start what the form says."""
+    said = form.cleaned_data
+    return services.start_run(
+        endpoint=said["endpoint"],
+        dataset=said["dataset"],
+        repeats=said["repeats"],
+        limit=said["limit"],
+        judge=ensure_judge(said["judge"]) if said["judge"] else None,
+        **paid,
+    )
+
+
+def estimated(form: NewRunForm) -> Estimate:
+    """What the run of a valid form asks and costs."""
+    names = ("endpoint", "dataset", "repeats", "limit", "judge")
+    return estimate(**{name: form.cleaned_data[name] for name in names})
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def stop(request: MemberRequest, pk: int) -> HttpResponse:
+    """Send nothing more."""
+    services.stop_run(found(pk), acting_user=request.user)
+    messages.success(request, _("Nothing more is sent; what is in flight still comes in."))
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def resume(request: MemberRequest, pk: int) -> HttpResponse:
+    """Go on, with a higher budget where one was typed."""
+    form = BudgetForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(_("The budget is an amount such as 12.50."))
+    services.resume_run(found(pk), acting_user=request.user, budget=form.cleaned_data["budget"])
+    transaction.on_commit(partial(ask_for_work, pk))
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def retry(request: MemberRequest, pk: int) -> HttpResponse:
+    """Try the failed calls again."""
+    n = services.retry_failed(found(pk), acting_user=request.user)
+    transaction.on_commit(partial(ask_for_work, pk))
+    tried = ngettext("%(n)d call is tried again.", "%(n)d calls are tried again.", n)
+    messages.success(request, tried % {"n": n})
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def judge(request: MemberRequest, pk: int) -> HttpResponse:
+    """Let a judge mark the subjective answers of a run."""
+    form = JudgeForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(_("Choose the endpoint that judges, and an amount or none as budget."))
+    said = form.cleaned_data
+    with transaction.atomic():
+        judge = ensure_judge(said["judge"])
+        judge_run = services.start_judge_run(
+            found(pk), judge, budget=said["budget"], acting_user=request.user
+        )
+        transaction.on_commit(partial(ask_for_work, judge_run.pk))
+    return redirect("runs:run", judge_run.pk)

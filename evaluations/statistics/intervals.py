@@ -1,0 +1,100 @@
+"""Confidence intervals that need no resampling.
+
+All are two-sided at 95 % and are given as (low, high), or None where an
+interval cannot be had; a figure without an interval still has its n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from evaluations.statistics.figure import Figure, missing
+
+CONFIDENCE = 0.95
+Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+
+Interval = tuple[float, float]
+
+
+def wilson(successes: float, n: int) -> Interval | None:
+    """Wilson's score interval for a share of all-or-nothing outcomes.
+
+    Range: within 0 to 1, and of positive width also at 0 or n successes. None
+    for n = 0. Where *successes* is a sum of shares, which vary less than all or
+    nothing does, the interval is wide rather than narrow. Source: Wilson (1927),
+    JASA 22, 209-212; recommended for small n by Newcombe (1998), Statistics in
+    Medicine 17, 857-872, method 3.
+    """
+    if n == 0:
+        return None
+    share = successes / n
+    scale = 1 + Z * Z / n
+    centre = (share + Z * Z / (2 * n)) / scale
+    half = Z * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / scale
+    # At 0 or n successes a bound equals the share; rounding must not push it past.
+    return min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half))
+
+
+def share(successes: float, n: int) -> Figure:
+    """A share with Wilson's interval; reason ``no_data`` for n = 0."""
+    interval = wilson(successes, n)
+    if interval is None:
+        return missing("no_data")
+    return Figure(successes / n, n, *interval)
+
+
+def ratio_variance(points: Sequence[float], full: Sequence[float]) -> float | None:
+    """Estimated variance of the ratio R = sum(points) / sum(full) over clusters.
+
+    One entry per cluster (an item with all its repeats). With residuals
+    e_i = points_i - R full_i the variance is sum(e_i^2) / ((m - 1) m mean(full)^2),
+    without a finite-population correction. None for fewer than two clusters or
+    no full marks. Source: Cochran (1977), Sampling Techniques, 3rd ed., eq. 6.13;
+    clusters as in section 9A.
+    """
+    clusters = len(points)
+    total_full = math.fsum(full)
+    if clusters < 2 or total_full <= 0:
+        return None
+    ratio = math.fsum(points) / total_full
+    squares = math.fsum((p - ratio * f) ** 2 for p, f in zip(points, full, strict=True))
+    return clusters * squares / ((clusters - 1) * total_full * total_full)
+
+
+def t_quantile(degrees: float) -> float:
+    """The 97.5 % point of Student's t with *degrees* of freedom (> 0, may be fractional)."""
+    # Here, because SciPy takes a third of a second of every start and few processes need it.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
+
+
+def ratio_interval(points: Sequence[float], full: Sequence[float]) -> Interval | None:
+    """Normal-theory interval of a scoring rate, R +- t(m - 1) se, cut at 0 and 1.
+
+    None for fewer than two clusters, and when all clusters earn the same share:
+    the sample then shows no spread, and an interval of width 0 would claim
+    certainty. A rate above 1 (a released impossible total) is not cut below itself.
+    """
+    variance = ratio_variance(points, full)
+    if variance is None or variance <= 0:
+        return None
+    rate = math.fsum(points) / math.fsum(full)
+    half = t_quantile(len(points) - 1) * math.sqrt(variance)
+    return max(0.0, rate - half), max(rate, min(1.0, rate + half))
+
+
+def sum_half_width(variances: Sequence[float], degrees: Sequence[int]) -> float | None:
+    """Half width of the interval of a sum of independent estimates.
+
+    t(df) sqrt(sum v), with the Welch-Satterthwaite degrees of freedom
+    (sum v)^2 / sum(v^2 / d). None when there is no spread at all. Source:
+    Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
+    """
+    total = math.fsum(variances)
+    if total <= 0:
+        return None
+    spread = math.fsum(v * v / d for v, d in zip(variances, degrees, strict=True))
+    return t_quantile(total * total / spread) * math.sqrt(total)

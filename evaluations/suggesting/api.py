@@ -1,0 +1,82 @@
+"""The API of suggestions: starts a run in which a model suggests labels or rubric drafts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.urls import path
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response as Answer
+from rest_framework.views import APIView
+
+from evaluations.models import Endpoint
+from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
+from evaluations.runs.api.runs import told
+from evaluations.runs.tasks import ask_for_work
+from evaluations.suggesting.forms import USUAL_LIMIT, chosen, filters_in
+from evaluations.suggesting.rules.asks import Asks
+from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted, start_suggesting
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput
+from questions.forms.filter_chips import query_of
+from questions.forms.filters import QuestionFilter, unknown_parameters
+from questions.models import Dataset
+
+
+class NewSuggestionsSerializer(serializers.Serializer[Any]):
+    """A run that suggests; ``filters`` are those of the list of questions, as one object."""
+
+    endpoint = serializers.SlugRelatedField(slug_field="name", queryset=Endpoint.objects.all())
+    asks = serializers.ChoiceField(choices=Asks.choices())
+    dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
+    filters = serializers.DictField(
+        child=serializers.CharField(allow_blank=True), default=dict, required=False
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=MOST_ITEMS, default=USUAL_LIMIT)
+    again = serializers.BooleanField(default=False)
+    budget = serializers.DecimalField(
+        max_digits=12, decimal_places=4, allow_null=True, default=None
+    )
+    idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return no_unknown(self, attrs)
+
+
+class SuggestAPI(APIView):
+    """Start a run that suggests."""
+
+    capability = {"POST": Capability.START_RUNS}
+
+    @extend_schema(request=NewSuggestionsSerializer, responses={201: RunSerializer})
+    def post(self, request: Request) -> Answer:
+        """Plan it and hand it to the workers. The same ``idempotency_key``: the same run."""
+        form = NewSuggestionsSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        said = dict(form.validated_data)
+        budget, key = said.pop("budget"), said.pop("idempotency_key")
+        filters = declared(said.pop("filters"))
+        asks = Asks(said.pop("asks"))
+        wanted = Wanted(asks=asks, questions=chosen(filters), query=query_of(filters), **said)
+        with transaction.atomic():
+            run = start_suggesting(
+                wanted, acting_user=request.user, budget=budget, idempotency_key=key
+            )
+            transaction.on_commit(partial(ask_for_work, run.pk))
+        return told(run, status.HTTP_201_CREATED)
+
+
+def declared(filters: dict[str, str]) -> QuestionFilter:
+    """The filters; refuses a name that nobody declared."""
+    if unknown := sorted(unknown_parameters(QuestionFilter, filters)):
+        names = ", ".join(unknown)
+        raise BadInput(_("There is no such filter or value: %(names)s.") % {"names": names})
+    return filters_in(filters)
+
+
+urlpatterns = [path("runs/suggest/", SuggestAPI.as_view(), name="api-suggest")]

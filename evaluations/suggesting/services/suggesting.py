@@ -1,0 +1,121 @@
+"""Letting a model suggest labels or rubrics: which items it is asked, and the start of its run.
+
+Suggestions are paid calls like answers, so they are jobs of a run: budget, stop,
+resume and recovery are those of every run (decision 1).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models import Endpoint, Run
+from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.runs.services.frozen import freeze_suggesting
+from evaluations.runs.services.planning import plan_jobs, spread
+from evaluations.runs.services.run_starts import (
+    check_ready,
+    check_told,
+    hashed,
+    planned_once,
+    record_start,
+)
+from evaluations.suggesting.rules.asks import Asks
+from evaluations.suggesting.selectors import askable
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import BadInput
+from questions.models import Dataset, Question
+from questions.services.taxonomy import ensure_taxonomy
+
+MOST_ITEMS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Suggestions to be had: of which model, for what, on at most *limit* items of a dataset.
+
+    *questions* are those that the filters of the bank choose, *query* is how they
+    stand in an address. With *again* also items that have what is asked for, or
+    that the model was asked already. *shown* is the number of items that somebody
+    was told; None where nobody was.
+    """
+
+    endpoint: Endpoint
+    asks: Asks
+    dataset: Dataset
+    questions: QuerySet[Question]
+    limit: int
+    query: str = ""
+    again: bool = False
+    shown: int | None = None
+
+
+def items_to_ask(wanted: Wanted) -> list[Question]:
+    """The items, spread evenly over the tasks; refuses where there is none."""
+    if not 1 <= wanted.limit <= MOST_ITEMS:
+        raise BadInput(_("The number of questions is from 1 to %(most)d.") % {"most": MOST_ITEMS})
+    found = askable(
+        wanted.questions.filter(task__dataset=wanted.dataset),
+        wanted.endpoint,
+        wanted.asks,
+        again=wanted.again,
+    )
+    groups: dict[str, list[int]] = defaultdict(list)
+    placed = found.order_by("task__slug", "position", "pk").values_list("task__slug", "pk")
+    for task, pk in placed:
+        groups[task].append(pk)
+    if not groups:
+        raise BadInput(_none_left(wanted))
+    chosen = spread(groups, wanted.limit)
+    rows = Question.objects.select_related("current", "task").in_bulk(chosen)
+    return [rows[pk] for pk in chosen]
+
+
+def _none_left(wanted: Wanted) -> str:
+    if wanted.asks is Asks.LABELS:
+        return str(_("No question that fits lacks a label and was not asked of this model yet."))
+    return str(
+        _("No question that fits is marked by people, lacks a rubric, and was not asked yet.")
+    )
+
+
+def start_suggesting(
+    wanted: Wanted,
+    *,
+    acting_user: User,
+    budget: Decimal | None = None,
+    idempotency_key: str | None = None,
+) -> Run:
+    """Plan a run that asks for suggestions; a worker does the rest.
+
+    ``budget`` is in the endpoint's currency. The same idempotency key gives the
+    same run, whatever else is asked.
+    """
+    frozen = freeze_suggesting(wanted.endpoint, wanted.asks)
+    chosen = {"query": wanted.query, "again": wanted.again, "limit": wanted.limit}
+    run = Run(
+        purpose=RunPurpose.SUGGEST,
+        language_model=wanted.endpoint.language_model,
+        endpoint=wanted.endpoint,
+        dataset=wanted.dataset,
+        run_settings={**frozen.settings, **chosen},
+        fingerprint=frozen.fingerprint,
+        status=RunStatus.QUEUED,
+        budget=budget,
+        idempotency_key=hashed(idempotency_key),
+        created_by=acting_user,
+    )
+
+    def plan() -> None:
+        check_ready(wanted.endpoint, budget)
+        items = items_to_ask(wanted)
+        check_told(wanted.shown, len(items))
+        ensure_taxonomy()
+        run.save()
+        record_start(run, plan_jobs(run, items), asks=wanted.asks.value)
+
+    return planned_once(run, plan)

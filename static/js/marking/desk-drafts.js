@@ -1,0 +1,111 @@
+// Drafts go out as one types. One that could not be kept is sent again until it is; the page says so.
+import { isLoggedOut, waitForLogin } from "./desk-login.js";
+import { isBusy, marks, patience, show } from "./desk-page.js";
+import { explain } from "../htmx-errors.js";
+
+const DRAFT_MS = 800;
+let state = fresh();
+
+function fresh() {
+  const sequence = Number(marks()?.dataset.draftSequence ?? 0);
+  return { dirty: false, sequence, timer: 0, failures: 0, renewed: false, sending: null };
+}
+
+export function beginDrafts() {
+  clearTimeout(state.timer);
+  state = fresh();
+}
+
+export const hasUnsent = () => state.dirty;
+export const underWay = () => state.sending;
+export const draftsFail = () => state.failures > 0;
+export const holdDrafts = () => clearTimeout(state.timer);
+
+function later(milliseconds) {
+  clearTimeout(state.timer);
+  state.timer = setTimeout(sendDraft, milliseconds);
+}
+
+// What was refused as a mark is kept as a draft at once.
+export function keepAsDraft() {
+  state.dirty = true;
+  sendDraft();
+}
+
+export async function sendDraft(keepalive = false) {
+  clearTimeout(state.timer);
+  if (!marks() || !state.dirty) return;
+  const of = state;
+  of.sending = send(marks(), keepalive === true);
+  await of.sending;
+  of.sending = null;
+}
+
+// A change of a saved mark is drafted like a first mark: the form says which version it changes.
+async function send(form, keepalive) {
+  state.dirty = false;
+  // Later than any draft of another window, and than the one before.
+  state.sequence = Math.max(state.sequence + 1, Date.now());
+  const body = new FormData(form);
+  body.append("sequence", state.sequence);
+  // The header lets an ended session answer 401 instead of a login page.
+  const headers = { "HX-Request": "true" };
+  const request = { method: "POST", body, headers, keepalive };
+  const answer = await fetch(form.dataset.draftUrl, request).catch(() => null);
+  const text = await answer?.text().catch(() => "");
+  if (marks() === form) await became(answer, text, form);
+}
+
+async function became(answer, text, form) {
+  if (answer?.ok) {
+    state.failures = 0;
+    state.renewed = false;
+    if (!isBusy() && !state.dirty) show("draft", form.dataset.kept.replace("%time%", text));
+    return;
+  }
+  const loggedOut = isLoggedOut(answer?.status, state.renewed);
+  const lasting = answer && !loggedOut && answer.status < 500 && answer.status !== 429;
+  state.dirty = !lasting; // what is refused for good holds nobody back
+  if (isBusy()) return; // the save that is on its way holds all of it
+  show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
+  if (loggedOut) await waitForLogin(renewed);
+  else if (lasting) explain({ status: answer.status, responseText: text });
+  else later(patience(state.failures++));
+}
+
+function renewed() {
+  state.renewed = true;
+  sendDraft();
+}
+
+document.addEventListener("input", (event) => {
+  if (!event.target.closest?.("#marks")) return;
+  state.dirty = true;
+  if (state.failures) return;
+  if (!isBusy()) show("draft", marks().dataset.unsaved);
+  later(DRAFT_MS);
+});
+
+addEventListener("online", () => state.failures && sendDraft());
+
+// Whoever leaves the page within the time that a draft waits does not lose it: it is sent before
+// the next page is asked for where that is possible, else while this one goes.
+const leavingPage = () => sendDraft(true);
+addEventListener("beforeunload", leavingPage);
+addEventListener("pagehide", leavingPage);
+document.addEventListener("visibilitychange", () => document.hidden && leavingPage());
+
+// Logging out ends the session, so such a form waits until the draft has arrived.
+const MOST_WAIT_MS = 3000;
+let waited = null;
+
+document.addEventListener("submit", (event) => {
+  const { target: form, submitter } = event;
+  const waits = state.dirty || state.sending;
+  if (!marks() || !waits || waited === form || form.closest("#desk, dialog")) return;
+  event.preventDefault();
+  waited = form;
+  const enough = new Promise((done) => setTimeout(done, MOST_WAIT_MS));
+  const sent = Promise.resolve(state.sending).then(() => sendDraft());
+  Promise.race([sent, enough]).then(() => form.requestSubmit(submitter));
+});

@@ -1,0 +1,95 @@
+"""Totals of judge replies: our cases, hostile text, and the released replies."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.judging.rules.judge_reply import JudgeStatus, read_judge_reply
+from tests.conftest import SHARED_DATA
+from tests.evaluations.published_files import judged_items
+
+OURS = Path(__file__).parents[2] / "cases" / "judge_replies.json"
+SHARED = SHARED_DATA.parent / "cases" / "judge_replies.json"
+CASES = [
+    case for path in (OURS, SHARED) if path.exists() for case in json.loads(path.read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["reply"][:30])
+def test_case(case: dict[str, Any]) -> None:
+    finish_reason = case.get("finish_reason", "stop")
+    reading = read_judge_reply(case["reply"], Decimal(case["full"]), finish_reason=finish_reason)
+    score = case.get("score")
+    assert reading.total == (None if score is None else Decimal(str(score)))
+    assert reading.status == case.get("status", "scored")
+    assert case.get("flag") in (*reading.flags, None)
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "status"),
+    [
+        ("length", JudgeStatus.TRUNCATED),
+        ("tool_calls", JudgeStatus.TRUNCATED),
+        ("content_filter", JudgeStatus.REFUSED),
+    ],
+)
+def test_a_reply_that_did_not_end_by_itself_is_not_read(
+    finish_reason: str, status: JudgeStatus
+) -> None:
+    reading = read_judge_reply("【总分】1", Decimal(15), finish_reason=finish_reason)
+    assert (reading.total, reading.status) == (None, status)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "【总分】" + "1" * 100_000,
+        "【总分】" * 25_000,
+        "【" * 100_000,
+        "【总分】" + " " * 100_000 + "5分",
+        "【总分】" + "1+" * 50_000 + "1=5",
+        "【总分】" + "十" * 100_000 + "分",
+        "Total" + ":" * 100_000,
+        "*" * 100_000,
+        "【总分】1e" + "9" * 100_000,
+    ],
+    ids=lambda reply: reply[:12],
+)
+def test_hostile_replies_are_read_in_linear_time_and_give_no_total(reply: str) -> None:
+    assert read_judge_reply(reply, Decimal(10)).total is None
+
+
+@given(st.text(st.sampled_from("【总分】得:：0123456789.-+=/十百点分~约 e²*"), max_size=40))
+def test_a_total_always_lies_within_full_marks(reply: str) -> None:
+    reading = read_judge_reply(reply, Decimal(10))
+    assert (reading.total is not None) == (reading.status == JudgeStatus.SCORED)
+    assert reading.total is None or 0 <= reading.total <= 10
+
+
+def test_released_replies_read_as_released_but_for_three_impossible_totals(
+    shared_data: Path,
+) -> None:
+    unscored: dict[tuple[str, int], str] = {}
+    different, count = [], 0
+    for keyword, item in judged_items(shared_data):
+        count += 1
+        reading = read_judge_reply(item["model_correction"], Decimal(str(item["score"])))
+        if reading.total is None:
+            unscored[keyword, item["index"]] = reading.status
+        elif reading.total != Decimal(str(item["model_correction_score"][0])):
+            different.append((keyword, item["index"]))
+    assert count == 1030
+    assert different == []
+    writing = "2010-2022_Chinese_Language_Language_and_Writing_Skills_Open-ended_Questions"
+    assert unscored == {
+        ("2010-2022_Biology_Open-ended_Questions", 29): "several_totals",
+        (writing, 2): "over_full_marks",
+        ("2010-2022_Math_II_Open-ended_Questions", 12): "over_full_marks",
+    }

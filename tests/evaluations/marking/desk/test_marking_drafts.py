@@ -1,0 +1,104 @@
+"""Drafts: the newest wins, in any order of arrival, and never after a saved mark."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluations.marking.desk.selectors.desk import desk_item
+from evaluations.marking.desk.services.drafts import clean, discard_change, save_draft, write_draft
+from evaluations.models import Draft, Slot
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import Conflict
+from tests.evaluations.marking_world import NOW, answers_of, give, held_slot, small_round
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_older_draft_that_comes_late_is_ignored(teacher: User, other_teacher: User) -> None:
+    slot = held_slot(answers_of(small_round([teacher, other_teacher]))[0], teacher)
+    kept = [
+        save_draft(slot, teacher, sequence=number, content={"comment": str(number)}, now=NOW)
+        for number in (1, 3, 2, 3, 4)
+    ]
+    assert kept == [True, True, False, False, True]
+    assert Draft.objects.get().content["comment"] == "4"
+
+
+@settings(
+    max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(order=st.lists(st.integers(1, 40), min_size=2, max_size=5))
+def test_the_highest_sequence_wins_in_any_order(
+    order: list[int], teacher: User, other_teacher: User
+) -> None:
+    """Shuffled, with gaps and repeated: of equal numbers the first counts."""
+    slot = Slot.objects.first() or held_slot(
+        answers_of(small_round([teacher, other_teacher]))[0], teacher
+    )
+    Draft.objects.all().delete()
+    for place, number in enumerate(order):
+        write_draft(slot, teacher, number, {"comment": f"{number}, sent as {place}"})
+    stored = Draft.objects.get(slot=slot)
+    newest = max(order)
+    assert stored.sequence == newest
+    assert stored.content["comment"] == f"{newest}, sent as {order.index(newest)}"
+
+
+def test_a_draft_after_the_saved_mark_is_refused(teacher: User, other_teacher: User) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    slot = held_slot(answer, teacher)
+    save_draft(slot, teacher, sequence=1, content={}, now=NOW)
+    give(answer, teacher, ["1", "1", "1"])
+    with pytest.raises(Conflict, match="marked already"):
+        save_draft(slot, teacher, sequence=2, content={}, now=NOW)
+    assert Draft.objects.count() == 0
+    slot.refresh_from_db()
+    assert save_draft(slot, teacher, sequence=3, content={}, based_on_version=1, now=NOW)
+    assert desk_item(slot, teacher).drafted_at
+    give(answer, teacher, ["2", "1", "1"], based_on_version=1)
+    with pytest.raises(Conflict, match="marked already"):
+        save_draft(slot, teacher, sequence=4, content={}, based_on_version=1, now=NOW)
+
+
+def test_a_change_is_drafted_also_when_it_can_no_longer_be_saved(
+    teacher: User, other_teacher: User
+) -> None:
+    """Keeping a draft tells nothing of the other mark; a draft of an older version is not shown."""
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    for person in (teacher, other_teacher):
+        give(answer, person, ["1", "1", "1"])
+    slot = held_slot(answer, teacher)
+    content = {"points": ["3", "1", "1"], "comment": "late"}
+    assert save_draft(slot, teacher, sequence=1, content=content, based_on_version=1, now=NOW)
+    shown = desk_item(slot, teacher)
+    assert (shown.given.comment, shown.saved and shown.saved.points) == ("late", ("1", "1", "1"))
+    Draft.objects.update(content={**content, "version": 7})
+    assert desk_item(slot, teacher).given == shown.saved
+    discard_change(slot, teacher)
+    assert Draft.objects.count() == 0
+
+
+def test_a_draft_for_what_somebody_else_holds_is_refused(
+    teacher: User, other_teacher: User
+) -> None:
+    slot = held_slot(answers_of(small_round([teacher, other_teacher]))[0], teacher)
+    with pytest.raises(Conflict):
+        save_draft(slot, other_teacher, sequence=1, content={}, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"points": "no list", "flags": 3, "total": None, "comment": None, "role": "admin"},
+        {"points": ["\x00"], "total": "1\x00", "comment": "a\x00b", "flags": ["\x00"]},
+        {"points": ["1", None, 2.5, "x" * 999], "flags": ["cut_off"] * 999, "comment": "y" * 99999},
+    ],
+)
+def test_a_draft_keeps_the_known_parts_at_bounded_length(content: dict[str, object]) -> None:
+    kept = clean(content)
+    assert set(kept) == {"points", "total", "comment", "flags", "version"}
+    assert len(str(kept)) < 15_000
+    assert "\\x00" not in repr(kept)

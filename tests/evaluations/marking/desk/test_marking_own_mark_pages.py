@@ -1,0 +1,101 @@
+"""An own mark at the desk: to be read, to be revised, and once it is settled only to be read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from evaluations.models import BlindAnswer, Mark, MarkingRound
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+from tests.evaluations.marking.desk.test_marking_pages import address, filled
+from tests.evaluations.marking_world import answers_of, give, small_round
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+FORM = 'id="marks"'
+COUNTED = "This mark has been counted and can no longer be changed."
+
+
+@pytest.fixture
+def made(teacher: User, other_teacher: User) -> MarkingRound:
+    return small_round([teacher, other_teacher], 2)
+
+
+@pytest.fixture
+def answer(made: MarkingRound, teacher: User) -> BlindAnswer:
+    """A response that *teacher* has given 3 of 12."""
+    answer = answers_of(made)[0]
+    give(answer, teacher, ["1", "1.5", "0.5"], comment="nearly nothing", flags=())
+    return answer
+
+
+def words(page: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", page).split())
+
+
+def test_a_marked_response_is_shown_to_be_read(answer: BlindAnswer, teacher: User) -> None:
+    page = logged_in(teacher).get(address("desk", answer)).text
+    assert FORM not in page
+    assert "3 / 12" in words(page)
+    assert "1.5 / 3" in words(page)
+    assert "nearly nothing" in page
+    assert "This is your mark as it was saved." in page
+    assert reverse("marking:revise", args=[answer.public_id]) in page
+
+
+@BOTH
+def test_what_is_not_settled_can_be_revised(
+    headers: dict[str, str], answer: BlindAnswer, teacher: User
+) -> None:
+    client = logged_in(teacher)
+    form = client.post(address("revise", answer), headers=headers)
+    assert form.status_code == 200
+    assert 'name="point-2" value="1.5" checked' in form.text
+    client.post(address("save", answer), filled(form.text, "3", "3", "6"))
+    assert [str(mark.total) for mark in Mark.objects.order_by("version")] == ["3.00", "12.00"]
+
+
+@BOTH
+def test_what_is_settled_is_only_to_be_read_and_says_why(
+    headers: dict[str, str], answer: BlindAnswer, teacher: User, other_teacher: User
+) -> None:
+    give(answer, other_teacher, ["1", "1", "1"])
+    client = logged_in(teacher)
+    for name, thing in (("revise", answer), ("undo", answer.round)):
+        page = client.post(address(name, thing), headers=headers)
+        assert page.status_code == 409, name
+        assert COUNTED in page.text
+        assert FORM not in page.text
+        assert "1.5 / 3" in words(page.text)
+        assert reverse("marking:next", args=[answer.round.public_id]) in page.text
+
+
+@BOTH
+def test_what_is_settled_while_it_is_revised_shows_both_marks(
+    headers: dict[str, str], answer: BlindAnswer, teacher: User, other_teacher: User
+) -> None:
+    client = logged_in(teacher)
+    form = client.post(address("revise", answer), headers=headers).text
+    give(answer, other_teacher, ["1", "1", "1"])
+    sent = filled(form, "3", "3", "6", comment="I was too strict")
+    page = client.post(address("save", answer), sent, headers=headers)
+    assert page.status_code == 409
+    assert COUNTED in page.text
+    assert FORM not in page.text
+    assert "What you sent now was not saved: 12 points." in page.text
+    assert "I was too strict" in page.text
+    assert "3 / 12" in words(page.text)
+    assert Mark.objects.filter(teacher=teacher).count() == 1
+
+
+def test_what_one_only_holds_is_shown_in_its_form(
+    answer: BlindAnswer, made: MarkingRound, teacher: User
+) -> None:
+    client = logged_in(teacher)
+    held = client.post(address("next", made))["Location"]
+    assert FORM in client.get(held).text
+    assert FORM in client.post(f"{held}revise/").text

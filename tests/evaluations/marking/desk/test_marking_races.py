@@ -1,0 +1,188 @@
+"""Races on the real database: claims, double clicks, both teachers at once, two leads."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from evaluations.marking.arbitration.services import arbitrate, claim_case
+from evaluations.marking.desk.services.drafts import write_draft
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.marking.services.settling import newest_marks
+from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
+from evaluations.models.vocabulary import ArbitrationReason, SlotKind
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import Conflict, Refusal
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    held_slot,
+    later,
+    planned_pair,
+    small_round,
+)
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROUNDS = 500 if os.environ.get("GRADEAPP_FULL") == "yes" else 12
+CLAIMS = 200
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """What *calls* return or refuse, all started at the same moment, each on its own connection."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        try:
+            connection.ensure_connection()
+            barrier.wait()
+            return call()
+        except Refusal as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def teachers(number: int) -> list[User]:
+    return [make_user(Role.TEACHER) for _ in range(number)]
+
+
+def save(slot: Slot, person: User, values: Sequence[str], key: uuid.UUID | None = None) -> Mark:
+    points = tuple(Decimal(value) for value in values)
+    key = key or uuid.uuid4()
+    return save_mark(slot, person, key=key, based_on_version=0, points=points, now=later(1)).mark
+
+
+def decide(
+    answer: BlindAnswer, lead: User, seen: Sequence[int], now: datetime | None = None
+) -> Mark:
+    given = {"reason": ArbitrationReason.SLIP, "points": (Decimal(3), Decimal(0), Decimal(0))}
+    now = now or later(2)
+    return arbitrate(answer, lead, key=uuid.uuid4(), seen=seen, now=now, **given)  # type: ignore[arg-type]
+
+
+def test_one_response_is_claimed_by_one_teacher() -> None:
+    people = teachers(6)
+    made = small_round(people, 3, scheme=Scheme.SINGLE)
+    claims = at_once(*[partial(claim_next, person, round=made, now=NOW) for person in people])
+    got = [slot.pk for slot in claims if slot]
+    assert len(got) == len(set(got)) == 3
+    holders = dict(Slot.objects.values_list("pk", "holder"))
+    for person, slot in zip(people, claims, strict=True):
+        assert slot is None or holders[slot.pk] == person.pk
+
+
+def test_two_windows_of_one_teacher_never_get_two_roles_on_one_response() -> None:
+    people = teachers(2)
+    made = small_round(people, 1)
+    Slot.objects.update(planned=people[0])
+    claims = at_once(*[partial(claim_next, people[0], round=made, now=NOW)] * 4)
+    assert {slot for slot in claims if slot} == {Slot.objects.get(holder=people[0])}
+
+
+def test_a_double_click_is_one_mark() -> None:
+    people = teachers(2)
+    for answer in answers_of(small_round(people, ROUNDS)):
+        click = partial(save, held_slot(answer, people[0]), people[0], "111", uuid.uuid4())
+        first, second = at_once(click, click)
+        assert isinstance(first, Mark)
+        assert first == second
+    assert Mark.objects.count() == AuditEntry.objects.filter(tag="mark.saved").count() == ROUNDS
+
+
+@pytest.mark.parametrize(
+    ("scheme", "opened"),
+    [(Scheme.TWO_AND_LEAD, SlotKind.ARBITRATION), (Scheme.THREE_AND_LEAD, SlotKind.THIRD)],
+)
+@pytest.mark.parametrize("second_mark", ["000", "335"])
+def test_both_teachers_at_once_settle_exactly_once(
+    scheme: Scheme, opened: SlotKind, second_mark: str
+) -> None:
+    for answer in answers_of(small_round(teachers(3), ROUNDS, scheme=scheme)):
+        first, second = planned_pair(answer)
+        saved = at_once(
+            partial(save, held_slot(answer, first), first, "336"),
+            partial(save, held_slot(answer, second), second, second_mark),
+        )
+        assert all(isinstance(mark, Mark) for mark in saved)
+    disputed = second_mark == "000"
+    kinds = Counter(Slot.objects.values_list("kind", flat=True))
+    assert kinds[opened] == (ROUNDS if disputed else 0)
+    assert FinalMark.objects.count() == (0 if disputed else ROUNDS)
+    assert Mark.objects.count() == 2 * ROUNDS
+
+
+def test_two_windows_with_different_marks_keep_both() -> None:
+    people = teachers(2)
+    for answer in answers_of(small_round(people, ROUNDS)):
+        slot = held_slot(answer, people[0])
+        saved = at_once(*[partial(save, slot, people[0], values) for values in ("100", "200")])
+        assert sum(isinstance(mark, Conflict) for mark in saved) == 1
+        assert Mark.objects.filter(slot=slot, stale=False).count() == 1
+        assert Mark.objects.filter(slot=slot, stale=True).count() == 1
+
+
+def test_two_leads_decide_once() -> None:
+    people, leads = teachers(2), [make_user(Role.LEAD) for _ in range(2)]
+    for answer in answers_of(small_round(people, ROUNDS)):
+        give(answer, people[0], list("336"))
+        give(answer, people[1], list("000"))
+        seen = [mark.pk for mark in newest_marks(answer).values()]
+        decided = at_once(*[partial(decide, answer, lead, seen) for lead in leads])
+        assert sum(isinstance(mark, Mark) for mark in decided) == 1
+        assert sum(isinstance(mark, Conflict) for mark in decided) == 1
+        assert answer.finals.count() == 1
+
+
+def test_one_case_is_claimed_by_one_lead_and_decided_by_nobody_else() -> None:
+    people, leads = teachers(2), [make_user(Role.LEAD) for _ in range(2)]
+    (answer,) = answers_of(small_round(people, 1))
+    give(answer, people[0], list("336"))
+    give(answer, people[1], list("000"))
+    seen = [mark.pk for mark in newest_marks(answer).values()]
+    barrier = Barrier(2, timeout=60)
+
+    def claims(lead: User) -> list[bool]:
+        won = []
+        for number in range(CLAIMS):
+            barrier.wait()
+            try:
+                won.append(bool(claim_case(answer, lead, now=later(60 * number))))
+            except Conflict:
+                won.append(False)
+        return won
+
+    rounds = list(zip(*at_once(*[partial(claims, lead) for lead in leads]), strict=True))
+    assert {tuple(sorted(won)) for won in rounds} == {(False, True)}
+    now, won = later(60 * CLAIMS - 59), rounds[-1]
+    loser, winner = (leads[won.index(was)] for was in (False, True))
+    decided = at_once(*[partial(decide, answer, lead, seen, now) for lead in (loser, winner)])
+    assert [isinstance(mark, Mark) for mark in decided] == [False, True]
+    assert answer.finals.count() == 1
+
+
+def test_first_drafts_that_race_leave_the_newest() -> None:
+    people = teachers(2)
+    for answer in answers_of(small_round(people, ROUNDS)):
+        slot = held_slot(answer, people[0])
+        at_once(*[partial(write_draft, slot, people[0], n, {"total": n}) for n in (3, 1, 2)])
+        assert slot.drafts.get().sequence == 3

@@ -1,0 +1,407 @@
+"""Sending marks back: what falls, what stays, who marks again, and that nobody can tell."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+import pytest
+
+from evaluations.marking.arbitration.selectors.arbitration import waiting_for
+from evaluations.marking.arbitration.services import arbitrate
+from evaluations.marking.desk.selectors.desk import desk_item
+from evaluations.marking.desk.selectors.queue import slots_open_to
+from evaluations.marking.desk.services.drafts import save_draft
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.monitoring.selectors.sending_back import (
+    Reach,
+    fall_since,
+    outdated_rubrics,
+)
+from evaluations.marking.monitoring.services.marking_again import mark_again
+from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.marking.services.settling import newest_marks
+from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import ArbitrationReason, RoundStatus, SlotKind
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import BadInput, Conflict, NotFound
+from questions.models import Question, Rubric
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    claimed,
+    give,
+    held_slot,
+    later,
+    planned_pair,
+    slot_of,
+    small_round,
+    subjective_question,
+)
+from tests.factories import make_rubric
+
+pytestmark = pytest.mark.django_db
+LOW, MIDDLE, HIGH = ("0", "0", "0"), ("3", "3", "0"), ("3", "3", "6")
+
+
+@pytest.fixture
+def pool(teacher: User, other_teacher: User, third_teacher: User) -> list[User]:
+    return [teacher, other_teacher, third_teacher]
+
+
+def of_three(pool: list[User], responses: int = 1) -> MarkingRound:
+    return small_round(pool, responses, scheme=Scheme.THREE_AND_LEAD)
+
+
+def both(answer: BlindAnswer, first: Sequence[str], second: Sequence[str]) -> tuple[User, User]:
+    one, other = planned_pair(answer)
+    give(answer, one, first)
+    give(answer, other, second)
+    answer.refresh_from_db()
+    return one, other
+
+
+def third(answer: BlindAnswer, pool: list[User], points: Sequence[str]) -> User:
+    """The third mark, by whoever of the pool has no mark here yet."""
+    taken = set(answer.slots.filter(marked=True).values_list("holder", flat=True))
+    free = next(person for person in pool if person.pk not in taken)
+    answer.slots.filter(kind=SlotKind.THIRD).update(holder=free, lease_until=later(30))
+    give(answer, free, points)
+    answer.refresh_from_db()
+    return free
+
+
+def decide(answer: BlindAnswer, lead: User, points: Sequence[str]) -> None:
+    seen = [mark.pk for mark in newest_marks(answer).values()]
+    arbitrate(
+        answer, lead, key=uuid.uuid4(), seen=seen, points=[Decimal(p) for p in points],
+        reason=ArbitrationReason.SLIP, now=NOW,
+    )  # fmt: skip
+    answer.refresh_from_db()
+
+
+def back(made: MarkingRound, teacher: User, lead: User, **choice: object) -> tuple[int, int]:
+    settings = {"since": datetime.fromtimestamp(0, NOW.tzinfo), "to_others": False} | choice
+    taken = send_back(made, teacher, acting_user=lead, now=later(5), **settings)  # type: ignore[arg-type]
+    return len(taken.marks), len(taken.finals)
+
+
+def final_of(answer: BlindAnswer) -> tuple[str, str] | None:
+    answer.refresh_from_db()
+    return (f"{answer.final.value:.2f}", answer.final.rule) if answer.final else None
+
+
+def test_single_responses_go_back_and_their_teacher_alone_is_told(
+    pool: list[User], lead: User
+) -> None:
+    made = of_three(pool, 3)
+    teacher = pool[0]
+    mine = [one for one in answers_of(made) if teacher in planned_pair(one)]
+    for answer in mine:
+        give(answer, teacher, MIDDLE)
+    chosen = {"since": None, "aliases": [mine[0].alias, "R-none"]}
+    fall = fall_since(made, teacher, **chosen, with_arbitrated=False)  # type: ignore[arg-type]
+    assert [slot.answer for slot in fall.slots] == [mine[0]]
+    assert back(made, teacher, lead, **chosen) == (1, 0)
+    first, *others = [held_slot(answer, teacher) for answer in mine]
+    assert desk_item(first, teacher).came_back
+    assert not first.marked
+    assert all(slot.marked and not desk_item(slot, teacher).came_back for slot in others)
+    detail = AuditEntry.objects.latest("id").detail
+    assert detail["responses"] == sorted(chosen["aliases"])  # type: ignore[arg-type]
+    with pytest.raises(Conflict):
+        back(made, teacher, lead, since=None, aliases=["R-none"])
+    back(made, teacher, lead, since=None, aliases=[mine[1].alias], to_others=True)
+    other = mine[1].slots.get(void_version=1)
+    assert other.planned != teacher
+    other.holder = other.planned
+    assert not desk_item(other, other.planned).came_back  # type: ignore[arg-type]
+
+
+def test_a_mark_sent_back_falls_with_its_final_mark_and_is_settled_again(
+    pool: list[User], lead: User
+) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, _other = both(answer, MIDDLE, MIDDLE)
+    assert final_of(answer) == ("6.00", "mean of two")
+    assert back(made, one, lead) == (1, 1)
+    assert final_of(answer) is None
+    assert FinalMark.objects.count() == 1  # what was is still there
+    slot = slot_of(answer, SlotKind.FIRST)
+    assert (slot.marked, slot.holder, slot.planned, slot.void_version) == (False, None, one, 1)
+    give(answer, one, ("3", "3", "1"))
+    assert final_of(answer) == ("6.50", "mean of two")
+    assert list(answer.finals.values_list("number", flat=True)) == [1, 2]
+    assert list(slot.marks.values_list("version", "total")) == [(1, 6), (2, 7)]
+
+
+def test_what_was_sent_back_stands_in_the_audit_trail(pool: list[User], lead: User) -> None:
+    made = of_three(pool, 2)
+    answers = answers_of(made)
+    marks = [give(answer, planned_pair(answer)[0], MIDDLE) for answer in answers]
+    who = marks[0].teacher
+    back(made, who, lead)
+    entry = AuditEntry.objects.get(tag="round.marks_sent_back")
+    expected = [mark.pk for mark in marks if mark.teacher == who]
+    assert (entry.actor, entry.detail["teacher"], entry.detail["to"]) == (
+        lead,
+        who.username,
+        "same",
+    )
+    assert (entry.detail["marks"], entry.detail["finals"]) == (expected, [])
+
+
+def test_only_what_was_saved_since_then_goes_back(pool: list[User], lead: User) -> None:
+    made = of_three(pool, 6)
+    who = pool[0]
+    own = [answer for answer in answers_of(made) if who in planned_pair(answer)]
+    marks = [give(answer, who, MIDDLE) for answer in own]
+    for hour, mark in enumerate(marks):
+        Mark.objects.filter(pk=mark.pk).update(created_at=later(60 * hour))
+    fall = fall_since(made, who, later(60), with_arbitrated=False)
+    assert (fall.marks, fall.finals, fall.kept) == (len(own) - 1, 0, 0)
+    assert back(made, who, lead, since=later(60)) == (len(own) - 1, 0)
+    assert slot_of(own[0], SlotKind.FIRST).marked or slot_of(own[0], SlotKind.SECOND).marked
+    with pytest.raises(Conflict):
+        back(made, who, lead, since=later(60))
+
+
+def test_a_first_mark_sent_back_withdraws_the_third_that_nobody_has_begun(
+    pool: list[User], lead: User
+) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, _other = both(answer, LOW, MIDDLE)
+    assert slot_of(answer, SlotKind.THIRD)
+    back(made, one, lead)
+    assert not answer.slots.filter(kind=SlotKind.THIRD).exists()
+    give(answer, one, MIDDLE)
+    assert final_of(answer) == ("6.00", "mean of two")
+
+
+def test_a_third_mark_given_before_waits_and_counts_if_it_is_needed(
+    pool: list[User], lead: User
+) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, _other = both(answer, LOW, MIDDLE)
+    third(answer, pool, ("3", "2", "0"))
+    assert final_of(answer) == ("5.50", "mean of closest pair (2 and 3)")
+    assert back(made, one, lead) == (1, 1)
+    assert final_of(answer) is None  # second and third alone settle nothing
+    give(answer, one, HIGH)
+    # 12, 6 and 5: beyond again, and 6 and 5 are closest
+    assert final_of(answer) == ("5.50", "mean of closest pair (2 and 3)")
+
+
+def test_a_third_mark_sent_back_is_given_again_by_who_gave_it(pool: list[User], lead: User) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    both(answer, LOW, MIDDLE)
+    who = third(answer, pool, ("3", "3", "0"))
+    assert back(made, who, lead) == (1, 1)
+    slot = claimed(who, made)
+    assert (slot.answer, slot.kind) == (answer, SlotKind.THIRD)
+    give(answer, who, ("3", "3", "1"))
+    assert final_of(answer) == ("6.50", "mean of closest pair (2 and 3)")
+
+
+def test_a_third_mark_that_is_no_longer_needed_is_not_handed_out(
+    pool: list[User], lead: User
+) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, other = both(answer, LOW, MIDDLE)
+    who = third(answer, pool, ("3", "3", "0"))
+    back(made, who, lead)
+    back(made, one, lead)
+    needless = slot_of(answer, SlotKind.THIRD)
+    assert needless not in slots_open_to(who)  # not before the first is there
+    give(answer, one, MIDDLE)
+    assert final_of(answer) == ("6.00", "mean of two")
+    assert not any(slots_open_to(person).exists() for person in (who, other))
+
+
+def test_a_third_mark_beside_a_mean_of_two_stays(pool: list[User], lead: User) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, _other = both(answer, LOW, MIDDLE)
+    who = third(answer, pool, ("3", "3", "0"))
+    back(made, one, lead)
+    give(answer, one, MIDDLE)
+    assert final_of(answer) == ("6.00", "mean of two")
+    with pytest.raises(Conflict):
+        back(made, who, lead)
+    assert final_of(answer) == ("6.00", "mean of two")
+
+
+def test_what_the_lead_decided_goes_back_only_when_chosen(pool: list[User], lead: User) -> None:
+    made = small_round(pool, scheme=Scheme.TWO_AND_LEAD)
+    answer = answers_of(made)[0]
+    one, _other = both(answer, LOW, MIDDLE)
+    decide(answer, lead, HIGH)
+    assert final_of(answer) == ("12.00", "arbitration")
+    fall = fall_since(made, one, NOW.min.replace(tzinfo=NOW.tzinfo), with_arbitrated=False)
+    assert (fall.marks, fall.finals, fall.kept) == (0, 0, 1)
+    with pytest.raises(Conflict):
+        back(made, one, lead)
+    # the teacher's mark and the lead's decision fall
+    assert back(made, one, lead, with_arbitrated=True) == (2, 1)
+    assert not waiting_for(lead, made, NOW).exists()
+    give(answer, one, LOW)
+    assert final_of(answer) is None
+    assert list(waiting_for(lead, made, NOW)) == [answer]
+    decide(answer, lead, MIDDLE)
+    assert final_of(answer) == ("6.00", "arbitration")
+    assert slot_of(answer, SlotKind.ARBITRATION).marks.count() == 2
+
+
+def test_a_decision_that_is_not_needed_again_waits_for_nobody(pool: list[User], lead: User) -> None:
+    made = small_round(pool, scheme=Scheme.TWO_AND_LEAD)
+    answer = answers_of(made)[0]
+    one, _other = both(answer, LOW, MIDDLE)
+    decide(answer, lead, HIGH)
+    back(made, one, lead, with_arbitrated=True)
+    give(answer, one, LOW)  # beyond: the decision is asked for again
+    give(answer, one, MIDDLE, based_on_version=1)
+    assert final_of(answer) == ("6.00", "mean of two")
+    assert not Slot.objects.filter(kind=SlotKind.ARBITRATION, marked=False).exists()
+
+
+def test_others_mark_again_and_the_same_teacher_never_gets_it(pool: list[User], lead: User) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, other = both(answer, MIDDLE, MIDDLE)
+    free = next(person for person in pool if person not in (one, other))
+    back(made, one, lead, to_others=True)
+    assert slot_of(answer, SlotKind.FIRST).planned == free
+    assert claim_next(one, round=made, now=later(6)) is None
+    assert claimed(free, made).answer == answer
+
+
+def test_without_others_nothing_is_spread(teacher: User, other_teacher: User, lead: User) -> None:
+    made = small_round([teacher, other_teacher])
+    answer = answers_of(made)[0]
+    one, other = both(answer, MIDDLE, MIDDLE)
+    made.pool.filter(teacher=other).update(paused=True)
+    with pytest.raises(BadInput):
+        back(made, one, lead, to_others=True)
+    assert final_of(answer) == ("6.00", "mean of two")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_desk_shows_it_as_any_other_response(same: bool, pool: list[User], lead: User) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, other = both(answer, MIDDLE, MIDDLE)
+    free = next(person for person in pool if person not in (one, other))
+    fresh = desk_item(held_slot(answers_of(of_three(pool))[0], one), one)
+    back(made, one, lead, to_others=not same)
+    who = one if same else free
+    slot = claimed(who, made, later(6))
+    item = desk_item(slot, who)
+    assert (item.version, item.marked_at, item.given) == (0, None, fresh.given)
+    assert item.saves == (1 if same else 0)
+    mark = save_mark(
+        slot, who, key=uuid.uuid4(), based_on_version=0, now=later(6),
+        points=[Decimal(3), Decimal(0), Decimal(0)],
+    ).mark  # fmt: skip
+    assert (mark.stale, mark.version, mark.told_version) == (False, 2, 1)
+
+
+def test_a_page_from_before_cannot_bring_the_mark_back(pool: list[User], lead: User) -> None:
+    made = of_three(pool)
+    answer = answers_of(made)[0]
+    one, _other = planned_pair(answer)
+    slot = held_slot(answer, one)
+    give(answer, one, MIDDLE)
+    back(made, one, lead)
+    with pytest.raises(NotFound):
+        save_mark(
+            slot, one, key=uuid.uuid4(), based_on_version=1, now=later(6),
+            points=[Decimal(3), Decimal(0), Decimal(0)],
+        )  # fmt: skip
+    assert not Mark.objects.counting().exists()
+
+
+def test_a_closed_round_stays_as_it_is(pool: list[User], lead: User) -> None:
+    made = of_three(pool)
+    one, _other = both(answers_of(made)[0], MIDDLE, MIDDLE)
+    MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.CLOSED)
+    with pytest.raises(Conflict):
+        back(made, one, lead)
+
+
+# ---- a new rubric in the middle of a round ----
+
+
+@pytest.fixture
+def question() -> Question:
+    return subjective_question()
+
+
+def again(made: MarkingRound, question: Question, reach: Reach, lead: User) -> tuple[int, int, int]:
+    moved = mark_again(made, question, reach=reach, acting_user=lead, now=later(5))
+    return moved.responses, len(moved.taken.marks), len(moved.taken.finals)
+
+
+def newer(question: Question, points: str = "12") -> Rubric:
+    return make_rubric(question, (("all of it", points),))
+
+
+def test_the_lead_chooses_what_is_marked_again_under_a_new_rubric(
+    question: Question, pool: list[User], lead: User
+) -> None:
+    made = small_round(pool, 3, question=question)
+    settled, marked, fresh = answers_of(made)
+    both(settled, MIDDLE, MIDDLE)
+    give(marked, planned_pair(marked)[0], MIDDLE)
+    assert outdated_rubrics(made) == []
+    rubric = newer(question)
+    (found,) = outdated_rubrics(made)
+    counts = (found.unmarked, found.unsettled, found.final, found.arbitrated)
+    assert (found.frozen, found.newest, counts) == (1, rubric, (1, 1, 1, 0))
+    assert again(made, question, Reach.UNMARKED, lead) == (1, 0, 0)
+    assert again(made, question, Reach.UNSETTLED, lead) == (1, 1, 0)
+    for answer, version in ((settled, 1), (marked, 2), (fresh, 2)):
+        answer.refresh_from_db()
+        assert answer.rubric
+        assert answer.rubric.version == version
+    assert again(made, question, Reach.ALL, lead) == (1, 2, 1)
+    assert outdated_rubrics(made) == []
+    with pytest.raises(Conflict):
+        again(made, question, Reach.ALL, lead)
+    both(settled, ["7"], ["8"])
+    assert final_of(settled) == ("7.50", "mean of two")
+    versions = Mark.objects.filter(slot__answer=settled).values_list("rubric__version", flat=True)
+    assert sorted(versions) == [1, 1, 2, 2]
+
+
+def test_what_is_at_hand_returns_and_its_draft_keeps_the_comment(
+    question: Question, pool: list[User], lead: User
+) -> None:
+    made = small_round(pool, question=question)
+    slot = claimed(pool[0], made)
+    content = {"points": ["3", "3", "6"], "total": "", "comment": "clear", "flags": []}
+    save_draft(slot, pool[0], sequence=1, content=content, now=NOW)
+    newer(question)
+    assert again(made, question, Reach.UNMARKED, lead) == (1, 0, 0)
+    slot.refresh_from_db()
+    assert (slot.holder, slot.lease_until) == (None, None)
+    item = desk_item(claimed(pool[0], made), pool[0])
+    assert (item.given.points, item.given.comment) == (("",), "clear")
+
+
+def test_a_rubric_that_does_not_add_up_moves_nothing(
+    question: Question, pool: list[User], lead: User
+) -> None:
+    made = small_round(pool, question=question)
+    newer(question, "11")
+    with pytest.raises(BadInput):
+        again(made, question, Reach.ALL, lead)

@@ -1,0 +1,81 @@
+"""Sending back while teachers save: whichever comes first, no final mark rests on a void one."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+from functools import partial
+
+import pytest
+
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.models import FinalMark, Mark
+from gradeapp.accounts.roles import Role
+from gradeapp.common.refusals import Conflict, NotFound
+from tests.evaluations.marking.desk.test_marking_races import at_once, save, teachers
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    held_slot,
+    later,
+    planned_pair,
+    small_round,
+)
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROUNDS = 6
+
+
+def test_a_partner_saves_while_the_first_mark_goes_back() -> None:
+    lead = make_user(Role.LEAD)
+    pool = teachers(3)
+    for made in [small_round(pool, scheme=Scheme.THREE_AND_LEAD) for _ in range(ROUNDS)]:
+        answer = answers_of(made)[0]
+        one, other = planned_pair(answer)
+        give(answer, one, ("3", "3", "0"))
+        slot = held_slot(answer, other)
+        back = partial(
+            send_back, made, one, since=NOW.replace(year=2000), to_others=False,
+            acting_user=lead, now=later(5),
+        )  # fmt: skip
+        saved, taken = at_once(partial(save, slot, other, ("3", "3", "0")), back)
+        assert isinstance(saved, Mark)
+        assert len(taken.marks) == 1
+        answer.refresh_from_db()
+        assert answer.final is None
+        # the partner's save came first exactly where a final mark fell
+        assert FinalMark.objects.filter(answer=answer).count() == len(taken.finals)
+        give(answer, one, ("3", "3", "1"))
+        answer.refresh_from_db()
+        assert answer.final
+        counting = Mark.objects.counting().filter(slot__answer=answer)
+        assert set(answer.final.marks) == set(counting.values_list("pk", flat=True))
+
+
+def test_a_teacher_revises_while_the_mark_goes_back() -> None:
+    lead = make_user(Role.LEAD)
+    pool = teachers(2)
+    for made in [small_round(pool) for _ in range(ROUNDS)]:
+        answer = answers_of(made)[0]
+        one, _other = planned_pair(answer)
+        give(answer, one, ("3", "3", "0"))
+        slot = held_slot(answer, one)
+        revise = partial(
+            save_mark, slot, one, key=uuid.uuid4(), based_on_version=1, now=later(2),
+            points=(Decimal(3), Decimal(3), Decimal(1)),
+        )  # fmt: skip
+        back = partial(
+            send_back, made, one, since=NOW.replace(year=2000), to_others=False,
+            acting_user=lead, now=later(5),
+        )  # fmt: skip
+        revised, taken = at_once(revise, back)
+        assert not isinstance(taken, Conflict)
+        stored = list(slot.marks.order_by("version"))
+        slot.refresh_from_db()
+        assert (slot.marked, slot.void_version) == (False, stored[-1].version)
+        # refused after it went back, or stored before and taken back as well
+        assert len(stored) == (1 if isinstance(revised, NotFound) else 2)

@@ -1,0 +1,106 @@
+"""The page of the simulator, and the published marks replayed as a round."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal as D
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from evaluations.imports.services.answer_imports import import_answers
+from evaluations.marking.monitoring.rules.tolerance_simulator import Setting, simulate
+from evaluations.marking.monitoring.selectors.tolerance_simulator import marked_twice
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.models import MarkingRound
+from gradeapp.accounts.models import User
+from questions.services.imports import import_questions
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import answers_of, give, planned_pair, small_round
+
+pytestmark = pytest.mark.django_db
+POINTS = {"5": ("3", "2", "0"), "6": ("3", "3", "0"), "12": ("3", "3", "6")}
+
+
+@pytest.fixture
+def made(teacher: User, other_teacher: User) -> MarkingRound:
+    """Marks 6 and 6, 6 and 5, 12 and 6 of 12: the third waits for the lead."""
+    made = small_round([teacher, other_teacher], 4)
+    for answer, pair in zip(answers_of(made), (("6", "6"), ("6", "5"), ("12", "6")), strict=False):
+        for who, total in zip(planned_pair(answer), pair, strict=True):
+            give(answer, who, POINTS[total])
+    return made
+
+
+def test_what_the_simulator_reads(made: MarkingRound) -> None:
+    rows = [(one.first, one.second, one.final, one.tolerance) for one in marked_twice(made)]
+    assert sorted(rows) == [
+        (D(6), D(5), D("5.5"), D(1)),
+        (D(6), D(6), D(6), D(1)),
+        (D(12), D(6), None, D(1)),
+    ]
+
+
+def test_a_number_of_responses_leads_to_them(made: MarkingRound, lead: User) -> None:
+    client, where = logged_in(lead), reverse("monitoring:tolerance", args=[made.public_id])
+    page = client.get(where)
+    assert page.status_code == 200
+    assert "3 responses that have two marks" in page.text
+    # 0 % but at least 0 points: two pairs differ
+    page = client.get(where, {"least": "0", "at": "0"})
+    assert page.context["chosen"].outcome.beyond == 2
+    assert page.text.count('<a class="row-link"') == 2
+    # 6 points, half of the full marks, let all pass
+    page = client.get(where, {"unit": "points", "at": "6"})
+    assert page.context["chosen"].outcome.beyond == 0
+    assert "Every pair of marks lies within this tolerance." in page.text
+
+
+def test_nonsense_in_the_address_is_passed_over(made: MarkingRound, lead: User) -> None:
+    where = reverse("monitoring:tolerance", args=[made.public_id])
+    asked = {"unit": "miles", "least": "many", "task": "none", "at": "x", "page": "-1"}
+    page = logged_in(lead).get(where, asked)
+    assert page.status_code == 200
+    assert page.context["chosen"].value is None
+
+
+def test_a_round_without_pairs_says_so(teacher: User, other_teacher: User, lead: User) -> None:
+    made = small_round([teacher, other_teacher])
+    page = logged_in(lead).get(reverse("monitoring:tolerance", args=[made.public_id]))
+    assert "No response has two marks yet" in page.text
+
+
+@pytest.mark.shareddata
+def test_the_published_marks_replayed_ask_for_the_third_marks_that_the_data_say(
+    shared_data: Path, lead: User
+) -> None:
+    """Counted in the files apart from our code: pairs whose difference is above the tolerance."""
+    import_questions("gaokao-bench", shared_data / "gaokao-bench")
+    import_answers("gaokao-bench", shared_data / "human-marks")
+    responses = marked_twice(MarkingRound.objects.get(published=True))
+    pairs = published_pairs(shared_data / "human-marks")
+    assert len(responses) == len(pairs) == 862
+    share = Setting(share=D("0.1"), step=D("0.5"))
+    found = simulate(responses, Scheme.MEAN, share)
+    assert found.beyond == sum(abs(a - b) > full / 10 for a, b, full in pairs)
+    at_least_one = Setting(share=D("0.1"), points=D(1), step=D("0.5"))
+    found = simulate(responses, Scheme.MEAN, at_least_one)
+    assert found.beyond == sum(abs(a - b) > max(1, full / 10) for a, b, full in pairs)
+    assert found.beyond == simulate(responses, Scheme.MEAN, Setting(own=True)).beyond
+    assert found.known == found.pairs - found.beyond
+    page = logged_in(lead).get(
+        reverse("monitoring:tolerance", args=[MarkingRound.objects.get().public_id]), {"at": "10"}
+    )
+    assert page.context["chosen"].outcome == found
+
+
+def published_pairs(folder: Path) -> list[tuple[float, float, float]]:
+    """Both marks and the full marks of each answer that two teachers marked, once an index."""
+    pairs = {}
+    for file in sorted(folder.glob("*.json")):
+        for row in json.loads(file.read_text("utf-8"))["example"]:
+            marks = row["correction_score"]
+            if len(marks) == 2 and None not in marks:
+                pairs.setdefault((file.name, row["index"]), (*marks, row["score"]))
+    return list(pairs.values())

@@ -1,0 +1,299 @@
+"""Responses taken away on sheets: held, not at the desk, given back, read once only."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+
+from evaluations.marking.desk.selectors.queue import EmptyReason, has_work, why_empty
+from evaluations.marking.desk.services.drafts import save_draft
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.rounds.services.rounds import close_round
+from evaluations.marking.rules.scheme import Scheme
+from evaluations.marking.sheets.rules.sheet_rows import FilledRow
+from evaluations.marking.sheets.selectors import sheet_lines, slots_on
+from evaluations.marking.sheets.services.marking_sheets import give_back
+from evaluations.marking.sheets.services.sheet_reading import (
+    RowState,
+    check_rows,
+    rows_of_file,
+    save_rows,
+)
+from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import Flag, SlotKind
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import BadInput, Conflict, Refusal
+from tests.evaluations.marking_world import NOW, answers_of, give, later, small_round
+from tests.evaluations.sheet_world import DAY, taken
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made(teacher: User, other_teacher: User) -> MarkingRound:
+    """Four responses of 12 points; each teacher marks all of them."""
+    return small_round([teacher, other_teacher], 4)
+
+
+def row(sheet, answer: BlindAnswer, *points: str, line: int = 2, **fields) -> FilledRow:  # type: ignore[no-untyped-def]
+    cells = {"version": "0", "total": "", "comment": "", "flags": ""}
+    cells |= {"sheet": str(sheet.public_id), "response": str(answer.public_id)}
+    return FilledRow(line=line, points=points, **(cells | fields))
+
+
+def on(sheet) -> list[BlindAnswer]:  # type: ignore[no-untyped-def]
+    return [slot.answer for slot in slots_on(sheet).select_related("answer__round")]
+
+
+def states(checked) -> list[RowState]:  # type: ignore[no-untyped-def]
+    return [one.state for one in checked]
+
+
+# ---- taking away ----
+
+
+def test_a_sheet_holds_the_next_of_the_queue_and_the_desk_goes_on_after_them(
+    made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    sheet = taken(made, teacher, 3)
+    assert (sheet.responses, slots_on(sheet).count()) == (3, 3)
+    assert sheet.held_until.astimezone().date() in (DAY, DAY + timedelta(days=1))
+    at_desk = claim_next(teacher, round=made, now=later(5))
+    assert at_desk is not None
+    assert at_desk.answer not in on(sheet)
+    Slot.objects.filter(pk=at_desk.pk).update(marked=True)
+    assert not has_work(teacher, made, later(6)), "what is on a sheet is not at the desk"
+    theirs = claim_next(other_teacher, round=made, now=later(7))
+    assert theirs is not None, "the other mark of each response is as free as before"
+    empty = why_empty(teacher, made, later(6))
+    assert (empty.reason, empty.until) == (EmptyReason.ON_SHEET, sheet.held_until)
+    entry = AuditEntry.objects.get(tag="sheet.taken")
+    assert (entry.actor, entry.detail["responses"]) == (teacher, 3)
+
+
+def test_two_sheets_of_one_day_are_two(made: MarkingRound, teacher: User) -> None:
+    first, second = taken(made, teacher, 1), taken(made, teacher, 2)
+    assert (len(on(first)), len(on(second))) == (1, 2)
+    assert not set(on(first)) & set(on(second))
+
+
+def test_a_sheet_ends_by_itself(made: MarkingRound, teacher: User, other_teacher: User) -> None:
+    """A round of one mark each: after the last day whoever comes first gets what was held."""
+    single = small_round([teacher, other_teacher], 2, scheme=Scheme.SINGLE)
+    sheet = taken(single, teacher, 2)
+    assert claim_next(other_teacher, round=single, now=later(60 * 24)) is None
+    late = sheet.held_until + timedelta(seconds=1)
+    assert has_work(teacher, single, late)
+    assert claim_next(other_teacher, round=single, now=late) is not None
+
+
+def test_a_draft_at_the_desk_does_not_shorten_the_hold(made: MarkingRound, teacher: User) -> None:
+    sheet = taken(made, teacher, 1)
+    slot = slots_on(sheet).select_related("answer__round").get()
+    save_draft(slot, teacher, sequence=1, content={"comment": "x"}, now=later(1))
+    assert slots_on(sheet).count() == 1
+
+
+def test_what_is_given_back_is_in_the_queue_again(made: MarkingRound, teacher: User) -> None:
+    sheet = taken(made, teacher, 4)
+    save_rows(sheet, [row(sheet, on(sheet)[0], "3", "3", "6")], acting_user=teacher, now=NOW)
+    assert give_back(sheet, acting_user=teacher, now=later(1)) == 3
+    assert slots_on(sheet).count() == 0
+    assert has_work(teacher, made, later(2))
+    assert Mark.objects.count() == 1
+    assert give_back(sheet, acting_user=teacher, now=later(2)) == 0
+
+
+@pytest.mark.parametrize(
+    ("responses", "until", "said"),
+    [
+        (0, DAY, "1 to 100"),
+        (101, DAY, "1 to 100"),
+        (5, date(2026, 8, 31), "from today"),
+        (5, date(2026, 12, 1), "60 days"),
+    ],
+)
+def test_what_cannot_be_taken(
+    responses: int, until: date, said: str, made: MarkingRound, teacher: User
+) -> None:
+    with pytest.raises(BadInput, match=said):
+        taken(made, teacher, responses, until=until)
+    assert not made.sheets.exists()
+
+
+def test_who_cannot_take(made: MarkingRound, teacher: User, third_teacher: User) -> None:
+    with pytest.raises(BadInput, match="does not mark in this round"):
+        taken(made, third_teacher)
+    made.pool.filter(teacher=teacher).update(paused=True)
+    with pytest.raises(Conflict, match="paused"):
+        taken(made, teacher)
+    made.pool.update(paused=False)
+    taken(made, teacher, 4)
+    with pytest.raises(Conflict, match="no response to take"):
+        taken(made, teacher)
+    close_round(made, acting_user=None, now=NOW)
+    with pytest.raises(Conflict, match="not open"):
+        taken(made, teacher)
+    assert made.sheets.count() == 1
+
+
+def test_a_sheet_takes_third_marks_as_the_desk_does(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    people = [teacher, other_teacher, third_teacher]
+    (answer,) = answers_of(small_round(people, scheme=Scheme.THREE_AND_LEAD))
+    first, second = (slot.planned for slot in answer.slots.order_by("kind"))
+    assert first
+    assert second
+    give(answer, first, ["3", "3", "6"])
+    give(answer, second, ["0", "0", "0"])
+    (third,) = set(people) - {first, second}
+    sheet = taken(answer.round, third)
+    assert slots_on(sheet).get().kind == SlotKind.THIRD
+    save_rows(sheet, [row(sheet, answer, "3", "2", "6")], acting_user=third, now=NOW)
+    assert answer.finals.get().rule == "mean of closest pair (1 and 3)"
+
+
+# ---- reading back ----
+
+
+def test_rows_are_checked_and_saved_once_only(made: MarkingRound, teacher: User) -> None:
+    sheet = taken(made, teacher)
+    one, two, three, four = on(sheet)
+    rows = [
+        row(sheet, one, "3", "2.5", "6", comment="'=good", flags="Cut off, 拒答"),
+        row(sheet, two, "3", "3", "6", total="12", line=3),
+        row(sheet, three, "", "", "", line=4),
+        row(sheet, four, "4", "0", "0", line=5),
+    ]
+    assert states(check_rows(sheet, rows)) == ["new", "new", "empty", "bad"]
+    assert not Mark.objects.exists()
+    done = save_rows(sheet, rows, acting_user=teacher, now=later(1))
+    assert states(done) == ["saved", "saved", "empty", "bad"]
+    assert done[3].sentence == "Scoring point 1: 4 is above its 3 points."
+    mark = Mark.objects.get(slot__answer=one)
+    assert (mark.total, mark.comment, mark.flags) == (
+        Decimal("11.5"),
+        "=good",
+        [Flag.CUT_OFF.value, Flag.REFUSES.value],
+    )
+    again = save_rows(sheet, rows, acting_user=teacher, now=later(2))
+    assert states(again) == ["same", "same", "empty", "bad"]
+    assert Mark.objects.count() == 2
+    assert AuditEntry.objects.filter(tag="sheet.read").count() == 2
+    assert [line.item.alias for line in sheet_lines(sheet)] == [three.alias, four.alias]
+
+
+def test_a_sheet_may_change_its_own_marks_and_an_old_copy_does_not_come_back(
+    made: MarkingRound, teacher: User
+) -> None:
+    sheet = taken(made, teacher)
+    answer = on(sheet)[0]
+    old, new = [row(sheet, answer, "3", "3", "6")], [row(sheet, answer, "3", "3", "5")]
+    save_rows(sheet, old, acting_user=teacher, now=later(1))
+    (checked,) = check_rows(sheet, new)
+    assert (checked.state, checked.before, checked.total) == ("change", 12, 11)
+    save_rows(sheet, new, acting_user=teacher, now=later(2))
+    (late,) = save_rows(sheet, old, acting_user=teacher, now=later(3))
+    assert (late.state, "saved before" in late.sentence) == ("bad", True)
+    totals = Mark.objects.order_by("version").values_list("version", "total")
+    assert list(totals) == [(1, 12), (2, 11)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "state"),
+    [
+        ({"comment": "all there"}, "comment"),
+        ({"flags": "Cut off"}, "flags"),
+        ({"comment": "all there", "flags": "Cut off"}, "notes"),
+        ({"comment": "short", "flags": ""}, "same"),
+    ],
+)
+def test_a_row_says_when_only_comment_or_flags_change(
+    changed: dict[str, str], state: str, made: MarkingRound, teacher: User
+) -> None:
+    sheet = taken(made, teacher)
+    answer = on(sheet)[0]
+    first = [row(sheet, answer, "3", "3", "6", comment="short")]
+    save_rows(sheet, first, acting_user=teacher, now=later(1))
+    again = [row(sheet, answer, "3", "3", "6", **({"comment": "short"} | changed))]
+    (checked,) = check_rows(sheet, again)
+    assert checked.state == state
+    (done,) = save_rows(sheet, again, acting_user=teacher, now=later(2))
+    assert (done.state, Mark.objects.count()) == (("same", 1) if state == "same" else ("saved", 2))
+
+
+def test_a_mark_of_the_desk_is_not_written_over(made: MarkingRound, teacher: User) -> None:
+    sheet = taken(made, teacher)
+    answer = on(sheet)[0]
+    give(answer, teacher, ["1", "1", "1"])
+    (checked,) = check_rows(sheet, [row(sheet, answer, "3", "3", "6")])
+    assert (checked.state, "since the sheet was made" in checked.sentence) == ("bad", True)
+    (same,) = check_rows(sheet, [row(sheet, answer, "1", "1", "1")])
+    assert same.state == "same"
+    (named,) = check_rows(sheet, [row(sheet, answer, "3", "3", "6", version="1")])
+    assert named.state == "change", "a row that names the newest version knows it"
+
+
+def test_what_is_settled_is_not_changed(
+    made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    sheet = taken(made, teacher)
+    answer = on(sheet)[0]
+    save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=teacher, now=NOW)
+    give(answer, other_teacher, ["3", "3", "6"])
+    assert FinalMark.objects.count() == 1
+    (checked,) = check_rows(sheet, [row(sheet, answer, "3", "3", "5")])
+    assert (checked.state, "counted" in checked.sentence) == ("bad", True)
+
+
+def test_each_row_says_what_is_wrong_in_one_sentence(
+    made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    sheet, theirs = taken(made, teacher, 3), taken(made, other_teacher, 1)
+    one, two, three = on(sheet)
+    free = next(answer for answer in answers_of(made) if answer not in (one, two, three))
+    rows = [
+        row(theirs, one, "3", "3", "6"),
+        row(sheet, one, "3", "3", "6", response="no-such-id", line=3),
+        row(sheet, free, "3", "3", "6", line=4),
+        row(sheet, one, "3", "3", "6", line=5),
+        row(sheet, one, "3", "3", "6", line=6),
+        row(sheet, two, "3", "3", "6", total="11", line=7),
+        row(sheet, three, "3", "2.25", "6", line=8),
+        row(sheet, three, "3", "", "6", line=9),
+    ]
+    said = [checked.sentence for checked in check_rows(sheet, rows)]
+    assert said == [
+        "This row is of another sheet.",
+        "There is no such response here, or it is no longer yours.",
+        "There is no such response here, or it is no longer yours.",
+        "",
+        "Row 5 is of this response already.",
+        "The total 11 is not what the scoring points come to, 12.",
+        "Scoring point 2: 2.25 is not a multiple of 0.5.",
+        "Row 8 is of this response already.",
+    ]
+
+
+def test_after_the_end_of_the_round_marks_are_kept_as_drafts(
+    made: MarkingRound, teacher: User
+) -> None:
+    sheet = taken(made, teacher)
+    answer = on(sheet)[0]
+    close_round(made, acting_user=None, now=later(1))
+    rows = [row(sheet, answer, "3", "3", "5")]
+    (done,) = save_rows(sheet, rows, acting_user=teacher, now=later(2))
+    assert (done.state, "kept as a draft" in done.sentence) == ("bad", True)
+    assert not Mark.objects.exists()
+    assert answer.slots.get(holder=teacher).drafts.get().content["points"] == ["3", "3", "5"]
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xd0\xcf\x11\xe0old", b"PK\x03\x04no"])
+def test_a_file_that_is_no_sheet_is_one_sentence(content: bytes) -> None:
+    with pytest.raises(Refusal) as refused:
+        rows_of_file(content)
+    assert str(refused.value).endswith(".")

@@ -1,0 +1,103 @@
+"""After a key was repaired: who is scored by which key, and what is unscored meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluations.models import ObjectiveScore
+from evaluations.reading.selectors.repaired_keys import to_score_again
+from evaluations.reading.services.rescoring import rescore
+from evaluations.reading.services.scoring import score_responses
+from evaluations.reports.selectors.report_params import ReportParams
+from evaluations.reports.selectors.scored_answers import scored_answers
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from questions.models import ItemProblem, Question
+from questions.rules.vocabulary import Decision, ProblemCode
+from questions.services.decisions import Repair, decide
+from questions.services.gate import check_items
+from tests.conftest import logged_in
+from tests.factories import make_question, make_response, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def repair(question: Question, acting_user: User, contents: Repair) -> ItemProblem:
+    """Repair *question*, whose analysis concludes B under the key A."""
+    check_items([question.pk])
+    problem = question.problems.get(code=ProblemCode.KEY_AGAINST_ANALYSIS)
+    decide(problem, Decision.REPAIR, "as analysed", acting_user=acting_user, repair=contents)
+    question.refresh_from_db()
+    return problem
+
+
+def points(policy: str) -> list[tuple[float | None, str]]:
+    rows = scored_answers(ReportParams("exam", policy=policy))
+    return [(row.points, row.reason) for row in rows]
+
+
+def test_earlier_answers_are_scored_by_the_repaired_key(curator: User) -> None:
+    question = make_question(key=("A",), analysis="故选B。")
+    run = make_run(question.task.dataset)
+    score_responses([make_response(question, run, "【答案】B")])
+    problem = repair(question, curator, Repair(answer_key=("B",)))
+    assert points("strict") == [(None, "key_repaired")]
+    assert points("published") == [(0, "")]
+    report = rescore("strict")
+    rescore("published")
+    assert (report.scored, report.outcomes) == (1, {"correct": 1})
+    assert (points("strict"), points("published")) == ([(6, "")], [(0, "")])
+    decide(problem, Decision.KEEP, "no, A", acting_user=curator)
+    assert points("strict") == [(None, "key_repaired")]
+    rescore("strict")
+    assert points("strict") == [(0, "")]
+
+
+def test_new_answers_have_both_keys(curator: User) -> None:
+    question = make_question(key=("A",), analysis="故选B。")
+    repair(question, curator, Repair(answer_key=("B",)))
+    score_responses([make_response(question, text="【答案】B")])
+    assert (points("strict"), points("published")) == ([(6, "")], [(0, "")])
+
+
+def test_answers_to_another_text_keep_their_own_key(curator: User) -> None:
+    question = make_question(key=("A",), analysis="故选B。")
+    score_responses([make_response(question, text="【答案】A")])
+    stem = "Which one is not right?\nA. one\nB. two\nC. three\nD. four"
+    repair(question, curator, Repair(answer_key=("B",), stem=stem))
+    rescore("strict")
+    assert points("strict") == [(6, "")]
+
+
+REPORT = "/reports/?dataset=exam&policy=strict"
+
+
+def test_a_curator_scores_again_from_the_report(curator: User, lead: User) -> None:
+    question = make_question(key=("A",), analysis="故选B。")
+    other = make_question(question.task)
+    run = make_run(question.task.dataset)
+    score_responses([make_response(question, run, "【答案】B")])
+    unread = make_response(other, run, "【答案】A")
+    assert "Score again" not in logged_in(curator).get(REPORT).text
+    repair(question, curator, Repair(answer_key=("B",)))
+    for user, button in ((curator, True), (lead, False)):
+        page = logged_in(user).get(REPORT).text
+        assert "1 answer is unscored: its key was repaired after it was scored." in page
+        assert ("Score again</button>" in page) is button
+    published = REPORT.replace("strict", "published")
+    assert "repaired after" not in logged_in(curator).get(published).text
+    assert logged_in(lead).post("/reports/rescore/", {"dataset": "exam"}).status_code == 403
+    browser = logged_in(curator)
+    answer = browser.post("/reports/rescore/", {"dataset": "exam"})
+    assert answer["Location"] == "/reports/?dataset=exam"
+    page = browser.get(REPORT).text
+    assert "1 answer was scored again." in page
+    assert "repaired after" not in page
+    assert not ObjectiveScore.objects.filter(response=unread).exists(), (
+        "only what was scored by the earlier key"
+    )
+    entry = AuditEntry.objects.get(tag="objective.rescored")
+    assert (entry.actor, entry.target) == (curator, f"run:{run.pk}")
+    assert entry.detail == {"policy": "strict", "scores": 1}
+    assert to_score_again("exam") == set()
+    assert to_score_again("none") == set()

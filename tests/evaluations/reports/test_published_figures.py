@@ -1,0 +1,303 @@
+"""The published figures come out of the published files, digit for digit.
+
+The benchmark is imported once for all of them, which only a test class can do.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import TestCase
+
+from evaluations.imports.services.answer_imports import AnswerImportReport, import_answers
+from evaluations.models import (
+    Extraction,
+    FinalMark,
+    Judgement,
+    Mark,
+    ObjectiveScore,
+    Response,
+    Run,
+)
+from evaluations.reading.selectors.ablation import ablation
+from evaluations.reports.selectors.report_params import ReportParams
+from evaluations.reports.selectors.reports import build_report
+from evaluations.statistics.figure import Figure, Report
+from gradeapp.common.refusals import BadInput
+from questions.models import ImportBatch, Question, QuestionRevision
+from questions.services.imports import ImportReport, import_questions
+from tests.conftest import SHARED_DATA
+
+pytestmark = [
+    pytest.mark.shareddata,
+    pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no published benchmarks beside us"),
+]
+
+BENCH = SHARED_DATA / "gaokao-bench"
+JUDGE = "judge:gpt-4-1106-preview"
+GPT4, GPT35 = "gpt-4-0314", "gpt-3.5-turbo"
+
+
+def figures(report: Report, **key: str) -> dict[str, Figure]:
+    (row,) = [row for row in report.rows if key.items() <= row.key.items()]
+    return row.figures
+
+
+def made(name: str, **params: Any) -> Report:
+    return build_report(name, ReportParams("gaokao-bench", **params))
+
+
+def released(name: str) -> dict[str, Any]:
+    return json.loads(next((BENCH / "Results").rglob(name)).read_text(encoding="utf-8"))
+
+
+# The released objective summary has one Math, the sum of both streams' files.
+OBJECTIVE_SUBJECTS = {
+    "English": ["English"],
+    "Math": ["Sciences Mathematics", "Humanities Mathematics"],
+    "Chinese": ["Chinese"],
+    "Physics": ["Physics"],
+    "Chemistry": ["Chemistry"],
+    "Biology": ["Biology"],
+    "History": ["History"],
+    "Geography": ["Geography"],
+    "Politics": ["Politics"],
+}
+
+
+JUDGED_SUBJECTS = {
+    "English": "English",
+    "Math_1": "Sciences Mathematics",
+    "Math_2": "Humanities Mathematics",
+    "Chinese": "Chinese",
+    "Physics": "Physics",
+    "Chemistry": "Chemistry",
+    "Biology": "Biology",
+    "History": "History",
+    "Geography": "Geography",
+    "Politics": "Politics",
+}
+
+
+MERGED_SUBJECTS = {
+    "English": "English",
+    "Science-Math": "Sciences Mathematics",
+    "Liberal-Arts-Math": "Humanities Mathematics",
+    "Chinese": "Chinese",
+    "Physics": "Physics",
+    "Chemistry": "Chemistry",
+    "Biology": "Biology",
+    "History": "History",
+    "Geography": "Geography",
+    "Politics": "Politics",
+}
+
+
+PER_CENT = {
+    "Chinese": 34.86,
+    "English": 73.14,
+    "Sciences Mathematics": 15.97,
+    "Humanities Mathematics": 16.82,
+    "Physics": 17.65,
+    "Chemistry": 20.77,
+    "Biology": 36.17,
+    "Politics": 42.52,
+    "History": 58.64,
+    "Geography": 66.43,
+}
+
+
+TOTALS = [
+    ("sciences", 466.1, 465.998, "Science_Total_score"),
+    ("humanities", 548.3, 548.322, "Liberal-Arts_Total_score"),
+]
+
+
+class PublishedFigures(TestCase):
+    questions: ImportReport
+    results: AnswerImportReport
+    marks: AnswerImportReport
+
+    @classmethod
+    def setUpTestData(cls) -> None:
+        cls.questions = import_questions("gaokao-bench", BENCH)
+        cls.results = import_answers("gaokao-bench", BENCH / "Results")
+        cls.marks = import_answers("gaokao-bench", SHARED_DATA / "human-marks")
+
+    def test_the_reasons_lead_from_the_published_rate_to_the_strict_one(self) -> None:
+        """7,000 of 9,702 as released; each step away from it has a reason, and they add up."""
+        moves = ablation(Run.objects.get(language_model__name=GPT4))
+        assert moves.published == (7000, 9702)
+        report = figures(self.strict_rates(), subject="ALL", part="objective")
+        assert moves.strict == (report["points"].value, report["full"].value)
+        moved = [one.change for one in moves.movements if one.change is not None]
+        assert moves.published_rate is not None
+        assert moves.published_rate + sum(moved) == moves.strict_rate
+        for movement in moves.movements:
+            own = moves.because_of(movement.reason)
+            steps = [s for one in own for s in one.steps if s.reason is movement.reason]
+            assert movement.points == sum(step.points for step in steps)
+            assert movement.items == len(own)
+
+    def strict_rates(self) -> Report:
+        return made("rates", models=(GPT4,), policy="strict")
+
+    def test_every_published_item_is_in_the_bank(self) -> None:
+        assert (self.questions.read, self.questions.new) == (2811, 2811)
+        assert not self.questions.problems
+        parts = Counter(Question.objects.values_list("part", flat=True))
+        assert parts == {"objective": 1781, "subjective": 1030}
+        keys = QuestionRevision.objects.filter(question__part="objective")
+        assert sum(len(key) for key in keys.values_list("answer_key", flat=True)) == 2944
+
+    def test_every_published_answer_is_there_once(self) -> None:
+        results, marks = self.results, self.marks
+        assert (results.responses, results.judgements, results.marks) == (2811, 1030, 0)
+        assert (results.unmatched, results.skipped) == (0, 3)
+        # 862 items with two marks and 167 with one
+        assert (marks.responses, marks.marks, marks.judgements) == (1030, 862 * 2 + 167, 0)
+        assert Response.objects.count() == 2811 + 1030
+        assert ObjectiveScore.objects.count() == Extraction.objects.count() == 2 * 1781
+
+    def test_what_is_impossible_or_missing_is_named(self) -> None:
+        codes = Counter(problem.code for problem in self.results.problems)
+        assert codes == {"summary_file": 3, "over_full_marks": 2, "several_totals": 1}
+        marks = [(problem.code, problem.row) for problem in self.marks.problems]
+        assert marks == [("unmarked", 25), ("repeated_row", 124), ("repeated_row", 125)]
+
+    def test_a_second_import_of_everything_changes_nothing(self) -> None:
+        tables = (Question, QuestionRevision, Response, ObjectiveScore, Mark, FinalMark)
+        tables += (Judgement, ImportBatch)
+        before = [table.objects.count() for table in tables]
+        questions = import_questions("gaokao-bench", BENCH)
+        assert (questions.read, questions.new, questions.changed) == (2811, 0, 0)
+        for path in (BENCH / "Results", SHARED_DATA / "human-marks"):
+            again = import_answers("gaokao-bench", path)
+            assert (again.responses, again.marks, again.judgements, again.unmatched) == (0, 0, 0, 0)
+        assert [table.objects.count() for table in tables] == before
+
+    def test_files_under_each_others_names_are_refused_whole(self) -> None:
+        """As objects that name their task, and as lists of the first release, which do not."""
+        biology, chemistry = "2010-2022_Biology_MCQs", "2010-2022_Chemistry_MCQs"
+        poetry = "2010-2022_Chinese_Language_Ancient_Poetry_Reading"
+        reading = "2010-2022_Chinese_Language_Practical_Text_Reading"
+        before = Response.objects.count()
+        with tempfile.TemporaryDirectory() as folder:
+            for pair in ((biology, chemistry), (poetry, reading)):
+                for name, other in (pair, pair[::-1]):
+                    document = released(f"gpt-4-0314_{other}.json") | {"keyword": name}
+                    as_list = document["example"] if other == biology else document
+                    text = json.dumps(as_list, ensure_ascii=False)
+                    (Path(folder) / f"gpt-9_{name}.json").write_text(text, encoding="utf-8")
+            with pytest.raises(BadInput, match=r"gpt-9_.* rows hold other questions than the bank"):
+                import_answers("gaokao-bench", Path(folder), model="gpt-9")
+            right = Path(folder) / f"gpt-9_{biology}.json"
+            items = released(f"gpt-4-0314_{biology}.json")["example"]
+            right.write_text(json.dumps(items, ensure_ascii=False), encoding="utf-8")
+            report = import_answers("gaokao-bench", Path(folder))
+        assert Response.objects.count() == before + 150
+        codes = Counter(problem.code for problem in report.problems)
+        assert (report.responses, codes) == (150, {"other_task": 3})
+
+    def test_objective_rates_are_those_of_the_released_summary(self) -> None:
+        report = made("rates", policy="published", models=(GPT4,))
+        everything = figures(report, subject="ALL", part="objective")
+        assert (everything["points"].value, everything["full"].value) == (7000, 9702)
+        assert everything["rate"].n == 2944
+        assert round(everything["rate"].value or 0, 3) == 0.722
+        summary = released("correction_score.json")["subject"]
+        assert set(summary) == set(OBJECTIVE_SUBJECTS)
+        for name, subjects in OBJECTIVE_SUBJECTS.items():
+            parts = [figures(report, subject=subject, part="objective") for subject in subjects]
+            assert (
+                sum(part["points"].value or 0 for part in parts) == summary[name]["correct_score"]
+            )
+            assert sum(part["full"].value or 0 for part in parts) == summary[name]["total_score"]
+            assert sum(part["rate"].n for part in parts) == summary[name]["question_num"]
+
+    def test_judged_rates_are_those_of_the_released_summary(self) -> None:
+        report = made("rates", policy="published", marker=JUDGE, models=(GPT4,))
+        summary = released("model_score.json")["subject"]
+        assert set(summary) == set(JUDGED_SUBJECTS)
+        for name, subject in JUDGED_SUBJECTS.items():
+            part = figures(report, subject=subject, part="subjective")
+            assert part["points"].value == pytest.approx(summary[name]["correct_score"], abs=1e-9)
+            assert part["full"].value == summary[name]["total_score"]
+            assert part["rate"].n == summary[name]["question_num"]
+            assert part["unscored"].value == 0
+
+    def test_strict_leaves_the_three_impossible_totals_unscored_and_says_so(self) -> None:
+        report = made("rates", marker=JUDGE, models=(GPT4,))
+        part = figures(report, subject="ALL", part="subjective")
+        assert (part["unscored"].value, part["unscored"].n, part["rate"].n) == (3, 1030, 1027)
+        # 11839 full marks of 1,030 items, less those of the three: 11, 5 and 12
+        assert part["full"].value == 11839 - 11 - 5 - 12
+        assert report.params["unscored"] == {"over_full_marks": 2, "several_totals": 1}
+        for subject in ("Biology", "Chinese", "Humanities Mathematics"):
+            assert figures(report, subject=subject, part="subjective")["unscored"].value == 1
+
+    def test_converted_totals_are_the_released_ones(self) -> None:
+        report = made("converted", policy="published", marker=JUDGE, models=(GPT4,))
+        merged = released("merge_score.json")
+        for stream, total, precise, name in TOTALS:
+            found = figures(report, stream=stream, subject="ALL")
+            assert found["total"].value == total == merged[name]
+            assert found["total_full_precision"].value == pytest.approx(precise, abs=5e-4)
+
+    def test_each_subject_converts_as_released(self) -> None:
+        report = made("converted", policy="published", marker=JUDGE, models=(GPT4,))
+        merged = released("merge_score.json")
+        for name, subject in MERGED_SUBJECTS.items():
+            row = next(row for row in report.rows if row.key["subject"] == subject)
+            assert row.figures["objective"].value == merged[name]["Objective_score"]
+            assert row.figures["subjective"].value == merged[name]["Subjective_score"]
+            assert row.figures["total"].value == merged[name]["total_score"]
+
+    def test_without_a_marker_every_marker_has_its_rows(self) -> None:
+        report = made("converted", models=(GPT4,))
+        assert {row.key["marker"] for row in report.rows} == {"teachers", JUDGE}
+        by_teachers = figures(report, stream="sciences", subject="ALL", marker="teachers")["total"]
+        assert by_teachers.value is None
+        assert (by_teachers.reason or "").startswith("missing:Chinese/subjective")
+
+    def test_the_teachers_marks_pool_as_known(self) -> None:
+        report = made("rates", models=(GPT35,))
+        part = figures(report, subject="ALL", part="subjective")
+        assert (part["points"].value, part["full"].value) == (4289, 11824)
+        assert round(100 * (part["rate"].value or 0), 2) == 36.27
+        assert (part["rate"].n, part["unscored"].value) == (1029, 1)
+        assert report.params["unscored"] == {"unmarked": 1}
+        for subject, per_cent in PER_CENT.items():
+            rate = figures(report, subject=subject, part="subjective")["rate"]
+            assert round(100 * (rate.value or 0), 2) == per_cent
+
+    def test_the_teachers_pairs_are_the_items_with_two_marks(self) -> None:
+        report = made("agreement")
+        pairs = figures(report, model=GPT35, subject="ALL", pair="teacher-teacher")["pairs"]
+        assert pairs.value == 862
+        assert {row.key["pair"] for row in report.rows} == {"teacher-teacher"}
+
+    def test_the_ledger_counts_every_answer(self) -> None:
+        report = made("ledger", marker=JUDGE)
+        assert len(report.rows) == 32 + 18
+        for row in report.rows:
+            counts = [figure.value or 0 for figure in row.figures.values()]
+            assert {sum(counts)} == {figure.n for figure in row.figures.values()}
+        of_gpt4 = [row.figures for row in report.rows if row.key["model"] == GPT4]
+        assert sum(f["not_scored"].value or 0 for f in of_gpt4) == 3
+
+    def test_one_year_is_one_year(self) -> None:
+        report = made("rates", policy="published", models=(GPT4,), year=2022)
+        (everything,) = [
+            row.figures["rate"].n
+            for row in report.rows
+            if row.key == {"model": GPT4, "subject": "ALL", "part": "objective"}
+        ]
+        files = (BENCH / "Data" / "Objective_Questions").glob("*.json")
+        items = [item for file in files for item in json.loads(file.read_text())["example"]]
+        assert everything == sum(len(item["answer"]) for item in items if item["year"] == "2022")

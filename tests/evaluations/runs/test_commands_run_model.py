@@ -1,0 +1,203 @@
+"""The command run_model: its JSON, its sentences, and Ctrl-C."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from evaluations.llm.retry import RetryPolicy
+from evaluations.llm.scripted import ScriptedServer, script_from
+from evaluations.models import Endpoint, Job, Run
+from evaluations.runs.services import outcomes, turned_away
+from evaluations.runs.services.endpoints import save_endpoint
+from tests.factories import make_dataset, make_question, make_task
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def endpoint(server: ScriptedServer, db: None) -> Endpoint:
+    task = make_task(make_dataset("exam"))
+    for _ in range(3):
+        make_question(task)
+    return save_endpoint(
+        name="scripted", base_url=server.base_url, model="scripted-demo", acting_user=None
+    )
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries without the usual waits."""
+    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
+    monkeypatch.setattr(outcomes, "PATIENT", patient)
+
+
+def run_model(*arguments: str, dataset: str = "exam", name: str = "scripted") -> Any:
+    """Its JSON (None where it ended with status 1) and what it said on standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    options = ["--endpoint", name, "--dataset", dataset, "--setting", "zero_shot", *arguments]
+    try:
+        call_command("run_model", *options, "--format", "json", stdout=out, stderr=err)
+    except SystemExit:
+        return None, err.getvalue()
+    return json.loads(out.getvalue()), err.getvalue()
+
+
+def test_wait_works_here_and_now(endpoint: Endpoint) -> None:
+    result, said = run_model("--repeats", "2", "--limit", "2", "--wait")
+    run = Run.objects.get()
+    assert set(result) == {"run", "planned", "done", "failed", "spent", "seconds"}
+    assert (result["run"], result["planned"], result["done"]) == (run.pk, 4, 4)
+    assert (result["failed"], result["spent"]) == (0, 0)
+    assert "4 of 4 done" in said
+    assert run.status == "finished"
+
+
+def test_without_wait_it_only_plans(endpoint: Endpoint, server: ScriptedServer) -> None:
+    result, _said = run_model("--budget", "2.50")
+    assert (result["planned"], result["done"]) == (3, 0)
+    assert Run.objects.get().status == "queued"
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--repeats", "0"), "repeats"),
+        (("--limit", "0"), "limit"),
+        (("--budget", "0"), "above zero"),
+        (("--budget", "NaN"), "above zero"),
+        (("--budget", "much"), "such as 12.50"),
+        (("--setting", "few_shot"), "zero_shot"),
+    ],
+)
+def test_bad_input_gets_a_sentence(
+    endpoint: Endpoint, arguments: tuple[str, ...], words: str
+) -> None:
+    result, said = run_model(*arguments)
+    assert result is None
+    assert words in said
+    assert "Traceback" not in said
+    assert not Run.objects.exists()
+
+
+def test_unknown_names_list_what_there_is(endpoint: Endpoint) -> None:
+    assert "scripted" in run_model(name="none")[1]
+    assert "exam" in run_model(dataset="none")[1]
+
+
+def test_an_empty_dataset_is_refused(endpoint: Endpoint) -> None:
+    make_dataset("empty")
+    assert "no items" in run_model(dataset="empty")[1]
+
+
+def test_a_missing_key_is_refused_before_anything(endpoint: Endpoint) -> None:
+    Endpoint.objects.update(key_variable="NOT_SET_API_KEY")
+    result, said = run_model("--wait")
+    assert result is None
+    assert "NOT_SET_API_KEY" in said
+    assert not Run.objects.exists()
+
+
+def test_a_wrong_key_ends_with_its_sentence(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.endpoint.faults = script_from([{"fault": "auth", "times": 99}])
+    monkeypatch.setenv("WRONG_API_KEY", "sk-sentinel-9e2d")
+    Endpoint.objects.update(key_variable="WRONG_API_KEY")
+    result, said = run_model("--wait")
+    assert result is None
+    assert "refuses the key in the variable WRONG_API_KEY" in said
+    assert "nothing is lost" in said
+    assert "sk-sentinel" not in said
+    assert Job.objects.filter(status="pending").count() == 3
+
+
+def test_no_key_where_one_is_wanted(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.endpoint.faults = script_from([{"fault": "auth", "times": 99}])
+    said = run_model("--wait")[1]
+    assert "asks for a key, and none is set" in said
+    assert "refuses" not in said
+
+
+def test_a_spent_quota_ends_with_its_sentence(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.endpoint.faults = script_from([{"fault": "quota", "times": 99}])
+    result, said = run_model("--wait")
+    assert result is None
+    assert "quota of the account behind the key is spent" in said
+    assert Job.objects.filter(status="pending").count() == 3
+
+
+def test_a_dead_endpoint_promises_no_try_that_needs_a_worker(
+    endpoint: Endpoint, server: ScriptedServer, quick: None
+) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        Endpoint.objects.update(base_url=f"http://127.0.0.1:{nobody.getsockname()[1]}/v1")
+    result, said = run_model("--wait")
+    assert result is None
+    assert "Calls that wait: 3; nothing is lost. This command ends here." in said
+    assert "celery -A gradeapp worker --beat" in said
+    assert "The next try is at" not in said
+    assert Job.objects.filter(status="pending").count() == 3
+
+
+def test_failed_calls_are_a_result_and_no_success(
+    endpoint: Endpoint, server: ScriptedServer, quick: None
+) -> None:
+    server.endpoint.faults = script_from([{"fault": "server_error", "times": 99}])
+    out, err = io.StringIO(), io.StringIO()
+    options = ["--endpoint", "scripted", "--dataset", "exam", "--wait", "--format", "json"]
+    with pytest.raises(SystemExit) as ended:
+        call_command("run_model", *options, stdout=out, stderr=err)
+    assert ended.value.code == 1
+    assert json.loads(out.getvalue())["failed"] == 3, "the result is there all the same"
+    last = err.getvalue().splitlines()[-1]
+    assert "Finished, but 3 of 3 calls failed: the endpoint answered 500 (server error)" in last
+    assert "Try the failed ones again" in last
+
+
+def test_one_failed_call_is_told_as_well(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.endpoint.faults = script_from([{"fault": "bad_request"}])
+    result, said = run_model("--wait")
+    assert result is None, "it ends with status 1"
+    assert "1 of 3 calls failed: the endpoint refused the call (400)" in said
+
+
+def test_a_slow_down_is_said_once_and_waited_for(
+    endpoint: Endpoint, server: ScriptedServer, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turned_away, "AT_LEAST", timedelta(seconds=0.2))
+    monkeypatch.setattr(turned_away, "SHORTEST", timedelta(seconds=3))
+    server.endpoint.faults = script_from([{"fault": "rate_limit", "times": 5}])
+    result, said = run_model("--wait")
+    assert result is not None
+    assert (result["done"], result["failed"]) == (3, 0)
+    told = [line for line in said.splitlines() if "asks us to slow down (429)" in line]
+    assert 1 <= len(told) <= 2, "once for each time of a next try"
+    assert len(set(told)) == len(told)
+    assert "Calls that wait: 3. The next try is at" in told[0]
+    lines = said.splitlines()
+    assert not any(one == other for one, other in pairwise(lines)), "no line twice in a row"
+
+
+def test_a_reached_budget_is_a_result(endpoint: Endpoint) -> None:
+    Endpoint.objects.update(price_output=1000)
+    result, _said = run_model("--wait", "--budget", "0.01")
+    assert result["done"] < result["planned"]
+    assert Run.objects.get().pause_reason == "budget"

@@ -1,0 +1,243 @@
+"""What a run's page and the list say of a bad endpoint: a sentence, a colour, a way out."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import escape
+
+from evaluations.llm.retry import RetryPolicy
+from evaluations.llm.scripted import ScriptedServer, named_fault, script_from
+from evaluations.models import Endpoint, Job, Run
+from evaluations.runs.services import outcomes, queue, turned_away
+from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.generation import look_for_work, work_on_run
+from evaluations.runs.services.runs import start_run
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+from tests.factories import make_dataset, make_question, make_task
+
+pytestmark = pytest.mark.django_db
+KEY = "sk-sentinel-5c11"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turned_away, "AT_LEAST", timedelta(seconds=0.2))
+    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.05)
+    monkeypatch.setattr(outcomes, "PATIENT", patient)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def run(server: ScriptedServer, db: None) -> Run:
+    task = make_task(make_dataset("exam"))
+    for _ in range(4):
+        make_question(task)
+    endpoint = save_endpoint(
+        name="scripted", base_url=server.base_url, model="scripted-demo", acting_user=None
+    )
+    return start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
+
+
+def page(user: User, run: Run, language: str = "en") -> str:
+    client = logged_in(user)
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    found = client.get(reverse("runs:run", args=[run.pk]))
+    assert found.status_code == 200
+    return found.text
+
+
+def notice(text: str) -> str:
+    """The words of the sentence above the progress, "" where there is none."""
+    region = text.split('id="run-notice"')[1].split('<div class="stack" id="progress"')[0]
+    return " ".join(re.sub("<[^>]*>", " ", region.partition(">")[2]).split())
+
+
+def pill(text: str) -> str:
+    return re.search(r'<span class="(pill[^"]*)">([^<]+)</span>', text).expand(r"\1|\2")
+
+
+def poll(user: User, text: str) -> str:
+    """The fragment that the page asks for; "" where it asks for the whole page anew."""
+    address = re.search(r'hx-get="([^"]+progress[^"]+)"', text)[1].replace("&amp;", "&")
+    found = logged_in(user).get(address)
+    return "" if found.get("HX-Refresh") else found.text
+
+
+def listed(user: User) -> str:
+    return logged_in(user).get(reverse("runs:list")).text
+
+
+def test_a_slow_down_has_its_sentence_and_the_next_try(
+    admin: User, server: ScriptedServer, run: Run
+) -> None:
+    server.endpoint.faults = lambda _prompt: named_fault("rate_limit")
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    text = page(admin, run)
+    time = f"{timezone.localtime(run.resume_at):%H:%M:%S}"
+    assert notice(text) == (
+        "The endpoint asks us to slow down (429). Calls that wait: 4. "
+        f"The next try is at {time}; nothing is lost."
+    )
+    assert pill(text) == "pill pill-amber|Waiting"
+    assert "接口要求放慢速度（429）" in page(admin, run, "zh-hans")
+    for name in ("runs:stop", "runs:resume"):
+        assert f'action="{reverse(name, args=[run.pk])}"' in text
+    assert "Try now" in text
+    assert pill(listed(admin)) == "pill pill-amber|Waiting"
+
+
+def test_the_page_stands_still_while_it_waits(
+    admin: User, server: ScriptedServer, run: Run
+) -> None:
+    """Waiting, queued for the next try, tried, waiting again: one state, without a new page."""
+    server.endpoint.faults = lambda _prompt: named_fault("rate_limit")
+    work_on_run(run.pk)
+    text = page(admin, run)
+    fragment = poll(admin, text)
+    assert 'id="progress"' in fragment
+    assert "hx-swap-oob" not in fragment, "the page has this sentence"
+    run.refresh_from_db()
+    later = run.resume_at + timedelta(seconds=1)
+    look_for_work(lambda: later)
+    fragment = poll(admin, text)
+    assert 'hx-swap-oob="innerHTML:#run-notice"' in fragment
+    assert "One of them is tried now" in fragment
+    work_on_run(run.pk, clock=lambda: later)
+    assert "The next try is at" in poll(admin, fragment)
+    server.endpoint.faults = None
+    run.refresh_from_db()
+    later = run.resume_at + timedelta(seconds=1)
+    look_for_work(lambda: later)
+    work_on_run(run.pk, clock=lambda: later)
+    assert poll(admin, fragment) == "", "it is over: the page comes anew"
+    assert notice(page(admin, run)) == ""
+
+
+def test_a_dead_endpoint_keeps_its_sentence(admin: User, run: Run) -> None:
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        Endpoint.objects.update(base_url=address)
+        Run.objects.update(run_settings={**run.run_settings, "base_url": address})
+        work_on_run(run.pk)
+        text = page(admin, run)
+        assert "The endpoint does not answer. Calls that wait: 4. The next try is at" in text
+        for minutes in (2, 4):
+            later = timezone.now() + timedelta(minutes=minutes)
+            look_for_work(lambda later=later: later)
+            assert "The endpoint does not answer" in notice(page(admin, run)), "while it is tried"
+            assert poll(admin, text) != "", "the page is not loaded anew"
+            work_on_run(run.pk, clock=lambda later=later: later)
+            assert "The endpoint does not answer" in notice(page(admin, run))
+
+
+def test_500s_only_are_no_success(admin: User, server: ScriptedServer, run: Run) -> None:
+    server.endpoint.faults = lambda _prompt: named_fault("server_error", status=502)
+    work_on_run(run.pk)
+    text = page(admin, run)
+    assert notice(text).startswith(
+        "Finished, but 4 of 4 calls failed: the endpoint answered 502 (server error). "
+        "Try the failed ones again."
+    )
+    assert pill(text) == "pill pill-red|All failed"
+    assert text.count(f'action="{reverse("runs:retry", args=[run.pk])}"') == 1
+    assert pill(listed(admin)) == "pill pill-red|All failed"
+    server.endpoint.faults = None
+    logged_in(admin).post(reverse("runs:retry", args=[run.pk]))
+    work_on_run(run.pk)
+    text = page(admin, run)
+    assert (notice(text), pill(text)) == ("", "pill|Finished")
+
+
+def test_some_failed_calls_with_several_reasons(
+    admin: User, lead: User, server: ScriptedServer, run: Run
+) -> None:
+    server.endpoint.faults = script_from(
+        [{"fault": "context_length"}, {"fault": "bad_request", "times": 2}]
+    )
+    work_on_run(run.pk)
+    text = page(admin, run)
+    assert "3 of 4 calls failed: the endpoint refused the call (400), among other" in notice(text)
+    assert pill(text) == "pill pill-red|Finished, some failed"
+    assert "Finished, but" in page(lead, run)
+    assert reverse("runs:retry", args=[run.pk]) not in page(lead, run), "an admin's button"
+
+
+def test_a_refused_key_names_its_variable_and_never_the_key(
+    admin: User, server: ScriptedServer, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WRONG_API_KEY", KEY)
+    Endpoint.objects.update(key_variable="WRONG_API_KEY")
+    server.endpoint.faults = lambda _prompt: named_fault("auth", text=f"Incorrect key: {KEY}")
+    work_on_run(run.pk)
+    text = page(admin, run)
+    assert "refuses the key in the variable WRONG_API_KEY" in notice(text)
+    assert KEY not in text
+    assert KEY[:8] not in text
+    Endpoint.objects.update(key_variable="")
+    assert "asks for a key, and none is set" in notice(page(admin, run))
+
+
+def test_a_spent_quota_is_no_slow_down(admin: User, server: ScriptedServer, run: Run) -> None:
+    server.endpoint.faults = lambda _prompt: named_fault("quota")
+    work_on_run(run.pk)
+    text = page(admin, run)
+    assert "The quota of the account behind the key is spent" in notice(text)
+    assert pill(text) == "pill pill-amber|Paused"
+    assert "Resume" in text
+
+
+def test_a_killed_worker_says_when_its_calls_come_back(admin: User, run: Run) -> None:
+    """As a ``kill -9`` leaves it: the hold and two leases, and nobody who renews them."""
+    now = timezone.now()
+    assert queue.hold_run(run, "gone", now)
+    until = queue.lease_end(now)
+    Run.objects.update(status="running")
+    two = Job.objects.values_list("pk", flat=True)[:2]
+    Job.objects.filter(pk__in=list(two)).update(
+        status="leased", lease_owner="gone", lease_until=until
+    )
+    assert notice(page(admin, run)) == "", "a worker may be silent for a quarter of its lease"
+    silent = timedelta(seconds=settings.RUN_LEASE_SECONDS / 2)
+    Run.objects.update(worker_until=until - silent)
+    said = notice(page(admin, run))
+    back = timezone.localtime(until - silent)
+    assert f"Its calls in flight (2) are tried again from {back:%H:%M:%S} on" in said
+    Run.objects.update(status="stopping")
+    assert f"Its calls in flight (2) are given back at {back:%H:%M:%S}" in notice(page(admin, run))
+
+
+def test_a_missing_variable_is_said_on_the_form(admin: User, run: Run) -> None:
+    Endpoint.objects.update(key_variable="NOT_SET_API_KEY")
+    endpoint = Endpoint.objects.get()
+    address = reverse("runs:endpoint-check", args=[endpoint.pk])
+    found = logged_in(admin).post(address, follow=True)
+    assert found.status_code == 200
+    assert found.redirect_chain[-1][0] == reverse("runs:endpoint", args=[endpoint.pk])
+    assert "The environment variable NOT_SET_API_KEY" in found.text
+    assert f'value="{escape(endpoint.base_url)}"' in found.text, "the form is there"
+
+
+def test_a_long_wait_is_told_with_its_status(admin: User, server: ScriptedServer, run: Run) -> None:
+    """An overloaded server may say 503 and name the wait: it is no 429."""
+    busy = replace(named_fault("server_error", status=503), headers=(("Retry-After", "3600"),))
+    server.endpoint.faults = lambda _prompt: busy
+    work_on_run(run.pk)
+    assert "asks us to slow down (503). Calls that wait: 4." in notice(page(admin, run))

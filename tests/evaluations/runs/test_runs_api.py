@@ -1,0 +1,145 @@
+"""The API of runs, for the whole cast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from evaluations.llm.scripted import ScriptedServer
+from evaluations.models import Endpoint, Run
+from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.generation import work_on_run
+from evaluations.runs.services.runs import start_run
+from gradeapp.accounts.models import User
+from questions.rules.vocabulary import QuestionType
+from tests.conftest import logged_in
+from tests.factories import make_dataset, make_question, make_task
+
+pytestmark = pytest.mark.django_db
+RUNS = "/api/v1/runs/"
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def endpoint(server: ScriptedServer, db: None) -> Endpoint:
+    dataset = make_dataset("exam")
+    make_question(make_task(dataset))
+    make_question(make_task(dataset, question_type=QuestionType.OPEN_ENDED))
+    return save_endpoint(
+        name="scripted", base_url=server.base_url, model="scripted-demo", acting_user=None
+    )
+
+
+@pytest.fixture
+def run(endpoint: Endpoint) -> Run:
+    return start_run(endpoint=endpoint, dataset=make_dataset("exam"), acting_user=None)
+
+
+def post(user: User, address: str, **data: Any) -> Any:
+    return logged_in(user).post(address, data, content_type="application/json")
+
+
+@pytest.mark.parametrize("who", ["admin", "lead", "curator", "teacher", "outsider"])
+def test_who_may(who: str, run: Run, request: pytest.FixtureRequest) -> None:
+    client = logged_in(request.getfixturevalue(who))
+    one = f"{RUNS}{run.pk}/"
+    for address in (RUNS, one, f"{one}responses/"):
+        assert client.get(address).status_code == (200 if who in ("admin", "lead") else 403)
+    if who != "admin":
+        for address in (RUNS, f"{one}stop/", f"{one}resume/", f"{one}retry/"):
+            assert client.post(address, {}, content_type="application/json").status_code == 403
+    for address in (one, RUNS):
+        assert client.delete(address).status_code in (403, 405)
+    run.refresh_from_db()
+    assert run.status == "queued"
+
+
+def test_who_is_not_logged_in(client: Client, run: Run) -> None:
+    assert client.get(RUNS).status_code == 403
+
+
+def test_start_look_and_read(admin: User, endpoint: Endpoint) -> None:
+    key = {"idempotency_key": "mine"}
+    started = post(admin, RUNS, endpoint="scripted", dataset="exam", repeats=2, **key)
+    assert started.status_code == 201
+    body = started.json()
+    assert (body["status"], body["planned"], body["model"]) == ("queued", 4, "scripted-demo")
+    again = post(admin, RUNS, endpoint="scripted", dataset="exam", repeats=2, **key)
+    assert again.json()["id"] == body["id"]
+    work_on_run(body["id"])
+    client = logged_in(admin)
+    body = client.get(f"{RUNS}{body['id']}/").json()
+    assert (body["status"], body["done"], body["responses"]) == ("finished", 4, 4)
+    assert body["progress"]["money"] == {
+        "spent": "0.00000000",
+        "possible": "0.00000000",
+        "possibly_billed": 0,
+    }
+    rows = client.get(f"{RUNS}{body['id']}/responses/", {"part": "objective"}).json()["results"]
+    assert [row["repeat"] for row in rows] == [1, 2]
+    assert all(row["text"] and row["outcome"] and row["prompt_tokens"] for row in rows)
+    assert Decimal(rows[0]["full_marks"]) == 6
+
+
+def test_a_run_with_a_judge(admin: User, endpoint: Endpoint) -> None:
+    body = post(admin, RUNS, endpoint="scripted", dataset="exam", judge="scripted").json()
+    listed = logged_in(admin).get(RUNS, {"purpose": "judge"}).json()["results"]
+    assert [(row["judged_run"], row["judge"]) for row in listed] == [(body["id"], "scripted-demo")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"endpoint": "none"}, 400),
+        ({"dataset": "none"}, 400),
+        ({"dataset": "empty"}, 400),
+        ({"repeats": 0}, 400),
+        ({"budget": "NaN"}, 400),
+        ({"budget": "-1"}, 400),
+        ({"setting": "few_shot"}, 400),
+        ({"user_config": {"base_url": "http://169.254.169.254"}}, 400),
+    ],
+)
+def test_bad_input(admin: User, endpoint: Endpoint, changes: dict[str, Any], status: int) -> None:
+    make_dataset("empty")
+    given = {"endpoint": "scripted", "dataset": "exam", **changes}
+    assert post(admin, RUNS, **given).status_code == status
+    assert not Run.objects.exists()
+
+
+def test_stop_resume_retry(admin: User, run: Run) -> None:
+    one = f"{RUNS}{run.pk}/"
+    assert post(admin, f"{one}stop/").json()["status"] == "stopped"
+    assert post(admin, f"{one}resume/").json()["status"] == "queued"
+    refused = post(admin, f"{one}resume/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+    assert post(admin, f"{one}retry/").status_code == 409
+    assert post(admin, f"{RUNS}999/stop/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "parameter", ["created_by__password__startswith", "endpoint__key_variable", "_connector"]
+)
+def test_filters_that_nobody_declared_are_refused(admin: User, run: Run, parameter: str) -> None:
+    for address in (RUNS, f"{RUNS}{run.pk}/responses/"):
+        response = logged_in(admin).get(address, {parameter: "x"})
+        assert response.status_code == 400
+        assert parameter in response.json()["detail"]
+
+
+def test_the_key_and_its_variable_are_in_no_answer(
+    admin: User, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTINEL_API_KEY", "sk-sentinel")
+    Endpoint.objects.update(key_variable="SENTINEL_API_KEY")
+    for address in (RUNS, f"{RUNS}{run.pk}/", "/api/v1/schema/"):
+        assert "entinel" not in logged_in(admin).get(address).text

@@ -1,0 +1,143 @@
+"""Endpoints: a key never travels to a new address, and one call says what is wrong."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from evaluations.llm.scripted import ScriptedServer, script_from
+from evaluations.models import Endpoint
+from evaluations.runs.services.endpoint_check import check_endpoint
+from evaluations.runs.services.endpoints import save_endpoint
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import BadInput
+
+pytestmark = pytest.mark.django_db
+KEY = "sk-sentinel-7f3a"
+
+
+def save(**changes: Any) -> Endpoint:
+    facts = {"name": "one", "base_url": "http://127.0.0.1:8000/v1", "model": "m"}
+    return save_endpoint(acting_user=None, **{**facts, **changes})
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(api_key=KEY) as running:
+        yield running
+
+
+def test_what_is_kept_and_what_is_not(admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONE_API_KEY", KEY)
+    endpoint = save(key_variable="ONE_API_KEY", price_input=Decimal("0.5"))
+    stored = Endpoint.objects.values().get()
+    assert (stored["key_variable"], stored["price_input"]) == ("ONE_API_KEY", Decimal("0.5"))
+    assert endpoint.language_model.name == "m"
+    assert KEY not in str(stored)
+    assert KEY not in str(list(AuditEntry.objects.values()))
+
+
+def test_a_new_address_wants_the_key_named_again() -> None:
+    endpoint = save(key_variable="ONE_API_KEY")
+    with pytest.raises(BadInput, match="type the name of the key"):
+        save(endpoint=endpoint, base_url="http://127.0.0.1:9000/v1", key_variable=None)
+    endpoint.refresh_from_db()
+    assert endpoint.base_url == "http://127.0.0.1:8000/v1"
+    save(endpoint=endpoint, model="other", key_variable=None)
+    assert Endpoint.objects.get().key_variable == "ONE_API_KEY", "kept where the address is"
+    save(endpoint=endpoint, base_url="http://127.0.0.1:9000/v1", key_variable="ONE_API_KEY")
+    assert Endpoint.objects.get().base_url == "http://127.0.0.1:9000/v1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"base_url": "ftp://ok.test"}, "http"),
+        ({"base_url": "http://10.0.0.1/v1"}, "private"),
+        ({"base_url": "http://u:p@127.0.0.1:8000"}, "no user"),
+        ({"key_variable": "SECRET_KEY"}, "Name the environment variable"),
+        ({"key_variable": "PATH"}, "Name the environment variable"),
+        ({"key_variable": "sk-aa11bb22"}, "Name the environment variable"),
+        ({"max_in_flight": 0}, "above zero"),
+        ({"timeout_seconds": 0}, "above zero"),
+        ({"max_tokens": 0}, "above zero"),
+        ({"price_input": Decimal(-1)}, "zero or more"),
+        ({"model": ""}, "model"),
+        ({"name": "n" * 61}, "name"),
+    ],
+)
+def test_bad_input_gets_a_sentence_and_stores_nothing(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        save(**changes)
+    assert not Endpoint.objects.exists()
+
+
+def test_one_name_one_endpoint() -> None:
+    save()
+    with pytest.raises(BadInput, match="name"):
+        save()
+
+
+def test_it_works(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONE_API_KEY", KEY)
+    endpoint = save(base_url=server.base_url, key_variable="ONE_API_KEY")
+    check = check_endpoint(endpoint)
+    assert (check.works, check.sentence) == (True, "It works: scripted-demo answered.")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("wrong", "refuses the key: look into the variable ONE_API_KEY")]
+)
+def test_a_wrong_key(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, key: str, words: str
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", key)
+    check = check_endpoint(save(base_url=server.base_url, key_variable="ONE_API_KEY"))
+    assert not check.works
+    assert words in check.sentence
+    assert key not in check.sentence.replace("ONE_API_KEY", "")
+
+
+def test_no_key_named_where_one_is_wanted(server: ScriptedServer) -> None:
+    check = check_endpoint(save(base_url=server.base_url))
+    assert "asks for a key" in check.sentence
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("not_found", "no model m"),
+        ("quota", "nothing left"),
+        ("rate_limit", "slow down"),
+        ("server_error", "error of its own (500)"),
+        ("redirect", "sends elsewhere"),
+        ("hang_up", "hangs up"),
+        ("malformed", "not as a chat endpoint"),
+        ("bad_request", "temperature is not supported"),
+    ],
+)
+def test_every_fault_has_its_sentence(fault: str, words: str) -> None:
+    with ScriptedServer(faults=script_from([{"fault": fault}])) as server:
+        check = check_endpoint(save(base_url=server.base_url))
+    assert not check.works
+    assert words in check.sentence
+
+
+def test_nobody_there() -> None:
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        check = check_endpoint(save(base_url=f"http://127.0.0.1:{taken.getsockname()[1]}/v1"))
+    assert "Nobody answers" in check.sentence
+
+
+def test_a_missing_variable_is_said_without_a_call(server: ScriptedServer) -> None:
+    check = check_endpoint(save(base_url=server.base_url, key_variable="NOT_SET_API_KEY"))
+    assert not check.works
+    assert "NOT_SET_API_KEY" in check.sentence
+    assert server.requests == []

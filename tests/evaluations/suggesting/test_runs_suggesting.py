@@ -1,0 +1,295 @@
+"""A model suggests labels and rubric drafts: every reply is kept, none is paid for twice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from evaluations.llm.retry import RetryPolicy
+from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
+from evaluations.models import Attempt, Endpoint, Extraction, Job, ObjectiveScore, Response, Run
+from evaluations.runs.services import outcomes
+from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.generation import look_for_work, work_on_run
+from evaluations.runs.services.run_estimates import estimate_suggesting
+from evaluations.suggesting.rules.asks import Asks
+from evaluations.suggesting.selectors import suggested
+from evaluations.suggesting.services.suggested import keep_suggested
+from evaluations.suggesting.services.suggesting import Wanted, start_suggesting
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import BadInput
+from questions.models import Dataset, LabelOpinion, LabelRevision, Question, Rubric
+from questions.rules.vocabulary import ItemStatus, QuestionType
+from questions.selectors.bank import by_place
+from questions.services.taxonomy import ensure_taxonomy
+from tests.factories import make_dataset, make_question, make_rubric, make_task
+
+pytestmark = pytest.mark.django_db
+LABELS = '{"ability_branch": "reasoning", "knowledge": "logical-judgment", "difficulty": 3}'
+POINTS = '[{"sub": 1, "text": "the law", "points": 4}, {"sub": 2, "text": "the end", "points": 6}]'
+
+
+@pytest.fixture(autouse=True)
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
+    monkeypatch.setattr(outcomes, "PATIENT", patient)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def endpoint(server: ScriptedServer, db: None) -> Endpoint:
+    return save_endpoint(
+        name="scripted",
+        base_url=server.base_url,
+        model="scripted-demo",
+        acting_user=None,
+        price_input=Decimal(4),
+        price_output=Decimal(12),
+    )
+
+
+def items(n: int, question_type: QuestionType = QuestionType.SINGLE_CHOICE) -> list[Question]:
+    task = make_task(make_dataset(), question_type=question_type)
+    marks = ("4", "6") if question_type is QuestionType.OPEN_ENDED else ("6",)
+    return [make_question(task, marks=marks, stem=f"Question Q{place}?") for place in range(n)]
+
+
+def wanted(endpoint: Endpoint, asks: Asks = Asks.LABELS, **changes: Any) -> Wanted:
+    dataset = Dataset.objects.get(slug="exam")
+    given = {"questions": by_place(), "limit": 100, **changes}
+    return Wanted(endpoint=endpoint, asks=asks, dataset=dataset, **given)
+
+
+def says(replies: dict[str, str | list[Fault]], finish: str = "stop") -> object:
+    """A fault script: by the question in the prompt, a reply or the faults before ``LABELS``."""
+    left = {name: list(said) for name, said in replies.items() if not isinstance(said, str)}
+
+    def fault(prompt: str) -> Fault:
+        name = next(name for name in replies if f"{name}?" in prompt)
+        if left.get(name):
+            return left[name].pop(0)
+        said = replies[name]
+        text = said if isinstance(said, str) else LABELS
+
+        def change(completion: dict[str, Any]) -> dict[str, Any]:
+            choice = completion["choices"][0]
+            choice["message"]["content"], choice["finish_reason"] = text, finish
+            return completion
+
+        return Fault(change=change)
+
+    return fault
+
+
+def work(run: Run) -> Run:
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def read(run: Run) -> dict[str, tuple[str, str]]:
+    """Outcome and reason by the question's stem."""
+    rows = Extraction.objects.filter(response__run=run)
+    columns = ("response__revision__stem", "outcome", "method")
+    return {stem: (outcome, method) for stem, outcome, method in rows.values_list(*columns)}
+
+
+def test_labels_through_readable_unreadable_and_failing_replies(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    questions = items(6)
+    server.endpoint.faults = says(
+        {
+            "Q0": LABELS,
+            "Q1": f"Here:\n```json\n{LABELS}\n```",
+            "Q2": "I think it is about logic.",
+            "Q3": LABELS.replace("logical-judgment", "phlogiston"),
+            "Q4": [named_fault("rate_limit", retry_after="0")] * 2,
+            "Q5": [named_fault("server_error")] * 2,
+        }
+    )
+    run = work(start_suggesting(wanted(endpoint), acting_user=admin))
+    assert (run.status, run.purpose) == ("finished", "suggest")
+    assert Counter(run.jobs.values_list("status", flat=True)) == {"done": 6}
+    assert server.ledger.billed == 6, "an error is not billed, an unreadable reply not asked again"
+    assert read(run) == {
+        "Question Q0?": ("read", "json"),
+        "Question Q1?": ("read", "json"),
+        "Question Q2?": ("unreadable", "no_json"),
+        "Question Q3?": ("unreadable", "unknown_value"),
+        "Question Q4?": ("read", "json"),
+        "Question Q5?": ("read", "json"),
+    }
+    made = LabelOpinion.objects.order_by("question")
+    assert [one.question_id for one in made] == [questions[n].pk for n in (0, 1, 4, 5)]
+    for one in made:
+        assert (one.model_name, one.author) == ("scripted-demo", None)
+        assert (one.ability_branch, one.difficulty, one.modal) == ("reasoning", 3, "")
+        assert one.knowledge is not None
+        assert one.knowledge.slug == "logical-judgment"
+    assert not LabelRevision.objects.exists(), "a suggestion is no label"
+    assert not ObjectiveScore.objects.exists(), "and no answer"
+    found = suggested(run)
+    assert found is not None
+    assert (found.kept, found.unreadable) == (4, 2)
+    assert found.reasons == (("no_json", 1), ("unknown_value", 1))
+    refused = found.refused[1]
+    assert refused.answers == [{"label": "knowledge", "value": "phlogiston"}]
+    assert "phlogiston" in refused.response.text, "the reply is kept whole"
+
+
+def test_what_is_asked_is_what_the_run_keeps(
+    server: ScriptedServer, endpoint: Endpoint, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items(1)
+    run = start_suggesting(wanted(endpoint), acting_user=admin)
+    kept = run.run_settings["prompt"]["zh"]
+    assert run.run_settings["asks"] == "labels"
+    Run.objects.update(run_settings={**run.run_settings, "prompt": {"zh": "as it was told then"}})
+    work(run)
+    sent = json.loads(server.requests[-1].body)
+    system, user = (message["content"] for message in sent["messages"])
+    assert system == "as it was told then", "not what the code says by now"
+    assert "logical-judgment" in kept
+    assert "【标准答案】\nA" in user
+    assert (sent["temperature"], sent["model"]) == (0.0, "scripted-demo")
+
+
+def test_a_second_pass_makes_nothing_twice(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    items(2)
+    server.endpoint.faults = says({"Q0": LABELS, "Q1": "no"})
+    run = work(start_suggesting(wanted(endpoint), acting_user=admin))
+    assert keep_suggested(run) == 0
+    # As a worker leaves it that was killed between the answers and what is made of them:
+    Extraction.objects.all().delete()
+    LabelOpinion.objects.all().delete()
+    Run.objects.update(status="running")
+    look_for_work()
+    assert LabelOpinion.objects.count() == 1
+    assert Extraction.objects.count() == 2
+    assert (Response.objects.count(), server.ledger.billed) == (2, 2)
+
+
+def test_a_rubric_draft_waits_for_a_person(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    items(1)
+    first, second, third = items(3, QuestionType.OPEN_ENDED)
+    replies = {"Q0": POINTS, "Q1": POINTS.replace("4", "3"), "Q2": POINTS.replace("4", "-4")}
+    server.endpoint.faults = says(replies)
+    run = work(start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin))
+    assert run.jobs.count() == 3, "only what people mark"
+    made = {one.question_id: one for one in Rubric.objects.prefetch_related("points")}
+    assert set(made) == {first.pk, second.pk}
+    for one in made.values():
+        assert (one.accepted, one.source, one.created_by) == (False, "model:scripted-demo", admin)
+    assert [p.points for p in made[first.pk].points.all()] == [4, 6]
+    assert [p.points for p in made[second.pk].points.all()] == [3, 6], "left to a person"
+    refused = Extraction.objects.get(response__question=third)
+    assert (refused.outcome, refused.method) == ("unreadable", "point_out_of_range")
+    assert refused.answers == [{"point": 1, "points": "-4", "most": "300"}]
+    assert keep_suggested(run) == 0
+
+
+def test_a_rubric_for_marks_that_have_changed_is_refused(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    (question,) = items(1, QuestionType.OPEN_ENDED)
+    server.endpoint.faults = says({"Q0": POINTS})
+    run = start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin)
+    other = make_question(question.task, marks=("10",)).current
+    Question.objects.filter(pk=question.pk).update(current=other)
+    work(run)
+    assert read(run) == {"Question Q0?": ("unreadable", "question_changed")}
+    assert not Rubric.objects.exists()
+
+
+def test_a_reply_that_was_cut_off_suggests_nothing(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    items(1)
+    server.endpoint.faults = says({"Q0": LABELS}, finish="length")
+    run = work(start_suggesting(wanted(endpoint), acting_user=admin))
+    assert read(run) == {"Question Q0?": ("unreadable", "truncated")}
+    assert not LabelOpinion.objects.exists()
+
+
+def test_who_is_asked(server: ScriptedServer, endpoint: Endpoint, admin: User) -> None:
+    labelled, excluded, failed, asked, fresh = items(5)
+    done = LabelRevision.objects.create(
+        question=labelled, ability_branch="reasoning", difficulty=3, modal="text",
+        knowledge_id=ensure_taxonomy()["law"],
+    )  # fmt: skip
+    Question.objects.filter(pk=labelled.pk).update(label=done)
+    Question.objects.filter(pk=excluded.pk).update(status=ItemStatus.EXCLUDED)
+    earlier = Question.objects.filter(pk__in=[failed.pk, asked.pk])
+    run = start_suggesting(wanted(endpoint, questions=earlier), acting_user=admin)
+    assert planned(run) == {failed, asked}
+    run.jobs.filter(question=failed).update(status="failed")
+    assert planned(start_suggesting(wanted(endpoint), acting_user=admin)) == {failed, fresh}
+    everything = start_suggesting(wanted(endpoint, again=True), acting_user=admin)
+    assert planned(everything) == {labelled, failed, asked, fresh}
+    one = start_suggesting(wanted(endpoint, again=True, limit=1), acting_user=admin)
+    assert len(planned(one)) == 1
+    with pytest.raises(BadInput, match="lacks a label"):
+        start_suggesting(wanted(endpoint), acting_user=admin)
+
+
+def planned(run: Run) -> set[Question]:
+    return set(Question.objects.filter(jobs__run=run))
+
+
+def test_only_an_item_without_any_rubric_is_asked_for_one(endpoint: Endpoint, admin: User) -> None:
+    with_one, without = items(2, QuestionType.OPEN_ENDED)
+    make_rubric(with_one, (("all", "10"),))
+    run = start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin)
+    assert planned(run) == {without}
+    with pytest.raises(BadInput, match="lacks a rubric"):
+        start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin)
+    labels = start_suggesting(wanted(endpoint, Asks.LABELS), acting_user=admin)
+    assert planned(labels) == {with_one, without}, "asked for a rubric is not asked for labels"
+
+
+@pytest.mark.parametrize("limit", [0, 5001])
+def test_how_many(endpoint: Endpoint, admin: User, limit: int) -> None:
+    items(1)
+    with pytest.raises(BadInput, match="1 to 5000"):
+        start_suggesting(wanted(endpoint, limit=limit), acting_user=admin)
+    assert not Run.objects.exists()
+
+
+def test_the_same_key_is_the_same_run(endpoint: Endpoint, admin: User) -> None:
+    items(2)
+    first = start_suggesting(wanted(endpoint), acting_user=admin, idempotency_key="k")
+    again = start_suggesting(wanted(endpoint), acting_user=admin, idempotency_key="k")
+    assert (first, Job.objects.count()) == (again, 2)
+
+
+def test_the_estimate_is_a_bound_and_the_budget_holds(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    items(3)
+    server.endpoint.faults = says({"Q0": LABELS, "Q1": LABELS, "Q2": LABELS})
+    found = estimate_suggesting(wanted(endpoint))
+    assert (found.items, found.answering.calls, found.judging) == (3, 3, None)
+    one_call = found.answering.at_most / 3
+    assert found.answering.expected < found.answering.at_most
+    budget = one_call.quantize(Decimal("0.0001")) + Decimal("0.0001")
+    run = start_suggesting(wanted(endpoint), acting_user=admin, budget=budget)
+    work(run)
+    assert (run.status, run.pause_reason) == ("paused", "budget")
+    spent = sum(Attempt.objects.filter(job__run=run).values_list("cost", flat=True))
+    assert 0 < spent <= budget

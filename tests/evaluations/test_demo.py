@@ -1,0 +1,60 @@
+"""The sample exam of the demo: whole, safe to repeat, and never on a server."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from evaluations.demo import DATASET, LOCAL_TOKENS, load_sample, save_demo_endpoints
+from evaluations.models import BlindAnswer, Endpoint, Mark, MarkingRound
+from gradeapp.accounts.demo import DEMO_PEOPLE
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import NotAllowed
+from questions.models import Question
+from questions.rules.vocabulary import Part, Subject
+
+
+@pytest.mark.django_db
+def test_the_sample_is_whole_and_safe_to_repeat() -> None:
+    first = load_sample()
+    before = (Question.objects.count(), BlindAnswer.objects.count(), User.objects.count())
+    second = load_sample()
+    assert (first["round_opened"], second["round_opened"]) == (True, False)
+    assert before == (Question.objects.count(), BlindAnswer.objects.count(), User.objects.count())
+    made = MarkingRound.objects.get()
+    for text in (made.name, made.house_rulings, made.dataset.name):
+        assert re.search("[\u4e00-\u9fff]", text), f"{text} has no Chinese"
+        assert re.search("[a-z]{5}", text), f"{text} has no English"
+    MarkingRound.objects.update(name="Sample round")
+    assert load_sample()["round_opened"] is False, "a demo from before it had two names"
+    assert not Mark.objects.exists()
+    for person in DEMO_PEOPLE:
+        assert User.objects.get(username=person.username).roles == (person.role,)
+
+
+@pytest.mark.django_db
+def test_a_report_of_the_sample_can_have_750_points_in_both_streams() -> None:
+    load_sample()
+    pairs = Question.objects.filter(task__dataset__slug=DATASET).values_list("subject", "part")
+    assert set(pairs) == {(subject.value, part.value) for subject in Subject for part in Part}
+
+
+@pytest.mark.django_db
+def test_known_passwords_stay_on_ones_own_machine(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["exam.example.edu"]
+    with pytest.raises(NotAllowed):
+        load_sample()
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_demos_endpoints_follow_their_ports() -> None:
+    save_demo_endpoints(scripted_port=8091, local_port=8092)
+    save_demo_endpoints(scripted_port=9001, local_port=9002)
+    addresses = Endpoint.objects.order_by("base_url").values_list("base_url", "max_tokens")
+    assert list(addresses) == [
+        ("http://127.0.0.1:9001/v1", 1024),
+        ("http://127.0.0.1:9002/v1", LOCAL_TOKENS),
+    ]
