@@ -28,7 +28,7 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import RoundStatus, RunPurpose, RunStatus, SlotKind
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from questions.models import Dataset, Question, QuestionRevision, Task
 from questions.rules.vocabulary import Part, QuestionType, Subject

@@ -21,8 +21,8 @@ from evaluations.capability.services.capability_judging import LONGEST_NOTE
 from evaluations.capability.services.capability_review import MOST_PER_TASK
 from evaluations.marking.rounds.selectors.round_choice import possible_teachers
 from evaluations.models import Run
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.runs.forms.choices import RunsField
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.common.choices import choices_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reports.selectors.report_params import ReportParams
+from evaluations.statistics.policies import Policy
 
 
 def add_report_arguments(parser: ArgumentParser) -> None:

@@ -6,6 +6,5 @@ Extraction by rules (`rules/extraction`), scoring by rules under the policies `p
 Tables: Extraction, ObjectiveScore, PatternSearch, MinedPattern, PatternDecision, Rescoring,
 ModelReading, CheckSample, AnswerCheck.
 Other features may call: services.scoring (score_responses), services.rescoring,
-services.gold_check, selectors.answer_checks, selectors.repaired_keys, rules.scoring.policies,
-rules.scoring.outcomes.
+services.gold_check, selectors.answer_checks, selectors.repaired_keys.
 """

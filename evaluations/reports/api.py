@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluations.marking.views import check_not_marking
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reports.forms import read_params
 from evaluations.reports.selectors.reports import REPORTS, build_report
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.roles import Capability
 
 

@@ -16,14 +16,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
 from evaluations.marking.rules.arbitration import Rule
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reports.rules.page_tables import Gap
 from evaluations.reports.selectors.report_params import ReportParams, round_names
 from evaluations.statistics.coverage import Coverage, Shortfalls
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import outcome_of
 from evaluations.statistics.number_text import interval_text, number_text, plain_points
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ScoredAnswer
 from evaluations.statistics.tally import ALL
 from gradeapp.common.choices import label

@@ -12,7 +12,7 @@ from evaluations.capability.services.capability_claims import claim_next
 from evaluations.capability.services.capability_judging import save_judgement
 from evaluations.capability.services.capability_review import open_review
 from evaluations.models import CapabilityJudgement, CapabilityReview, ReviewItem, ReviewSlot, Run
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from questions.models import Task
 from tests.evaluations.report_world import chosen, run_of

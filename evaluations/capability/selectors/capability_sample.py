@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from evaluations.marking.rules.drawing import sample_per_group
 from evaluations.models import BlindAnswer, Response, Run
 from evaluations.models.vocabulary import RoundStatus, RunPurpose
-from evaluations.reading.rules.scoring.outcomes import UNREAD, LedgerOutcome
 from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.scored_answers import scored_answers
+from evaluations.statistics.outcomes import UNREAD, LedgerOutcome
 from evaluations.statistics.rows import ScoredAnswer
 
 

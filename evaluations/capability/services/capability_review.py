@@ -22,7 +22,7 @@ from evaluations.models import (
     Run,
 )
 from evaluations.models.vocabulary import ReviewStatus
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit.record import record

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from questions.forms.filters import named_choices
 
 

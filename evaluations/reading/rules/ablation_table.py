@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from evaluations.reading.rules.scoring.ablation import Evidence, MovedItem, Reason
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from gradeapp.common.csv_cells import Cell
 from gradeapp.common.tables import Table, table
 

@@ -21,7 +21,7 @@ from evaluations.reading.rules.scoring.ablation import (
     steps_of,
 )
 from evaluations.reading.rules.scoring.objective import has_key
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from questions.rules.vocabulary import ItemStatus, Part
 
 CONTEXT = 30

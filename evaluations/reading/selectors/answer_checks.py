@@ -13,7 +13,7 @@ from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
 from evaluations.reading.rules.extraction.agreed_checks import Said, agreed, undecided
 from evaluations.reading.rules.extraction.fallback_reply import METHOD, ReplyStatus
 from evaluations.reading.rules.extraction.outcome import Outcome, Span
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 
 PERSON = "person"
 DECIDED = (METHOD, PERSON)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
-from evaluations.reading.rules.scoring.policies import SCORER_VERSION
+from evaluations.statistics.policies import SCORER_VERSION
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
 from questions.models import Dataset, Question

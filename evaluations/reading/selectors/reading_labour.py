@@ -14,7 +14,6 @@ from evaluations.models.vocabulary import CheckSource, RunPurpose
 from evaluations.reading.rules.extraction.agreed_checks import Said
 from evaluations.reading.rules.extraction.fallback_reply import METHOD
 from evaluations.reading.rules.extraction.outcome import Outcome
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.selectors.answer_checks import (
     PERSON,
     decided_readings,
@@ -24,6 +23,7 @@ from evaluations.reading.selectors.answer_checks import (
 )
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.intervals import share
+from evaluations.statistics.policies import Policy
 
 PATTERN, MINED, UNREAD = "pattern", "mined", "unread"
 READERS = (PATTERN, MINED, METHOD, PERSON, UNREAD)

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 
 from evaluations.models import Rescoring, Response
-from evaluations.reading.rules.scoring.policies import SCORER_VERSION, Policy
+from evaluations.statistics.policies import SCORER_VERSION, Policy
 from gradeapp.common.background_work import selectors as background_work
 from gradeapp.common.background_work.selectors import Progress
 

@@ -16,11 +16,11 @@ from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.rules.extraction.agreed_checks import Said
 from evaluations.reading.rules.extraction.fallback_reply import answers_fit
 from evaluations.reading.rules.extraction.outcome import Outcome
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.selectors.answer_check_queue import own_check
 from evaluations.reading.selectors.answer_checks import newest_patterns, said_in
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.scoring import score_responses
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag

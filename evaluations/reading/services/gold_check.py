@@ -16,8 +16,8 @@ from evaluations.reading.rules.extraction.outcome import Extraction
 from evaluations.reading.rules.extraction.surface_forms import surface_forms
 from evaluations.reading.rules.scoring.multi_choice_credit import default_partial_credit
 from evaluations.reading.rules.scoring.objective import has_key, score_objective
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.selectors.gold_checks import SCORER
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag

@@ -15,10 +15,10 @@ from evaluations.reading.rules.extraction.fallback_reply import (
     ReplyStatus,
     read_fallback_reply,
 )
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.selectors.answer_checks import newest_patterns
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.scoring import score_responses
+from evaluations.statistics.policies import Policy
 from gradeapp.common.storable import storable
 
 

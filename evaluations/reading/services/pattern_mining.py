@@ -32,7 +32,7 @@ from evaluations.reading.rules.extraction.pattern_mining import (
     find_patterns,
 )
 from evaluations.reading.rules.extraction.source_text import plain_source
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from gradeapp.common.background_work.services import held
 from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
 

@@ -26,10 +26,10 @@ from evaluations.reading.rules.extraction.outcome import Outcome, unread
 from evaluations.reading.rules.extraction.published import read_answer_published
 from evaluations.reading.rules.extraction.published_agibench import read_agibench
 from evaluations.reading.rules.extraction.published_agieval import read_agieval
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
-from evaluations.reading.rules.scoring.policies import Policy, PublishedRules
 from evaluations.reading.selectors.answer_checks import DecidedReading, decided_readings
 from evaluations.reading.selectors.reading_patterns import PatternSet
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import Policy, PublishedRules
 from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
 
 AGIBENCH_VERSION = "agibench-1"

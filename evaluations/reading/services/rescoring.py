@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reading.rules.scoring.policies import SCORER_VERSION, Policy
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.scoring import BATCH, PRESENT_READERS, score_responses
+from evaluations.statistics.policies import SCORER_VERSION, Policy
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import Rescoring, Response, Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.services.scoring import BATCH, score_responses
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag

@@ -17,8 +17,6 @@ from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.reading.rules.extraction.outcome import Extraction as Reading
 from evaluations.reading.rules.scoring.multi_choice_credit import default_partial_credit
 from evaluations.reading.rules.scoring.objective import ObjectiveResult, has_key, score_objective
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
-from evaluations.reading.rules.scoring.policies import SCORER_VERSION, Policy, published_rules
 from evaluations.reading.selectors.reading_patterns import PatternSet, accepted_patterns
 from evaluations.reading.selectors.repaired_keys import repaired_keys
 from evaluations.reading.services.readers import (
@@ -31,6 +29,8 @@ from evaluations.reading.services.readers import (
     StrictReaders,
     read_published,
 )
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import SCORER_VERSION, Policy, published_rules
 from gradeapp.common.collector import collector_paused
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType

@@ -10,7 +10,6 @@ from django.db.models import Exists, OuterRef
 
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reports.selectors.mark_pairs import TEACHER_PAIR, mark_pairs
 from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.reports import told
@@ -19,6 +18,7 @@ from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import MarkPair, agreement_report
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger, outcome_of
+from evaluations.statistics.policies import Policy
 from evaluations.statistics.repeats import repeats
 from evaluations.statistics.rows import ScoredAnswer
 from evaluations.statistics.tally import ALL

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import FinalMark, Judge, LanguageModel, MarkingRound
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from gradeapp.common.refusals import BadInput, NotFound
 from questions.models import Dataset, Question
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
 from evaluations.reports.selectors.mark_pairs import mark_pairs
 from evaluations.reports.selectors.report_params import TEACHERS, ReportParams, checked, markers_of
 from evaluations.reports.selectors.scored_answers import scored_answers, taking_part
@@ -16,6 +15,7 @@ from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import agreement_report
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger
+from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.repeats import repeats
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.refusals import BadInput

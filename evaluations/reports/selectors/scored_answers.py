@@ -14,13 +14,13 @@ from evaluations.models import FinalMark, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.objective import has_key
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
-from evaluations.reading.rules.scoring.policies import Policy, published_rules
 from evaluations.reading.rules.scoring.token_f1 import f1 as token_f1
 from evaluations.reading.selectors.answer_checks import DECIDED
 from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.reports.selectors.report_params import TEACHERS, ReportParams
 from evaluations.statistics.gaokao_750 import published_item_mean
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import Policy, published_rules
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.casts import json_text, real
 from questions.models import Question, QuestionRevision

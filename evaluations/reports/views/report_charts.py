@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reports.rules.charts import (
     Spread,
     pairs_scatter,
@@ -17,6 +16,7 @@ from evaluations.reports.rules.page_tables import gaps_of
 from evaluations.reports.selectors.report_pages import Overview
 from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.statistics.coverage import Shortfalls
+from evaluations.statistics.policies import Policy
 from evaluations.templatetags.figures import short_subject
 from gradeapp.common.charts import Chart
 from gradeapp.common.choices import label

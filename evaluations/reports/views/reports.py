@@ -16,7 +16,6 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.marking.views import not_while_marking
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
@@ -56,6 +55,7 @@ from evaluations.statistics.columns import report_table
 from evaluations.statistics.coverage import Shortfalls, coverage, shortfalls
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import OUTCOMES
+from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ScoredAnswer
 from evaluations.statistics.tally import ALL, tally
 from gradeapp.accounts.permissions import MemberRequest, requires

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, Response, Run
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
 from evaluations.runs.services.runs import MOST_REPEATS
+from evaluations.statistics.outcomes import LedgerOutcome
 from questions.forms.filters import named_choices
 from questions.models import Dataset, Task
 from questions.rules.vocabulary import Part

@@ -12,7 +12,7 @@ from django.db.models import F, OuterRef, Prefetch, QuerySet, Subquery
 
 from evaluations.models import Extraction, Job, Judgement, ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 
 # Of a stretch of a response a page shows so many characters at both ends, and so many stretches.
 SHOWN = 6_000

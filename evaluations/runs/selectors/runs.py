@@ -25,7 +25,7 @@ from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_
 from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.reading.rules.extraction.fallback_reply import ReplyStatus
 from evaluations.reading.rules.extraction.outcome import Outcome
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 
 # What is called "now" in "calls per second now".
 RECENT = timedelta(seconds=30)

@@ -9,8 +9,8 @@ import pytest
 from evaluations.capability.selectors.capability_sample import sample
 from evaluations.capability.services.capability_review import close_review
 from evaluations.models import ReviewSlot
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.services.scoring import score_responses
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag

@@ -27,7 +27,7 @@ from evaluations.models import (
     Run,
     Slot,
 )
-from evaluations.reading.rules.scoring.policies import SCORER_VERSION
+from evaluations.statistics.policies import SCORER_VERSION
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput

@@ -9,9 +9,9 @@ from django.db.models import Model
 from django.utils import timezone
 
 from evaluations.models import ObjectiveScore, Rescoring, Response, Run
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.selectors.rescorings import progress
 from evaluations.reading.services import rescoring_jobs as services
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.background_work.services import Stopped

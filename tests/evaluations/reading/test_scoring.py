@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from evaluations.models import Extraction, ObjectiveScore, Response
-from evaluations.reading.rules.scoring.policies import Policy
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
+from evaluations.statistics.policies import Policy
 from questions.rules.vocabulary import QuestionType
 from tests.factories import make_question, make_response, make_run, make_task
 

@@ -16,8 +16,8 @@ from evaluations.reading.rules.scoring.multi_choice_credit import (
     default_partial_credit,
 )
 from evaluations.reading.rules.scoring.objective import ObjectiveResult, score_objective
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import Policy
 from tests.evaluations.published_files import objective_items
 
 

@@ -15,8 +15,8 @@ from django.core.management import call_command
 
 from evaluations.imports.services.answer_imports import import_answers
 from evaluations.models import Extraction, Job, ObjectiveScore, Response, Run
-from evaluations.reading.rules.scoring.policies import SCORER_VERSION
 from evaluations.reading.services.readers import ERROR_TEXT_VERSION
+from evaluations.statistics.policies import SCORER_VERSION
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from questions.services.imports import import_questions

@@ -17,8 +17,8 @@ from uuid import UUID
 
 from evaluations.reading.rules.scoring.multi_choice_credit import default_partial_credit
 from evaluations.reading.rules.scoring.objective import score_objective
-from evaluations.reading.rules.scoring.outcomes import LedgerOutcome
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import Policy
 from gradeapp.common.named import Named
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.policies import Policy
 from gradeapp.common.named import Named
 from questions.rules.vocabulary import QuestionType, Subject
 

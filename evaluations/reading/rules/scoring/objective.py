@@ -14,8 +14,8 @@ from evaluations.reading.rules.scoring.multi_choice_credit import (
     published_credit,
     strict_credit,
 )
-from evaluations.reading.rules.scoring.outcomes import UNREAD, LedgerOutcome
-from evaluations.reading.rules.scoring.policies import Policy
+from evaluations.statistics.outcomes import UNREAD, LedgerOutcome
+from evaluations.statistics.policies import Policy
 from questions.rules.vocabulary import QuestionType
 
 # What the released program writes over an item whose answers cannot be lined up.

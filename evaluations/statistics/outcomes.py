@@ -1,4 +1,4 @@
-"""The ledger: what became of every response, so that nothing is dropped unseen."""
+"""The outcomes of the ledger: every response has exactly one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two policies that stand side by side on every response, and whose rules are published."""
+"""The two scoring policies of every response, and whose rules ``published`` follows."""
 
 from __future__ import annotations
 
