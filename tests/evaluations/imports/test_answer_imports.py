@@ -329,7 +329,8 @@ def test_a_programs_message_is_no_answer(bank: Path) -> None:
         ("published", 0, 6, "no_answer", "no_answer"),
         ("strict", 0, 6, "no_answer", "no_answer"),
     ]
-    assert set(found.values_list("version", flat=True)[:2]) == {f"error-1+{SCORER_VERSION}"}
+    versions = found.values_list("reader_version", "scorer_version")[:2]
+    assert set(versions) == {("error-1", SCORER_VERSION)}
 
 
 def test_answers_in_our_own_format(bank: Path, curator: User) -> None:
