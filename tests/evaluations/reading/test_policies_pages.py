@@ -57,7 +57,7 @@ def test_a_programs_message_leaves_with_its_full_marks(lead: User, run: Run) -> 
     step = made.movements[1]
     assert (step.items, step.points, step.full) == (1, 0, -6)
     assert "earlier version of the readers" not in response.text
-    earlier.update(version="strict-0+objective-0")
+    earlier.update(reader_version="strict-0")
     text = logged_in(lead).get(page).text
     assert "3 responses are scored by an earlier version of the readers" in text
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from evaluations import tasks
+from evaluations.runs import tasks
 from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
