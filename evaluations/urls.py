@@ -2,12 +2,14 @@
 
 from django.urls import include, path
 
+from evaluations.judging import urls as judging
 from evaluations.reading.urls import runs as reading
 from evaluations.runs import urls as runs
 from evaluations.suggesting import urls as suggesting
 
 # Pages of several features stand below /runs/.
-RUNS = [*suggesting.urlpatterns, *reading.urlpatterns, *runs.urlpatterns]
+RUNS = [*suggesting.urlpatterns, *reading.urlpatterns, *judging.run_urlpatterns]
+RUNS += runs.urlpatterns
 urlpatterns = [
     path("runs/scoring/", include("evaluations.reading.urls.scoring")),
     path("runs/imports/", include("evaluations.imports.urls")),

@@ -4,5 +4,5 @@ The judge's prompt, the reading of its total, judgements and their agreement wit
 that cannot be read is missing with a reason; it is never guessed.
 
 Tables: Judge, Judgement.
-Other features may call: services.judging, selectors.judging, rules.judge_reply.
+Other features may call: services (ensure_judge, start_judge_run), selectors, rules.judge_reply.
 """

@@ -68,3 +68,12 @@ class JudgeRunForm(forms.Form):
     def __init__(self, data: Any = None) -> None:
         super().__init__(data)
         self.fields["run"].queryset = markable_runs()  # type: ignore[attr-defined]
+
+
+class JudgeForm(forms.Form):
+    """The endpoint that marks a run's subjective answers."""
+
+    judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
+    budget = forms.DecimalField(
+        min_value=0, max_digits=12, decimal_places=4, required=False, label=_("Budget")
+    )

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.models import FinalMark, Judge, Judgement, Response, Run
+from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.selectors.mark_pairs import JUDGE_PAIR, mark_pairs
 from evaluations.reports.selectors.report_params import JUDGE_PREFIX, ReportParams
+from evaluations.runs.selectors.runs import is_live, runs
 from evaluations.statistics.agreement import MarkPair, agreement
 from evaluations.statistics.figure import Figure
 from questions.models import Dataset, Rubric
@@ -78,6 +81,12 @@ def imported_judges(run: Run) -> list[ImportedJudge]:
     judges = Judge.objects.in_bulk([row["judge"] for row in counts])
     found = [ImportedJudge(judges[row["judge"]], row["n"], row["scored"]) for row in counts]
     return sorted(found, key=lambda one: one.judge.name)
+
+
+def judges_of_run(run: Run) -> dict[str, Any]:
+    """Return what the page of *run* and its fragment show of the judge runs."""
+    judge_runs = list(runs().filter(judged_run=run, purpose=RunPurpose.JUDGE))
+    return {"run": run, "judge_runs": judge_runs, "judging": any(map(is_live, judge_runs))}
 
 
 def judge_lines() -> list[JudgeLine]:

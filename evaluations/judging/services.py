@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import secrets
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import Max, Q
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.judging.rules.judge_prompt import JUDGE_PROMPT_VERSION, judge_messages
 from evaluations.judging.rules.judge_reply import JudgeReading, JudgeStatus, read_judge_reply
 from evaluations.llm.client import ChatReply
-from evaluations.models import Attempt, Endpoint, Job, Judge, Judgement, Response, Run
-from evaluations.models.vocabulary import JobStatus, RunPurpose
-from gradeapp.common.refusals import BadInput
+from evaluations.models import (
+    Attempt,
+    Endpoint,
+    HouseRuling,
+    Job,
+    Judge,
+    Judgement,
+    Response,
+    Run,
+)
+from evaluations.models.vocabulary import JobStatus, RunPurpose, RunStatus
+from evaluations.runs.kinds import Cost, Messages
+from evaluations.runs.rules.prompting.run_settings import RunSettings
+from evaluations.runs.services.calls import fence_for, subject_name
+from evaluations.runs.services.frozen import freeze
+from evaluations.runs.services.run_estimates import cost_of
+from evaluations.runs.services.run_starts import check_ready
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.storable import storable
 from questions.models import Question, Rubric
-from questions.rules.vocabulary import Part
+from questions.rules.vocabulary import Language, Part
+from questions.selectors.rubrics import lines_of
 
 # A reply without a readable total is asked for again, so many times in all.
 MOST_REPLIES = 3
+# Bytes that a judge reads: question, key, analysis, rubric and response, some of each.
+JUDGE_READS = 8000
 
 
 @transaction.atomic
@@ -34,6 +58,72 @@ def ensure_judge(endpoint: Endpoint) -> Judge:
     raise BadInput(
         _("There are judges called %(model)s and %(endpoint)s already: rename the endpoint.")
         % {"model": endpoint.language_model.name, "endpoint": endpoint.name}
+    )
+
+
+@transaction.atomic
+def start_judge_run(
+    run: Run, judge: Judge, *, acting_user: User | None, budget: Decimal | None = None
+) -> Run:
+    """Let *judge* mark the subjective responses of *run*: those there are, and those to come.
+
+    The settings are frozen: zero-shot, temperature 0.
+    """
+    if judge.endpoint is None:
+        raise BadInput(_("%(judge)s only stands for published marks.") % {"judge": judge.name})
+    if run.purpose != RunPurpose.ANSWER:
+        raise BadInput(_("A judge marks the answers of a run, not another judge."))
+    Run.objects.select_for_update().get(pk=run.pk)
+    if run.judge_runs.filter(judge=judge).exists():
+        raise Conflict(_("%(judge)s marks this run already.") % {"judge": judge.name})
+    check_ready(judge.endpoint, budget)
+    settings = RunSettings(
+        prompt_version=JUDGE_PROMPT_VERSION, max_tokens=judge.endpoint.max_tokens
+    )
+    frozen = freeze(settings, judge.endpoint)
+    judge_run = Run.objects.create(
+        purpose=RunPurpose.JUDGE,
+        language_model=judge.endpoint.language_model,
+        endpoint=judge.endpoint,
+        dataset=run.dataset,
+        judged_run=run,
+        judge=judge,
+        run_settings=frozen.settings,
+        fingerprint=frozen.fingerprint,
+        repeats=run.repeats,
+        status=RunStatus.QUEUED,
+        budget=budget,
+        random_seed=secrets.randbits(63),
+        created_by=acting_user,
+    )
+    add_judge_jobs(judge_run)
+    record(Tag.RUN_STARTED, judge_run, actor=acting_user, judge=judge.name, judged=run.pk)
+    return judge_run
+
+
+def estimate_judging(judge: Endpoint, items: Sequence[Question], repeats: int) -> Cost:
+    """Estimate what *judge* costs for *repeats* answers to each subjective one of *items*."""
+    judged = repeats * sum(question.part == Part.SUBJECTIVE for question in items)
+    return cost_of(judge, RunPurpose.JUDGE, judged, judged * JUDGE_READS)
+
+
+def judge_call(
+    run: Run, job: Job, rubric: Rubric | None, marking_notes: HouseRuling | None
+) -> Messages:
+    """Return the messages that let a judge mark one response by *rubric* and *marking_notes*."""
+    assert job.response  # every job of a judge run has one
+    revision, language = job.revision, Language(job.revision.language)
+    return judge_messages(
+        subject=subject_name(job.question, language),
+        question=revision.asked,
+        analysis=revision.analysis,
+        answer_key=revision.reference_answer,
+        full_marks=revision.full_marks,
+        response_text=job.response.text,
+        rubric=lines_of(rubric) if rubric else None,
+        house_rulings=marking_notes.text if marking_notes else "",
+        language=language,
+        fence=fence_for(run, job.response.pk, job.response.text),
     )
 
 

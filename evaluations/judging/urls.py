@@ -1,4 +1,4 @@
-"""Addresses of the judging pages."""
+"""Addresses of the judging pages, and of judging below /runs/ in the namespace ``runs``."""
 
 from django.urls import path
 
@@ -10,4 +10,8 @@ urlpatterns = [
     path("start/", judging.judge_start, name="start"),
     path("<int:judge_id>/", judging.judge_page, name="judge"),
     path("<int:judge_id>/<uuid:response_id>/", judging.judgement_page, name="judgement"),
+]
+run_urlpatterns = [
+    path("<int:pk>/judges/", judging.run_judges, name="judges"),
+    path("<int:pk>/judge/", judging.judge_run, name="judge"),
 ]

@@ -14,15 +14,21 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.judging.forms import JudgementFilter, JudgeRunForm
-from evaluations.judging.selectors import judge_lines, judged_response, judgement_list
-from evaluations.judging.services import ensure_judge
+from evaluations.judging.forms import JudgeForm, JudgementFilter, JudgeRunForm
+from evaluations.judging.selectors import (
+    judge_lines,
+    judged_response,
+    judgement_list,
+    judges_of_run,
+)
+from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.marking.views import not_while_marking
 from evaluations.models import Judge
-from evaluations.runs.services.runs import start_judge_run
 from evaluations.runs.tasks import ask_for_work
+from evaluations.runs.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.refusals import BadInput
 from questions.selectors.bank import image_addresses
 
 PAGE = 50
@@ -83,3 +89,25 @@ def judgement_page(request: MemberRequest, judge_id: int, response_id: UUID) -> 
     images = image_addresses(judged.response.question.task.dataset, revision.images)
     context = {"judge": judge, "judged": judged, "revision": revision, "images": images}
     return render(request, "evaluations/judging/judgement.html", context)
+
+
+@require_safe
+@requires(Capability.SEE_RUNS)
+def run_judges(request: MemberRequest, pk: int) -> HttpResponse:
+    """How far the judges of a run are, which go on when the run itself is over."""
+    return render(request, "evaluations/judging/_judge_runs.html", judges_of_run(found(pk)))
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
+    """Let a judge mark the subjective answers of a run."""
+    form = JudgeForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(_("Choose the endpoint that judges, and an amount or none as budget."))
+    said = form.cleaned_data
+    with transaction.atomic():
+        judge = ensure_judge(said["judge"])
+        judging = start_judge_run(found(pk), judge, budget=said["budget"], acting_user=request.user)
+        transaction.on_commit(partial(ask_for_work, judging.pk))
+    return redirect("runs:run", judging.pk)

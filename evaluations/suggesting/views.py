@@ -8,10 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from evaluations.runs.services.run_estimates import estimate_suggesting
 from evaluations.runs.views.run_starts import estimate_context, started
 from evaluations.suggesting.forms import SuggestForm, filters_in
-from evaluations.suggesting.services.suggesting import start_suggesting
+from evaluations.suggesting.services.suggesting import estimate_suggesting, start_suggesting
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import Refusal

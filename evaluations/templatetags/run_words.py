@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext
 
 from evaluations.judging.rules.judge_reply import JudgeStatus
+from evaluations.judging.words import judge_words
 from evaluations.models import vocabulary
 from evaluations.runs.rules.prompting.run_settings import Setting
 from evaluations.runs.selectors import run_words
@@ -23,7 +24,7 @@ LISTS: dict[str, type[Named]] = {
 
 register.filter("shown_state", run_words.shown_state)
 register.filter("error_words", run_words.error_words)
-register.filter("judge_words", run_words.judge_words)
+register.filter("judge_words", judge_words)
 
 
 @register.filter

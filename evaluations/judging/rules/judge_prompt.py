@@ -10,10 +10,10 @@ every change of a word.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
 
+from evaluations.runs.rules.fence import visible
 from questions.rules.rubric import PointGroup, RubricLines
 from questions.rules.vocabulary import Language
 
@@ -43,15 +43,6 @@ ENGLISH_LABELS = (
     *("Question", "Answer key", "Analysis", "Rubric", "House rulings"),
     *("Full marks", "Student's response"),
 )
-
-
-def visible(text: str) -> str:
-    """*text* without characters that a teacher cannot see (format, tag and control characters)."""
-    return "".join(
-        character
-        for character in text
-        if character in "\n\t" or unicodedata.category(character) not in ("Cf", "Cc", "Co", "Cs")
-    )
 
 
 def judge_messages(

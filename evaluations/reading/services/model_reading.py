@@ -1,4 +1,4 @@
-"""Letting a model read the answers that no pattern reads: which ones, and the start of its run.
+"""Letting a model read answers that no pattern reads: which ones, prompt, cost and start.
 
 Such readings are paid calls like answers, so they are jobs of a run: budget, stop,
 resume and recovery are those of every run (decision 1).
@@ -12,10 +12,19 @@ from decimal import Decimal
 
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
-from evaluations.reading.selectors.model_reading import unread_responses
-from evaluations.runs.services.frozen import freeze_reading
+from evaluations.reading.rules.extraction.llm_fallback import (
+    FALLBACK_PROMPT_VERSION,
+    fallback_messages,
+)
+from evaluations.reading.selectors.model_reading import asked_of, unread_responses
+from evaluations.runs.kinds import Messages
+from evaluations.runs.rules.prompting.run_settings import RunSettings
+from evaluations.runs.services.calls import fence_for
+from evaluations.runs.services.frozen import freeze
+from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
     check_ready,
     check_told,
@@ -25,6 +34,8 @@ from evaluations.runs.services.run_starts import (
 )
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
+from questions.models import QuestionRevision
+from questions.rules.vocabulary import Language
 
 MOST_ANSWERS = 100_000
 
@@ -54,6 +65,29 @@ def answers_to_read(wanted: WantedReading) -> list[Response]:
     return found
 
 
+def read_call(run: Run, response: Response, revision: QuestionRevision) -> Messages:
+    """The messages that ask what the examinee answered; the key is not among them."""
+    asked = asked_of(revision)
+    return fallback_messages(
+        question=revision.asked,
+        response_text=response.text,
+        question_type=asked.question_type,
+        letters=asked.letters,
+        parts=asked.parts,
+        language=Language(revision.language),
+        fence=fence_for(run, response.pk, response.text),
+    )
+
+
+def estimate_reading(wanted: WantedReading) -> Estimate:
+    """The plan of ``start_reading``; refuses where there is nothing to read."""
+    responses = answers_to_read(wanted)
+    # The fence is of one length, whichever run it is made from.
+    size = sum(most_prompt_tokens(read_call(wanted.run, one, one.revision)) for one in responses)
+    cost = cost_of(wanted.endpoint, RunPurpose.READ, len(responses), size)
+    return Estimate(len(responses), cost, wanted.endpoint.note)
+
+
 def start_reading(
     wanted: WantedReading,
     *,
@@ -61,12 +95,15 @@ def start_reading(
     budget: Decimal | None = None,
     idempotency_key: str | None = None,
 ) -> Run:
-    """Plan a run in which a model reads; a worker does the rest.
+    """Plan a run in which a model reads, zero-shot at temperature 0; a worker does the rest.
 
     ``budget`` is in the endpoint's currency. The same idempotency key gives the
     same run, whatever else is asked.
     """
-    frozen = freeze_reading(wanted.endpoint)
+    settings = RunSettings(
+        prompt_version=FALLBACK_PROMPT_VERSION, max_tokens=wanted.endpoint.max_tokens
+    )
+    frozen = freeze(settings, wanted.endpoint)
     run = Run(
         purpose=RunPurpose.READ,
         language_model=wanted.endpoint.language_model,

@@ -10,8 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluations.reading.forms.model_reading import ReadForm
 from evaluations.reading.selectors.model_reading import unread_responses
-from evaluations.reading.services.model_reading import start_reading
-from evaluations.runs.services.run_estimates import estimate_reading
+from evaluations.reading.services.model_reading import estimate_reading, start_reading
 from evaluations.runs.views.run_starts import estimate_context, started
 from evaluations.runs.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires

@@ -18,7 +18,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from evaluations.judging.services import ensure_judge
 from evaluations.models import Response, Run
 from evaluations.runs.api.run_serializers import (
     NewRunSerializer,
@@ -86,10 +85,7 @@ class RunListAPI(generics.ListAPIView[Run]):
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
         with transaction.atomic():
-            judge = said.pop("judge", None)
-            run = services.start_run(
-                **said, judge=ensure_judge(judge) if judge else None, acting_user=request.user
-            )
+            run = services.start_run(**said, acting_user=request.user)
             transaction.on_commit(partial(ask_for_work, run.pk))
         return told(run, status.HTTP_201_CREATED)
 

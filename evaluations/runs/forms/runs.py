@@ -73,15 +73,6 @@ class BudgetForm(forms.Form):
     )
 
 
-class JudgeForm(forms.Form):
-    """The endpoint that marks a run's subjective answers."""
-
-    judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
-    budget = forms.DecimalField(
-        min_value=0, max_digits=12, decimal_places=4, required=False, label=_("Budget")
-    )
-
-
 class EndpointForm(forms.Form):
     """An endpoint. The key's variable is never shown again, so that it is not kept by accident."""
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import F, OuterRef, Prefetch, QuerySet, Subquery
 
 from evaluations.models import Extraction, Job, Judgement, ObjectiveScore, Response, Run
-from evaluations.models.vocabulary import RunPurpose
+from evaluations.runs.kinds import kind_of
 from evaluations.statistics.policies import Policy
 
 # Of a stretch of a response a page shows so many characters at both ends, and so many stretches.
@@ -67,13 +67,8 @@ def response_list() -> QuerySet[Response]:
 
 
 def responses_of(run: Run) -> QuerySet[Response]:
-    """The responses of *run* in the order of the exam; of a judge or reader, those it has."""
-    answered = run.judged_run if run.purpose in (RunPurpose.JUDGE, RunPurpose.READ) else run
-    found = response_list().filter(run=answered)
-    if run.purpose == RunPurpose.READ:
-        found = found.filter(judge_jobs__run=run)
-    if run.purpose == RunPurpose.SUGGEST:
-        found = found.prefetch_related(Prefetch("extractions", to_attr="suggestions"))
+    """Return the responses that are listed for *run* by its kind, in the order of the exam."""
+    found = kind_of(run).responses(run, response_list())
     return found.order_by("question__task__slug", "question__position", "repeat")
 
 

@@ -8,12 +8,11 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.selectors.runs import waits_for_endpoint
 
-P, J = PauseReason, JudgeStatus
+P = PauseReason
 PAUSES: Mapping[str, Promise | str] = {
     P.AUTH: _(
         "The endpoint refuses the key in the variable %(variable)s. "
@@ -55,18 +54,6 @@ ERRORS: Mapping[str, Promise | str] = {
     "cancelled": _("given up"),
     "worker_lost": _("worker lost while waiting"),
 }
-JUDGED: Mapping[str, Promise | str] = {
-    J.SCORED: _("scored"),
-    J.OVER_FULL_MARKS: _("more than full marks"),
-    J.BELOW_ZERO: _("below zero"),
-    J.SEVERAL_TOTALS: _("several totals"),
-    J.UNCLEAR_TOTAL: _("unclear total"),
-    J.WRONG_DENOMINATOR: _("other full marks"),
-    J.NO_TOTAL: _("no total"),
-    J.EMPTY: _("empty reply"),
-    J.REFUSED: _("refused"),
-    J.TRUNCATED: _("cut off"),
-}
 WAITING, ALL_FAILED = _("Waiting"), _("All failed")
 SOME_FAILED = _("Finished, some failed")
 COLOURS = {
@@ -96,11 +83,6 @@ def pause_sentence(run: Run) -> str:
 def error_words(kind: str) -> Promise | str:
     """An error's kind in a few words; an unknown kind as it is."""
     return ERRORS.get(kind, kind)
-
-
-def judge_words(status: str) -> Promise | str:
-    """What became of a judge's reply."""
-    return JUDGED.get(status, status)
 
 
 def shown_state(run: Run) -> tuple[str | Promise, str]:

@@ -12,20 +12,9 @@ from typing import Any
 from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from evaluations.judging.rules.judge_reply import JudgeStatus
-from evaluations.models import Attempt, Extraction, Job, Judgement, ModelReading, Response, Run
-from evaluations.models.vocabulary import (
-    AttemptStatus,
-    JobStatus,
-    PauseReason,
-    RunPurpose,
-    RunStatus,
-)
-from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
-from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
-from evaluations.reading.rules.extraction.fallback_reply import ReplyStatus
-from evaluations.reading.rules.extraction.outcome import Outcome
-from evaluations.statistics.policies import Policy
+from evaluations.models import Attempt, Job, Response, Run
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
+from evaluations.runs.kinds import ReadCounts, kind_of
 
 # What is called "now" in "calls per second now".
 RECENT = timedelta(seconds=30)
@@ -223,7 +212,7 @@ def by_task(run: Run) -> list[TaskProgress]:
             in_flight=Count("pk", filter=Q(status=JobStatus.LEASED)),
         )
     )
-    read, medians = _read(run), _medians(run)
+    read, medians = kind_of(run).read_counts(run), _medians(run)
     return [
         TaskProgress(
             slug, part, planned, done, failed, flying, *read.get(slug, (0, 0)), medians.get(slug)
@@ -232,29 +221,13 @@ def by_task(run: Run) -> list[TaskProgress]:
     ]
 
 
-def _read(run: Run) -> dict[str, tuple[int, int]]:
-    """Per task: how many answers were read by rule (strictly), of how many."""
-    if run.purpose == RunPurpose.JUDGE:
-        found: QuerySet[Any] = Judgement.objects.filter(run=run)
-        good = Q(status=JudgeStatus.SCORED)
-    elif run.purpose == RunPurpose.READ:
-        found = ModelReading.objects.filter(run=run)
-        good = Q(status=ReplyStatus.TAKEN)
-    elif run.purpose == RunPurpose.SUGGEST:
-        found = Extraction.objects.filter(response__run=run, policy=run.run_settings["asks"])
-        good = Q(outcome=Outcome.READ)
-    else:
-        found = Extraction.objects.filter(
-            response__run=run,
-            policy=Policy.STRICT,
-            reader_version__in=[EXTRACTOR_VERSION, EXACT_VERSION],
-        )
-        good = Q(outcome=Outcome.READ)
+def read_counts(found: QuerySet[Any], readable: Q) -> ReadCounts:
+    """Return by task slug how many responses have a *readable* row in *found*, of how many."""
     n = Count("response", distinct=True)
     rows = (
         found.order_by()
         .values_list("response__question__task__slug")
-        .annotate(read=Count("response", filter=good, distinct=True), n=n)
+        .annotate(read=Count("response", filter=readable, distinct=True), n=n)
     )
     return {slug: (read, of) for slug, read, of in rows}
 

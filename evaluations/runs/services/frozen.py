@@ -6,20 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from evaluations.judging.rules.judge_prompt import JUDGE_PROMPT_VERSION
 from evaluations.llm.budget import Price
 from evaluations.models import Endpoint, Run
-from evaluations.reading.rules.extraction.llm_fallback import FALLBACK_PROMPT_VERSION
 from evaluations.runs.rules.prompting.run_settings import RunSettings
-from evaluations.suggesting.rules.asks import Asks
-from evaluations.suggesting.rules.label_prompt import LABEL_PROMPT_VERSION, label_instructions
-from evaluations.suggesting.rules.rubric_prompt import RUBRIC_PROMPT_VERSION, rubric_instructions
-from questions.rules.vocabulary import Language
-
-PROMPTS = {
-    Asks.LABELS: (LABEL_PROMPT_VERSION, label_instructions),
-    Asks.RUBRIC: (RUBRIC_PROMPT_VERSION, rubric_instructions),
-}
 
 
 @dataclass(frozen=True)
@@ -32,31 +21,11 @@ class Frozen:
 
 def freeze_answering(endpoint: Endpoint, setting: str) -> Frozen:
     """The settings of a run that sits an exam."""
-    return _frozen(RunSettings(setting=setting, max_tokens=endpoint.max_tokens), endpoint)
+    return freeze(RunSettings(setting=setting, max_tokens=endpoint.max_tokens), endpoint)
 
 
-def freeze_judging(endpoint: Endpoint) -> Frozen:
-    """The settings of a judge: zero-shot, temperature 0."""
-    settings = RunSettings(prompt_version=JUDGE_PROMPT_VERSION, max_tokens=endpoint.max_tokens)
-    return _frozen(settings, endpoint)
-
-
-def freeze_reading(endpoint: Endpoint) -> Frozen:
-    """The settings of a model that reads answers: zero-shot, temperature 0."""
-    settings = RunSettings(prompt_version=FALLBACK_PROMPT_VERSION, max_tokens=endpoint.max_tokens)
-    return _frozen(settings, endpoint)
-
-
-def freeze_suggesting(endpoint: Endpoint, asks: Asks) -> Frozen:
-    """The settings of a model that suggests, with its instructions in both languages."""
-    version, told = PROMPTS[asks]
-    settings = RunSettings(prompt_version=version, max_tokens=endpoint.max_tokens)
-    frozen = _frozen(settings, endpoint)
-    prompt = {language.value: told(language) for language in Language}
-    return Frozen({**frozen.settings, "asks": asks.value, "prompt": prompt}, frozen.fingerprint)
-
-
-def _frozen(settings: RunSettings, endpoint: Endpoint) -> Frozen:
+def freeze(settings: RunSettings, endpoint: Endpoint) -> Frozen:
+    """Freeze *settings* with the model, address and prices of *endpoint*."""
     facts = {
         "model": endpoint.model,
         "base_url": endpoint.base_url,

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from evaluations.judging.services import judge_runs_of
+from evaluations.runs.kinds import followers
 from evaluations.runs.services import queue
 from evaluations.runs.services.run_states import (
     begin,
@@ -58,7 +58,8 @@ def work_on_run(
         settle(run.pk, clock())
     if signals.asked:
         return []
-    return waiting_runs(clock(), [run.pk, *(judging.pk for judging in judge_runs_of(run))])
+    beside = [one.pk for follower in followers() for one in follower.runs_beside(run)]
+    return waiting_runs(clock(), [run.pk, *beside])
 
 
 def look_for_work(clock: Callable[[], datetime] = timezone.now) -> list[int]:

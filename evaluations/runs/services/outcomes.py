@@ -15,13 +15,12 @@ from random import Random
 
 from django.db import transaction
 
-from evaluations.judging.services import keep_judgements
 from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
 from evaluations.llm.outcome import Outcome
 from evaluations.llm.retry import RetryPolicy, decide
-from evaluations.models import Attempt, Job, Response, Run
-from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose
-from evaluations.reading.services.model_read import keep_readings
+from evaluations.models import Attempt, Job, Run
+from evaluations.models.vocabulary import AttemptStatus, JobStatus
+from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.services.frozen import price_of
 from evaluations.runs.services.queue import MOST_ATTEMPTS, WORKER_LOST
 from gradeapp.common.storable import storable
@@ -37,13 +36,9 @@ PATIENT = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
 
 @dataclass
 class Stored:
-    """What a batch came to: new responses, failures, and money settled.
+    """What a batch came to: what the kind of the run kept, failures, and money settled."""
 
-    ``read`` are the keys of the responses that a model has read.
-    """
-
-    responses: list[Response] = field(default_factory=list)
-    read: list[int] = field(default_factory=list)
+    kept: Kept = field(default_factory=Kept)
     failures: list[ChatFailure] = field(default_factory=list)
     answered: int = 0
     settled: list[tuple[Decimal, Decimal]] = field(default_factory=list)
@@ -143,20 +138,21 @@ def _save_attempts(attempts: Sequence[Attempt]) -> None:
 
 
 def _keep_replies(replies: Iterable[tuple[Attempt, ChatReply]], stored: Stored) -> None:
-    open_ = [(attempt, r) for attempt, r in replies if attempt.job.status != JobStatus.DONE]
-    judged = [pair for pair in open_ if pair[0].job.run.purpose == RunPurpose.JUDGE]
-    others = [pair for pair in open_ if pair[0].job.run.purpose != RunPurpose.JUDGE]
-    # The first reply to a job is the one that counts; a batch from the spool may hold two.
-    first = {attempt.job_id: (attempt, reply) for attempt, reply in reversed(others)}
-    read = [one for one in first.values() if one[0].job.run.purpose == RunPurpose.READ]
-    answered = [one for one in first.values() if one[0].job.run.purpose != RunPurpose.READ]
-    stored.responses = [_response(attempt, reply) for attempt, reply in answered]
-    Response.objects.bulk_create(stored.responses)
-    finish([attempt.job for attempt, _reply in answered])
-    finish(keep_judgements(judged))
-    finished = keep_readings(read)
-    finish(finished)
-    stored.read = [job.response_id for job in finished if job.response_id is not None]
+    """Let the kind of each run keep the replies to jobs that are not done."""
+    by_purpose: dict[str, list[tuple[Attempt, ChatReply]]] = {}
+    for attempt, reply in replies:
+        if attempt.job.status != JobStatus.DONE:
+            by_purpose.setdefault(attempt.job.run.purpose, []).append((attempt, reply))
+    for pairs in by_purpose.values():
+        kind = kind_of(pairs[0][0].job.run)
+        if not kind.keeps_every_reply:
+            # The first reply to a job is the one that counts; a batch from the spool may hold two.
+            first = {attempt.job_id: (attempt, reply) for attempt, reply in reversed(pairs)}
+            pairs = list(first.values())
+        kept = kind.store_replies(pairs)
+        finish(kept.done)
+        stored.kept.responses += kept.responses
+        stored.kept.done += kept.done
 
 
 def finish(jobs: Sequence[Job]) -> None:
@@ -165,20 +161,6 @@ def finish(jobs: Sequence[Job]) -> None:
         job.status = JobStatus.DONE
     Job.objects.filter(pk__in=[job.pk for job in jobs]).update(
         status=JobStatus.DONE, lease_owner="", lease_until=None, next_at=None, error=""
-    )
-
-
-def _response(attempt: Attempt, reply: ChatReply) -> Response:
-    job = attempt.job
-    return Response(
-        run=job.run,
-        question_id=job.question_id,
-        revision_id=job.revision_id,
-        repeat=job.repeat,
-        attempt=attempt,
-        text=storable(reply.text or reply.refusal),
-        reasoning=storable(reply.reasoning),
-        finish_reason=storable(reply.finish_reason, 40),
     )
 
 

@@ -3,56 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 from django.db.models import Avg, Count
 
 from evaluations.llm.budget import Price, most_prompt_tokens
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
-from evaluations.reading.services.model_reading import WantedReading, answers_to_read
-from evaluations.runs.services.calls import answer_call, read_call, suggest_call
-from evaluations.runs.services.frozen import freeze_suggesting
+from evaluations.runs.answering import answer_call
+from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.services.planning import items_of
-from evaluations.suggesting.services.suggesting import Wanted, items_to_ask
 from questions.models import Dataset
-from questions.rules.vocabulary import Part
 
 # So many earlier calls of an endpoint say more than a rule of thumb.
 ENOUGH = 20
 # The rule of thumb: bytes of text a token, and the tokens of an answer.
 BYTES_A_TOKEN = 3.5
 USUAL_ANSWER = 600
-# Bytes that a judge reads: question, key, analysis, rubric and response, some of each.
-JUDGE_READS = 8000
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Money for some calls, each answered once, in the currency of their endpoint.
-
-    ``earlier_calls`` is what ``expected`` is based on; 0 is a rule of thumb.
-    ``at_most`` is the cost if every answer were as long as it may be.
-    """
-
-    calls: int
-    expected: Decimal
-    at_most: Decimal
-    earlier_calls: int
-    currency: str
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan asks and costs; without a judge ``judging`` is None.
+    """What a plan asks and costs.
 
-    ``note`` is what stands written at the endpoint.
+    ``note`` is what stands written at the endpoint. ``beside`` are the costs of the runs that
+    followers start together with it.
     """
 
     items: int
     answering: Cost
-    judging: Cost | None
     note: str
+    beside: tuple[Cost, ...] = ()
 
 
 def estimate(
@@ -67,38 +47,21 @@ def estimate(
     items = items_of(dataset, limit)
     size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
     calls = len(items) * repeats
-    answering = _cost(endpoint, RunPurpose.ANSWER, calls, size * repeats)
+    answering = cost_of(endpoint, RunPurpose.ANSWER, calls, size * repeats)
     if judge is None:
-        return Estimate(len(items), answering, None, endpoint.note)
-    judged = repeats * sum(question.part == Part.SUBJECTIVE for question in items)
-    judging = _cost(judge, RunPurpose.JUDGE, judged, judged * JUDGE_READS)
-    return Estimate(len(items), answering, judging, endpoint.note)
+        return Estimate(len(items), answering, endpoint.note)
+    beside = tuple(follower.cost(items, repeats, judge) for follower in followers())
+    return Estimate(len(items), answering, endpoint.note, beside)
 
 
-def estimate_suggesting(wanted: Wanted) -> Estimate:
-    """The plan of ``start_suggesting``; refuses where there is nothing to ask."""
-    items, asks = items_to_ask(wanted), wanted.asks
-    settings = freeze_suggesting(wanted.endpoint, asks).settings
-    size = sum(
-        most_prompt_tokens(suggest_call(settings, one, one.current)) for one in items if one.current
-    )
-    alike = {"job__run__run_settings__asks": asks.value}
-    cost = _cost(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, **alike)
-    return Estimate(len(items), cost, None, wanted.endpoint.note)
-
-
-def estimate_reading(wanted: WantedReading) -> Estimate:
-    """The plan of ``start_reading``; refuses where there is nothing to read."""
-    responses = answers_to_read(wanted)
-    # The fence is of one length, whichever run it is made from.
-    size = sum(most_prompt_tokens(read_call(wanted.run, one, one.revision)) for one in responses)
-    cost = _cost(wanted.endpoint, RunPurpose.READ, len(responses), size)
-    return Estimate(len(responses), cost, None, wanted.endpoint.note)
-
-
-def _cost(
+def cost_of(
     endpoint: Endpoint, purpose: RunPurpose, calls: int, prompt_bytes: int, **alike: str
 ) -> Cost:
+    """Estimate the cost of *calls* whose prompts have *prompt_bytes* in all.
+
+    Earlier calls to *endpoint* with the same *purpose*, in runs that *alike* filters, say how long
+    prompts and answers are; a rule of thumb where there are fewer than ``ENOUGH``.
+    """
     price = Price(endpoint.price_input, endpoint.price_output)
     earlier = Attempt.objects.filter(
         job__run__endpoint=endpoint,

@@ -10,14 +10,11 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from evaluations.judging.services import add_judge_jobs, judge_runs_of
 from evaluations.llm.client import ChatFailure, FailureKind
-from evaluations.models import Job, Response, Run
-from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
-from evaluations.reading.services.model_read import score_read
-from evaluations.reading.services.scoring import score_responses
+from evaluations.models import Job, Run
+from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
+from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.services import queue
-from evaluations.suggesting.services.suggested import keep_suggested
 
 logger = logging.getLogger(__name__)
 
@@ -95,14 +92,10 @@ def settle(run_id: int, now: datetime) -> None:
 
 
 def finish(run: Run, now: datetime) -> None:
-    """Finish *run*, unless there is something to catch up with first."""
-    if run.purpose == RunPurpose.JUDGE:
-        judged = run.judged_run
-        assert judged is not None  # a judge run has one
-        if add_judge_jobs(run) or judged.status not in OVER:
-            return
-    else:
-        catch_up(run)
+    """Finish *run* if its kind says that it is over."""
+    if not kind_of(run).may_finish(run):
+        return
+    catch_up(run)
     Run.objects.filter(pk=run.pk).update(
         status=RunStatus.FINISHED, finished_at=now, pause_reason="", worker="", worker_until=None
     )
@@ -110,16 +103,11 @@ def finish(run: Run, now: datetime) -> None:
 
 def catch_up(run: Run) -> None:
     """Make of the responses what a killed worker had stored and not got round to."""
-    for judge_run in judge_runs_of(run):
-        add_judge_jobs(judge_run)
+    for follower in followers():
+        follower.catch_up(run)
     try:
         with transaction.atomic():
-            if run.purpose == RunPurpose.SUGGEST:
-                keep_suggested(run)
-            elif run.purpose == RunPurpose.READ:
-                score_read(run)
-            else:
-                score_responses(Response.objects.filter(run=run))
+            kind_of(run).catch_up(run)
     except Exception:
         logger.exception("responses of %s stay unread; the command score reads answers", run)
 

@@ -1,19 +1,18 @@
-"""What people do to runs: start, stop, resume, try failed calls again, let a judge mark."""
+"""What people do to runs: start, stop, resume, try failed calls again."""
 
 from __future__ import annotations
 
-import secrets
 from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.judging.services import add_judge_jobs
-from evaluations.models import Endpoint, Job, Judge, Run
+from evaluations.models import Endpoint, Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
+from evaluations.runs.kinds import followers
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
-from evaluations.runs.services.frozen import freeze_answering, freeze_judging
+from evaluations.runs.services.frozen import freeze_answering
 from evaluations.runs.services.planning import items_of, plan_jobs
 from evaluations.runs.services.run_starts import (
     as_text,
@@ -44,14 +43,15 @@ def start_run(
     repeats: int = 1,
     limit: int | None = None,
     budget: Decimal | None = None,
-    judge: Judge | None = None,
+    judge: Endpoint | None = None,
 ) -> Run:
     """Plan a run over the items of *dataset*, *repeats* times each; a worker does the rest.
 
     ``limit`` asks only so many items, spread evenly over the tasks. ``budget``
-    is in the endpoint's currency. With *judge*, its run is planned as well, with
-    the same budget of its own, and gets a job for each subjective answer as it
-    comes. The same idempotency key gives the same run, whatever else is asked.
+    is in the endpoint's currency. With *judge*, the followers start a run of that
+    endpoint beside this one, with the same budget of its own, which marks the
+    subjective answers as they come. The same idempotency key gives the same run,
+    whatever else is asked.
     """
     if setting != ZERO_SHOT:
         raise BadInput(
@@ -80,43 +80,10 @@ def start_run(
         run.save()
         record_start(run, plan_jobs(run, items))
         if judge is not None:
-            start_judge_run(run, judge, acting_user=acting_user, budget=budget)
+            for follower in followers():
+                follower.after_start(run, judge, acting_user=acting_user, budget=budget)
 
     return planned_once(run, plan)
-
-
-@transaction.atomic
-def start_judge_run(
-    run: Run, judge: Judge, *, acting_user: User | None, budget: Decimal | None = None
-) -> Run:
-    """Let *judge* mark the subjective responses of *run*: those there are, and those to come."""
-    if judge.endpoint is None:
-        raise BadInput(_("%(judge)s only stands for published marks.") % {"judge": judge.name})
-    if run.purpose != RunPurpose.ANSWER:
-        raise BadInput(_("A judge marks the answers of a run, not another judge."))
-    Run.objects.select_for_update().get(pk=run.pk)
-    if run.judge_runs.filter(judge=judge).exists():
-        raise Conflict(_("%(judge)s marks this run already.") % {"judge": judge.name})
-    check_ready(judge.endpoint, budget)
-    frozen = freeze_judging(judge.endpoint)
-    judge_run = Run.objects.create(
-        purpose=RunPurpose.JUDGE,
-        language_model=judge.endpoint.language_model,
-        endpoint=judge.endpoint,
-        dataset=run.dataset,
-        judged_run=run,
-        judge=judge,
-        run_settings=frozen.settings,
-        fingerprint=frozen.fingerprint,
-        repeats=run.repeats,
-        status=RunStatus.QUEUED,
-        budget=budget,
-        random_seed=secrets.randbits(63),
-        created_by=acting_user,
-    )
-    add_judge_jobs(judge_run)
-    record(Tag.RUN_STARTED, judge_run, actor=acting_user, judge=judge.name, judged=run.pk)
-    return judge_run
 
 
 @transaction.atomic
@@ -170,8 +137,7 @@ def retry_failed(run: Run, *, acting_user: User | None) -> int:
     if run.status == RunStatus.FINISHED:
         run.status, run.finished_at = RunStatus.QUEUED, None
         run.save(update_fields=["status", "finished_at"])
-        run.judge_runs.filter(purpose=RunPurpose.JUDGE, status=RunStatus.FINISHED).update(
-            status=RunStatus.QUEUED, finished_at=None
-        )
+        for follower in followers():
+            follower.reopen_beside(run)
     record(Tag.RUN_RESUMED, run, actor=acting_user, failed_again=n)
     return n

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from evaluations.judging.services import add_judge_jobs, judge_runs_of
 from evaluations.llm import spool
 from evaluations.llm.blocking import run_pump
 from evaluations.llm.budget import Budget
@@ -22,9 +21,8 @@ from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.models import Job, Run
-from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
-from evaluations.reading.services.model_read import score_read
-from evaluations.reading.services.scoring import score_responses
+from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
+from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services import queue
 from evaluations.runs.services.calls import call_for
@@ -33,7 +31,6 @@ from evaluations.runs.services.frozen import is_still_the_same
 from evaluations.runs.services.outcomes import Stored, is_wall, store_outcomes
 from evaluations.runs.services.run_states import forget_pause, pause, pause_for_failure
 from evaluations.runs.services.turned_away import takes_calls, wait_if_turned_away
-from evaluations.suggesting.services.suggested import keep_suggested
 from gradeapp.common.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -171,24 +168,20 @@ class Shift:
     # ---- after the answers ----
 
     def make_of(self, stored: Stored) -> None:
-        """Score by rule and ask the judges, or keep what is suggested.
+        """Let the run's kind process what was stored, then the followers the new responses.
 
-        The answers are safe: a defect here is logged.
+        The answers are safe: a defect of the kind is logged.
         """
-        responses = stored.responses
-        if not (responses or stored.read):
+        kept = stored.kept
+        if not (kept.responses or kept.done):
             return
         try:
-            if self.run.purpose == RunPurpose.SUGGEST:
-                keep_suggested(self.run, responses)
-            elif self.run.purpose == RunPurpose.READ:
-                score_read(self.run, stored.read)
-            else:
-                score_responses(responses)
+            kind_of(self.run).after_store(self.run, kept)
         except Exception:
             logger.exception("responses of %s stay unread so far", self.run)
-        for judge_run in judge_runs_of(self.run):
-            add_judge_jobs(judge_run, responses)
+        if kept.responses:
+            for follower in followers():
+                follower.after_responses(self.run, kept.responses)
 
     def look_at(self, stored: Stored) -> None:
         """Pause where no other call would fare better; wait where calls are turned away."""

@@ -16,12 +16,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from evaluations.judging.selectors import imported_judges
-from evaluations.judging.services import ensure_judge
 from evaluations.models import Run
-from evaluations.models.vocabulary import PauseReason, RunPurpose
-from evaluations.reading.selectors.model_reading import unread_responses
-from evaluations.runs.forms.runs import BudgetForm, JudgeForm, NewRunForm
+from evaluations.models.vocabulary import PauseReason
+from evaluations.runs.forms.runs import BudgetForm, NewRunForm
+from evaluations.runs.kinds import panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.services import runs as services
@@ -57,15 +55,14 @@ def run_list(request: MemberRequest) -> HttpResponse:
 def run_page(request: MemberRequest, pk: int) -> HttpResponse:
     """One run: its progress, its tasks, its errors, its settings."""
     run = found(pk)
+    panels = panels_of(run, request.user)
     context = {
         **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
-        **judges_context(run),
-        "judge_form": JudgeForm(),
-        "imported_judges": imported_judges(run),
-        "sees_judgements": request.user.may(Capability.SEE_JUDGEMENTS),
-        **reading_context(run, request),
+        "panels": panels,
     }
+    for panel in panels:
+        context.update(panel.context)
     return render(request, "evaluations/runs/run.html", context)
 
 
@@ -83,32 +80,6 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
     has = request.GET.get("notice", context["notice_key"])
     context["new_notice"] = has != context["notice_key"]
     return render(request, "evaluations/runs/_progress.html", context)
-
-
-@require_safe
-@requires(Capability.SEE_RUNS)
-def run_judges(request: MemberRequest, pk: int) -> HttpResponse:
-    """How far the judges of a run are, which go on when the run itself is over."""
-    return render(request, "evaluations/runs/_judge_runs.html", judges_context(found(pk)))
-
-
-def judges_context(run: Run) -> dict[str, Any]:
-    """What page and fragment show of the judges alike."""
-    judge_runs = list(reading.runs().filter(judged_run=run, purpose=RunPurpose.JUDGE))
-    judging = any(reading.is_live(one) for one in judge_runs)
-    return {"run": run, "judge_runs": judge_runs, "judging": judging}
-
-
-def reading_context(run: Run, request: MemberRequest) -> dict[str, Any]:
-    """What the page shows of who read the answers of a run that sat an exam."""
-    if run.purpose != RunPurpose.ANSWER:
-        return {}
-    may_start = request.user.may(Capability.START_RUNS)
-    return {
-        "reading_runs": reading.runs().filter(judged_run=run, purpose=RunPurpose.READ),
-        "unread": unread_responses(run).count() if may_start else 0,
-        "may_check": request.user.may(Capability.CHECK_ANSWERS),
-    }
 
 
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
@@ -158,7 +129,7 @@ def start(form: NewRunForm, **paid: Any) -> Run:
         dataset=said["dataset"],
         repeats=said["repeats"],
         limit=said["limit"],
-        judge=ensure_judge(said["judge"]) if said["judge"] else None,
+        judge=said["judge"],
         **paid,
     )
 
@@ -199,20 +170,3 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
     tried = ngettext("%(n)d call is tried again.", "%(n)d calls are tried again.", n)
     messages.success(request, tried % {"n": n})
     return redirect("runs:run", pk)
-
-
-@require_POST
-@requires(Capability.START_RUNS)
-def judge(request: MemberRequest, pk: int) -> HttpResponse:
-    """Let a judge mark the subjective answers of a run."""
-    form = JudgeForm(request.POST)
-    if not form.is_valid():
-        raise BadInput(_("Choose the endpoint that judges, and an amount or none as budget."))
-    said = form.cleaned_data
-    with transaction.atomic():
-        judge = ensure_judge(said["judge"])
-        judge_run = services.start_judge_run(
-            found(pk), judge, budget=said["budget"], acting_user=request.user
-        )
-        transaction.on_commit(partial(ask_for_work, judge_run.pk))
-    return redirect("runs:run", judge_run.pk)

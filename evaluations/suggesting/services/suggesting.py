@@ -1,4 +1,4 @@
-"""Letting a model suggest labels or rubrics: which items it is asked, and the start of its run.
+"""Letting a model suggest labels or rubrics: which items, its prompt, its cost, its start.
 
 Suggestions are paid calls like answers, so they are jobs of a run: budget, stop,
 resume and recovery are those of every run (decision 1).
@@ -7,16 +7,23 @@ resume and recovery are those of every run (decision 1).
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
-from evaluations.runs.services.frozen import freeze_suggesting
+from evaluations.runs.kinds import Messages
+from evaluations.runs.rules.prompting.run_settings import RunSettings
+from evaluations.runs.services.calls import subject_name
+from evaluations.runs.services.frozen import Frozen, freeze
 from evaluations.runs.services.planning import plan_jobs, spread
+from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
     check_ready,
     check_told,
@@ -25,13 +32,28 @@ from evaluations.runs.services.run_starts import (
     record_start,
 )
 from evaluations.suggesting.rules.asks import Asks
+from evaluations.suggesting.rules.label_prompt import (
+    LABEL_PROMPT_VERSION,
+    label_instructions,
+    label_messages,
+)
+from evaluations.suggesting.rules.rubric_prompt import (
+    RUBRIC_PROMPT_VERSION,
+    rubric_instructions,
+    rubric_messages,
+)
 from evaluations.suggesting.selectors import askable
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
-from questions.models import Dataset, Question
+from questions.models import Dataset, Question, QuestionRevision
+from questions.rules.vocabulary import Language
 from questions.services.taxonomy import ensure_taxonomy
 
 MOST_ITEMS = 5000
+PROMPTS = {
+    Asks.LABELS: (LABEL_PROMPT_VERSION, label_instructions),
+    Asks.RUBRIC: (RUBRIC_PROMPT_VERSION, rubric_instructions),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +103,52 @@ def _none_left(wanted: Wanted) -> str:
     return str(
         _("No question that fits is marked by people, lacks a rubric, and was not asked yet.")
     )
+
+
+def freeze_suggesting(endpoint: Endpoint, asks: Asks) -> Frozen:
+    """The settings of a model that suggests, with its instructions in both languages."""
+    version, told = PROMPTS[asks]
+    frozen = freeze(RunSettings(prompt_version=version, max_tokens=endpoint.max_tokens), endpoint)
+    prompt = {language.value: told(language) for language in Language}
+    return Frozen({**frozen.settings, "asks": asks.value, "prompt": prompt}, frozen.fingerprint)
+
+
+def suggest_call(
+    settings: Mapping[str, Any], question: Question, revision: QuestionRevision
+) -> Messages:
+    """The messages that ask what labels or rubric an item should have, by frozen *settings*."""
+    language = Language(revision.language)
+    told = settings["prompt"][language.value]
+    subject = subject_name(question, language)
+    if settings["asks"] == Asks.LABELS:
+        return label_messages(
+            told,
+            subject=subject,
+            question=revision.asked,
+            answer_key="\n".join(revision.answer_key) or revision.reference_answer,
+            language=language,
+        )
+    return rubric_messages(
+        told,
+        subject=subject,
+        question=revision.asked,
+        answer_key=revision.reference_answer,
+        analysis=revision.analysis,
+        sub_marks=revision.decimal_sub_marks,
+        language=language,
+    )
+
+
+def estimate_suggesting(wanted: Wanted) -> Estimate:
+    """The plan of ``start_suggesting``; refuses where there is nothing to ask."""
+    items, asks = items_to_ask(wanted), wanted.asks
+    settings = freeze_suggesting(wanted.endpoint, asks).settings
+    size = sum(
+        most_prompt_tokens(suggest_call(settings, one, one.current)) for one in items if one.current
+    )
+    alike = {"job__run__run_settings__asks": asks.value}
+    cost = cost_of(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, **alike)
+    return Estimate(len(items), cost, wanted.endpoint.note)
 
 
 def start_suggesting(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from evaluations.judging.services import ensure_judge
+from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.llm.scripted import ScriptedServer
 from evaluations.models import Judge, Judgement, Run
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import work_on_run
-from evaluations.runs.services.runs import start_judge_run, start_run
+from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in

@@ -8,12 +8,12 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.judging.services import ensure_judge
+from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.llm.scripted import Fault, ScriptedServer
 from evaluations.models import Endpoint, Job, Judge, Judgement, LanguageModel, Run
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.runs.services.runs import retry_failed, start_judge_run, start_run
+from evaluations.runs.services.runs import retry_failed, start_run
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType
@@ -78,7 +78,9 @@ def test_the_judge_marks_subjective_answers_as_they_come(
 ) -> None:
     make_question(make_task(essay.task.dataset))
     dataset = essay.task.dataset
-    run = start_run(endpoint=endpoint, dataset=dataset, repeats=2, judge=judge, acting_user=None)
+    run = start_run(
+        endpoint=endpoint, dataset=dataset, repeats=2, judge=judge.endpoint, acting_user=None
+    )
     judge_run = run.judge_runs.get()
     assert work(judge_run).status != "finished", "the answers are not there yet"
     assert work_on_run(run.pk) == [judge_run.pk], "there is work for the judge by now"
@@ -159,7 +161,7 @@ def test_failed_answers_that_come_later_are_judged_too(
 ) -> None:
     server.endpoint.faults = lambda prompt: Fault(400, body=b"{}")
     dataset = essay.task.dataset
-    run = start_run(endpoint=endpoint, dataset=dataset, judge=judge, acting_user=None)
+    run = start_run(endpoint=endpoint, dataset=dataset, judge=judge.endpoint, acting_user=None)
     work(run)
     judge_run = run.judge_runs.get()
     look_for_work()

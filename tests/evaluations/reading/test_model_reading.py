@@ -15,12 +15,15 @@ from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
 from evaluations.models import Endpoint, ModelReading, Response, Run
 from evaluations.reading.selectors.answer_checks import decided_readings
 from evaluations.reading.selectors.model_reading import read_by_model, unread_responses
-from evaluations.reading.services.model_reading import WantedReading, start_reading
+from evaluations.reading.services.model_reading import (
+    WantedReading,
+    estimate_reading,
+    start_reading,
+)
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.services import outcomes
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.runs.services.run_estimates import estimate_reading
 from evaluations.runs.services.runs import resume_run, retry_failed
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput, Conflict

@@ -7,7 +7,8 @@ import pytest
 from evaluations.llm.scripted.answers import answer
 from evaluations.models import Run
 from evaluations.reading.rules.extraction.cascade import read_answer
-from evaluations.runs.services.calls import answer_call, fence_for
+from evaluations.runs.answering import answer_call
+from evaluations.runs.services.calls import fence_for
 from questions.rules.vocabulary import Language, QuestionType, Subject
 from tests.factories import make_question, make_task
 

@@ -163,7 +163,7 @@ def test_an_estimate_learns_from_earlier_calls(
     expected = Decimal(4 * read + 12 * written) * 2 / 1_000_000
     assert made.answering.earlier_calls == 3
     assert abs(made.answering.expected - expected) < Decimal("0.0001")
-    assert made.judging is None
+    assert made.beside == ()
 
 
 def test_starting_and_a_double_click(admin: User, run: Run) -> None:

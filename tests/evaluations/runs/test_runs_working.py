@@ -16,10 +16,10 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from evaluations.runs import tasks
 from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
+from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import outcomes, queue, shift
 from evaluations.runs.services.endpoints import save_endpoint

@@ -48,6 +48,7 @@ DIES_AT = """
 import os, signal
 import django
 django.setup()
+from evaluations.reading import kinds
 from evaluations.runs.services import generation, shift
 
 where = os.environ["DIES_AT"]
@@ -68,7 +69,7 @@ owner, name, after = {
     "between claim and call": (shift.queue, "claim", True),
     "before the answers are stored": (shift, "store_outcomes", False),
     "between answers and scores": (shift, "store_outcomes", True),
-    "between scores and judges": (shift, "score_responses", True),
+    "between scores and judges": (kinds, "score_responses", True),
 }[where]
 setattr(owner, name, dying(getattr(owner, name), after))
 generation.work_on_run(int(os.environ["RUN"]))

@@ -16,11 +16,14 @@ from evaluations.models import Attempt, Endpoint, Extraction, Job, ObjectiveScor
 from evaluations.runs.services import outcomes
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.runs.services.run_estimates import estimate_suggesting
 from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.selectors import suggested
 from evaluations.suggesting.services.suggested import keep_suggested
-from evaluations.suggesting.services.suggesting import Wanted, start_suggesting
+from evaluations.suggesting.services.suggesting import (
+    Wanted,
+    estimate_suggesting,
+    start_suggesting,
+)
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
 from questions.models import Dataset, LabelOpinion, LabelRevision, Question, Rubric
@@ -284,7 +287,7 @@ def test_the_estimate_is_a_bound_and_the_budget_holds(
     items(3)
     server.endpoint.faults = says({"Q0": LABELS, "Q1": LABELS, "Q2": LABELS})
     found = estimate_suggesting(wanted(endpoint))
-    assert (found.items, found.answering.calls, found.judging) == (3, 3, None)
+    assert (found.items, found.answering.calls, found.beside) == (3, 3, ())
     one_call = found.answering.at_most / 3
     assert found.answering.expected < found.answering.at_most
     budget = one_call.quantize(Decimal("0.0001")) + Decimal("0.0001")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from evaluations.judging.services import ensure_judge
+from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.marking.rounds.selectors.round_choice import (
     ResponseChoice,
     chosen_responses,
@@ -21,7 +21,6 @@ from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.scored_answers import scored_answers
 from evaluations.runs.services.endpoints import save_endpoint
-from evaluations.runs.services.runs import start_judge_run
 from evaluations.suggesting.rules.asks import Asks
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry

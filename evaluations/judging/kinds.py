@@ -1,0 +1,123 @@
+"""The run kind of judges, and what they do beside the run whose answers they mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from evaluations.judging.forms import JudgeForm
+from evaluations.judging.rules.judge_reply import JudgeStatus
+from evaluations.judging.selectors import imported_judges, judges_of_run
+from evaluations.judging.services import (
+    add_judge_jobs,
+    ensure_judge,
+    estimate_judging,
+    judge_call,
+    judge_runs_of,
+    keep_judgements,
+    rubric_of,
+    start_judge_run,
+)
+from evaluations.marking.rounds.selectors.house_rulings import notes_for_judge
+from evaluations.models import Endpoint, Job, Judgement, Response, Run
+from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.runs.kinds import (
+    Cost,
+    Follower,
+    Kept,
+    Panel,
+    Place,
+    Prompt,
+    ReadCounts,
+    Replies,
+    RunKind,
+)
+from evaluations.runs.selectors.runs import read_counts
+from evaluations.runs.services.run_states import OVER
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from questions.models import Question
+
+
+class JudgeKind(RunKind):
+    """A model marks the subjective responses of another run, as they come."""
+
+    purpose = RunPurpose.JUDGE
+    keeps_every_reply = True
+
+    def prompt(self, run: Run, job: Job) -> Prompt:
+        """Return the response with the rubric and the marking notes that count now."""
+        assert job.response  # every job of a judge run has one
+        now = timezone.now()
+        rubric, notes = rubric_of(job.question, now), notes_for_judge(job.response, now)
+        return Prompt(judge_call(run, job, rubric, notes), rubric, notes)
+
+    def store_replies(self, replies: Replies) -> Kept:
+        """Store a judgement for each reply; a job without a readable total is asked again."""
+        return Kept(done=keep_judgements(replies))
+
+    def may_finish(self, run: Run) -> bool:
+        """Return whether the judged run is over and every response of it has a job."""
+        judged = run.judged_run
+        assert judged is not None  # a judge run has one
+        return not add_judge_jobs(run) and judged.status in OVER
+
+    def read_counts(self, run: Run) -> ReadCounts:
+        """Return how many judged responses have a total, of how many."""
+        return read_counts(Judgement.objects.filter(run=run), Q(status=JudgeStatus.SCORED))
+
+    def responses(self, run: Run, among: QuerySet[Response]) -> QuerySet[Response]:
+        """Return the responses of the judged run."""
+        return among.filter(run=run.judged_run)
+
+    def panels(self, run: Run, user: User) -> list[Panel]:
+        """Return the note that answers are judged as they come."""
+        return [Panel("evaluations/judging/_judged_run.html", place=Place.TOP)]
+
+
+class JudgeFollower(Follower):
+    """Judges get a job for each subjective response of the run that they mark."""
+
+    def after_start(
+        self, run: Run, judge: Endpoint, *, acting_user: User | None, budget: Decimal | None
+    ) -> None:
+        """Start the run of the judge behind the endpoint *judge*."""
+        start_judge_run(run, ensure_judge(judge), acting_user=acting_user, budget=budget)
+
+    def cost(self, items: Sequence[Question], repeats: int, judge: Endpoint) -> Cost:
+        """Estimate what the judge costs."""
+        return estimate_judging(judge, items, repeats)
+
+    def runs_beside(self, run: Run) -> list[Run]:
+        """Return the judge runs of *run*."""
+        return judge_runs_of(run)
+
+    def after_responses(self, run: Run, responses: Sequence[Response]) -> None:
+        """Plan a job in each judge run for the subjective ones of *responses*."""
+        for judge_run in judge_runs_of(run):
+            add_judge_jobs(judge_run, responses)
+
+    def catch_up(self, run: Run) -> None:
+        """Plan the jobs that a killed worker left out."""
+        for judge_run in judge_runs_of(run):
+            add_judge_jobs(judge_run)
+
+    def reopen_beside(self, run: Run) -> None:
+        """Queue the finished judge runs again."""
+        finished = run.judge_runs.filter(purpose=RunPurpose.JUDGE, status=RunStatus.FINISHED)
+        finished.update(status=RunStatus.QUEUED, finished_at=None)
+
+    def panels(self, run: Run, user: User) -> list[Panel]:
+        """Return the judges of a run that sat an exam, and the form that starts another."""
+        if run.purpose != RunPurpose.ANSWER:
+            return []
+        context = {
+            **judges_of_run(run),
+            "judge_form": JudgeForm(),
+            "imported_judges": imported_judges(run),
+            "sees_judgements": user.may(Capability.SEE_JUDGEMENTS),
+        }
+        return [Panel("evaluations/judging/_judges.html", context)]

@@ -1,0 +1,62 @@
+"""The run kind of a model that sits an exam: each item is asked, each answer is a response."""
+
+from __future__ import annotations
+
+from evaluations.models import Job, Response, Run
+from evaluations.models.vocabulary import RunPurpose
+from evaluations.runs.kinds import Kept, Messages, Prompt, ReadCounts, Replies, RunKind
+from evaluations.runs.rules.prompting.zero_shot import zero_shot_messages
+from evaluations.runs.services.calls import subject_name
+from gradeapp.common.storable import storable
+from questions.models import Question, QuestionRevision
+from questions.rules.vocabulary import Language, QuestionType
+
+
+class AnswerKind(RunKind):
+    """Ask each item and keep the answers. Features above extend it by what they make of these."""
+
+    purpose = RunPurpose.ANSWER
+
+    def prompt(self, run: Run, job: Job) -> Prompt:
+        """Return the item as an examinee reads it."""
+        return Prompt(answer_call(job.question, job.revision))
+
+    def store_replies(self, replies: Replies) -> Kept:
+        """Store each answer as a response."""
+        return store_responses(replies)
+
+    def read_counts(self, run: Run) -> ReadCounts:
+        """Return nothing: a plain answer is not read."""
+        return {}
+
+
+def answer_call(question: Question, revision: QuestionRevision) -> Messages:
+    """The messages that ask one item."""
+    language = Language(revision.language)
+    return zero_shot_messages(
+        QuestionType(revision.question_type),
+        subject_name(question, language),
+        revision.asked,
+        language,
+        parts=revision.sub_answers,
+        letters=revision.letters,
+    )
+
+
+def store_responses(replies: Replies) -> Kept:
+    """Store a response for each reply; every job is done with it."""
+    responses = [
+        Response(
+            run=attempt.job.run,
+            question_id=attempt.job.question_id,
+            revision_id=attempt.job.revision_id,
+            repeat=attempt.job.repeat,
+            attempt=attempt,
+            text=storable(reply.text or reply.refusal),
+            reasoning=storable(reply.reasoning),
+            finish_reason=storable(reply.finish_reason, 40),
+        )
+        for attempt, reply in replies
+    ]
+    Response.objects.bulk_create(responses)
+    return Kept(responses, [attempt.job for attempt, _reply in replies])

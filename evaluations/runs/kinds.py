@@ -1,0 +1,185 @@
+"""Run kinds: what a run is for, as the engine sees it.
+
+The engine claims jobs, sends requests, stores attempts, bills, retries, pauses and resumes. It
+knows no purpose. Each purpose is one ``RunKind`` object in the feature it belongs to. A feature
+that works beside the runs of another kind, as judges do, is a ``Follower``. Both are registered
+in ``evaluations/apps.py``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Protocol
+
+from django.db.models import QuerySet
+
+from evaluations.llm.client import ChatReply
+from evaluations.models import Attempt, Endpoint, HouseRuling, Job, Response, Run
+from evaluations.models.vocabulary import RunPurpose
+from gradeapp.accounts.models import User
+from questions.models import Question, Rubric
+
+Messages = Sequence[dict[str, str]]
+Replies = Sequence[tuple[Attempt, ChatReply]]
+ReadCounts = dict[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The messages of one call, and what they show to a judge; the attempt stores the latter."""
+
+    messages: Messages
+    rubric: Rubric | None = None
+    marking_notes: HouseRuling | None = None
+
+
+@dataclass
+class Kept:
+    """What a kind stored for a batch of replies: new responses, and the jobs that are done."""
+
+    responses: list[Response] = field(default_factory=list)
+    done: list[Job] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Money for some calls, each answered once, in the currency of their endpoint.
+
+    ``earlier_calls`` is what ``expected`` is based on; 0 is a rule of thumb.
+    ``at_most`` is the cost if every answer were as long as it may be.
+    """
+
+    calls: int
+    expected: Decimal
+    at_most: Decimal
+    earlier_calls: int
+    currency: str
+
+
+class Place(Enum):
+    """Where on the run page a panel stands."""
+
+    ACTIONS = "actions"
+    TOP = "top"
+    BELOW = "below"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A template that a feature adds to the run page.
+
+    The names in ``context`` are added to the context of the page.
+    """
+
+    template: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+    place: Place = Place.BELOW
+
+
+class RunKind(Protocol):
+    """What the engine asks of the purpose of a run."""
+
+    purpose: RunPurpose
+    # A batch from the spool may hold two replies to one job: only the first is kept, or every one.
+    keeps_every_reply: bool = False
+
+    @abstractmethod
+    def prompt(self, run: Run, job: Job) -> Prompt:
+        """Return what *job* asks. Called outside the transaction that claims the job."""
+
+    @abstractmethod
+    def store_replies(self, replies: Replies) -> Kept:
+        """Store paid replies to jobs that are not done, in the transaction of the engine.
+
+        The engine marks the jobs in ``Kept.done`` as done; the others are asked again.
+        """
+
+    def after_store(self, run: Run, kept: Kept) -> None:
+        """Process what was stored, after it was committed; an exception is logged."""
+
+    def may_finish(self, run: Run) -> bool:
+        """Return whether *run*, which has no open job, is over."""
+        return True
+
+    def catch_up(self, run: Run) -> None:
+        """Process what ``after_store`` missed because a worker was killed. Safe to repeat."""
+
+    @abstractmethod
+    def read_counts(self, run: Run) -> ReadCounts:
+        """Return by task slug how many replies could be read, of how many."""
+
+    def responses(self, run: Run, among: QuerySet[Response]) -> QuerySet[Response]:
+        """Return those *among* all responses that the pages and the API list for *run*."""
+        return among.filter(run=run)
+
+    def panels(self, run: Run, user: User) -> list[Panel]:
+        """Return what the run page shows *user* of this kind."""
+        return []
+
+
+class Follower(Protocol):
+    """Work that another feature does beside a run while it goes on."""
+
+    @abstractmethod
+    def after_start(
+        self, run: Run, judge: Endpoint, *, acting_user: User | None, budget: Decimal | None
+    ) -> None:
+        """Start the judge that was asked for together with *run*, in the same transaction."""
+
+    @abstractmethod
+    def cost(self, items: Sequence[Question], repeats: int, judge: Endpoint) -> Cost:
+        """Estimate the cost of what ``after_start`` starts for the answers to *items*."""
+
+    @abstractmethod
+    def runs_beside(self, run: Run) -> list[Run]:
+        """Return the runs that process the responses of *run*."""
+
+    @abstractmethod
+    def after_responses(self, run: Run, responses: Sequence[Response]) -> None:
+        """Plan work for new *responses* of *run*, after its kind processed them."""
+
+    @abstractmethod
+    def catch_up(self, run: Run) -> None:
+        """Plan what ``after_responses`` missed because a worker was killed. Safe to repeat."""
+
+    @abstractmethod
+    def reopen_beside(self, run: Run) -> None:
+        """Queue the finished runs beside *run* again, because *run* will have new responses."""
+
+    def panels(self, run: Run, user: User) -> list[Panel]:
+        """Return what the run page shows *user*, after the panels of the run's kind."""
+        return []
+
+
+_kinds: dict[str, RunKind] = {}
+_followers: list[Follower] = []
+
+
+def register(kind: RunKind) -> None:
+    """Make *kind* the one that runs of its purpose have."""
+    _kinds[kind.purpose.value] = kind
+
+
+def kind_of(run: Run) -> RunKind:
+    """Return the kind of *run*. Raises KeyError if no feature registered its purpose."""
+    return _kinds[run.purpose]
+
+
+def register_follower(follower: Follower) -> None:
+    """Add *follower* after those that are registered."""
+    _followers.append(follower)
+
+
+def followers() -> Sequence[Follower]:
+    """Return the followers in the order of registration."""
+    return tuple(_followers)
+
+
+def panels_of(run: Run, user: User) -> list[Panel]:
+    """Return what features add to the page of *run* for *user*, in the order shown."""
+    panels = kind_of(run).panels(run, user)
+    return panels + [panel for one in _followers for panel in one.panels(run, user)]

@@ -1,0 +1,47 @@
+"""The run kind of models that suggest labels or rubrics."""
+
+from __future__ import annotations
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from evaluations.models import Extraction, Job, Response, Run
+from evaluations.models.vocabulary import RunPurpose
+from evaluations.runs.answering import store_responses
+from evaluations.runs.kinds import Kept, Prompt, ReadCounts, Replies, RunKind
+from evaluations.runs.selectors.runs import read_counts
+from evaluations.suggesting.selectors import READ
+from evaluations.suggesting.services.suggested import keep_suggested
+from evaluations.suggesting.services.suggesting import suggest_call
+
+
+class SuggestKind(RunKind):
+    """A model suggests to the curators; ``run_settings["asks"]`` says labels or rubrics."""
+
+    purpose = RunPurpose.SUGGEST
+
+    def prompt(self, run: Run, job: Job) -> Prompt:
+        """Return the item with the instructions that were frozen at the start."""
+        return Prompt(suggest_call(run.run_settings, job.question, job.revision))
+
+    def store_replies(self, replies: Replies) -> Kept:
+        """Store each reply as a response."""
+        return store_responses(replies)
+
+    def after_store(self, run: Run, kept: Kept) -> None:
+        """Keep what the new replies suggest."""
+        keep_suggested(run, kept.responses)
+
+    def catch_up(self, run: Run) -> None:
+        """Keep what the replies suggest that were not read yet."""
+        keep_suggested(run)
+
+    def read_counts(self, run: Run) -> ReadCounts:
+        """Return how many replies could be read, of how many."""
+        found = Extraction.objects.filter(response__run=run, policy=run.run_settings["asks"])
+        return read_counts(found, Q(outcome=READ))
+
+    def responses(self, run: Run, among: QuerySet[Response]) -> QuerySet[Response]:
+        """Return the replies, each with the suggestions that were read in it."""
+        return among.filter(run=run).prefetch_related(
+            Prefetch("extractions", to_attr="suggestions")
+        )
