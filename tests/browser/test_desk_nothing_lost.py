@@ -131,7 +131,7 @@ def test_a_change_is_drafted_and_logging_out_at_once_loses_nothing(
     page.goto("/marking/")  # at once, by a link or the address
     page.goto(f"/marking/responses/{draft.slot.answer.public_id}/")
     expect(page.locator("#comment")).to_have_value("?as saved, then changed!")
-    page.get_by_role("button", name="Keep the saved mark").click()
+    page.get_by_role("button", name="Keep saved").click()
     expect_another(page, first)
     assert Draft.objects.count() == 0
     assert [mark.comment for mark in Mark.objects.all()] == ["as saved"]

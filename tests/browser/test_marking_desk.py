@@ -69,7 +69,7 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     keys(page, "2", ".")
     expect(total).to_have_text("2.5")
     keys(page, "9")  # above the three points there are: refused, nothing changed
-    expect(page.locator("#notices")).to_contain_text("9 is above the full marks, 3")
+    expect(page.locator(".point .mark-fault")).to_contain_text("9 is above the full marks, 3")
     keys(page, "ArrowDown", "1", "1", ".")  # in a field, too, "." adds a half
     expect(total).to_have_text("14")
     keys(page, "2", "5")
@@ -183,5 +183,5 @@ def test_everything_works_without_a_script(site: Site, made: MarkingRound, teach
     expect(page.locator("#marks")).to_have_attribute("data-alias", first)
     page.reload()  # undo redirected: nothing is sent again
     expect(page.locator("#marks")).to_have_attribute("data-alias", first)
-    page.get_by_role("button", name="Keep the saved mark").click()
+    page.get_by_role("button", name="Keep saved").click()
     expect_another(page, first)

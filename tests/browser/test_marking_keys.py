@@ -51,7 +51,7 @@ def test_nine_points_cost_ten_keys_when_a_digit_advances(
     keys(page, "1", ".", "m", "o")  # a half still belongs to the digit before it
     expect(page.locator(".point[data-active] .point-number")).to_have_text("4")
     keys(page, "3")  # refused: the focus stays
-    expect(page.locator("#notices")).to_contain_text("3 is above the full marks, 2")
+    expect(page.locator(".point .mark-fault")).to_contain_text("3 is above the full marks, 2")
     keys(page, "1", "1", "1", "1", "1", "m", "Enter")
     expect_said(page, "Saved. All done")
     points = [str(point.points) for point in Mark.objects.latest("id").points.all()]

@@ -2,9 +2,9 @@
 // A point is a row of radio chips, or a field to type into where chips would be too many.
 import { cappedSum } from "../capped-sum.js";
 import { isBusy, marks } from "./desk-page.js";
-import { notify } from "../htmx-errors.js";
 import { actual } from "../key-map.js";
 import { press } from "../keys.js";
+import { sayIn } from "./mark-fields.js";
 
 const QUICK_MS = 900; // digits typed within this time belong to one number
 let typed = { point: null, text: "", at: 0 };
@@ -63,8 +63,11 @@ function fits(point, value) {
 function refuse(point, value) {
   const { above, wrong, step } = marks().dataset;
   const sentence = value > fullOf(point) ? above : wrong;
-  notify(sentence.replace("%mark%", plain(value)).replace("%full%", plain(fullOf(point))).replace("%step%", step));
+  const filled = sentence.replace("%mark%", plain(value)).replace("%full%", plain(fullOf(point)));
+  sayIn(point, faultOf(point), filled.replace("%step%", step));
 }
+
+const faultOf = (point) => `fault-of-point-${points().indexOf(point)}`;
 
 function choose(point, text) {
   for (const radio of radiosOf(point)) {
@@ -79,6 +82,7 @@ function give(point, value) {
     refuse(point, value);
     return false;
   }
+  sayIn(point, faultOf(point), "");
   const text = value === "" ? "" : plain(value);
   const entry = entryOf(point);
   if (entry) entry.value = text;
@@ -107,7 +111,9 @@ function advance(point) {
 }
 
 function giveAll(point, value) {
-  if (give(point, value)) advance(point);
+  if (!give(point, value)) return;
+  entryOf(point)?.select(); // the next digit replaces the mark
+  advance(point);
 }
 
 function halve(point) {

@@ -23,16 +23,21 @@ function fault(field, isFinished) {
 }
 
 function say(field, sentence) {
-  const place = field.closest("tr")?.querySelector("th, td") ?? field.parentElement;
   const id = `fault-${field.name}`;
-  document.getElementById(id)?.remove();
-  if (!sentence) {
+  if (sentence) {
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", id);
+  } else {
     field.removeAttribute("aria-invalid");
     field.removeAttribute("aria-describedby");
-    return;
   }
-  field.setAttribute("aria-invalid", "true");
-  field.setAttribute("aria-describedby", id);
+  sayIn(field.closest("tr")?.querySelector("th, td") ?? field.parentElement, id, sentence);
+}
+
+// Shows the sentence at the end of an element, in place of an earlier one with this id; "" removes it.
+export function sayIn(place, id, sentence) {
+  document.getElementById(id)?.remove();
+  if (!sentence) return;
   const said = document.createElement("p");
   said.id = id;
   said.className = "field-error mark-fault";

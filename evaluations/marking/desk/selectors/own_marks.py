@@ -90,9 +90,16 @@ def rounds_marked(teacher: User) -> list[OwnRoundCount]:
 
 
 def finished_rounds(teacher: User) -> list[OwnRoundCount]:
-    """The closed rounds of *teacher*, newest first, also those in which they gave no mark."""
+    """Return the closed rounds of *teacher*, newest first, also those in which they gave no mark.
+
+    A plan that was discarded before its start has no slots and is left out.
+    """
     counts = _counts(teacher)
-    closed = MarkingRound.objects.filter(status=RoundStatus.CLOSED, pool__teacher=teacher)
+    closed = MarkingRound.objects.filter(
+        Exists(Slot.objects.filter(answer__round=OuterRef("pk"))),
+        status=RoundStatus.CLOSED,
+        pool__teacher=teacher,
+    )
     return [
         OwnRoundCount(str(one.public_id), one.name, counts.get(one.pk, 0))
         for one in closed.order_by("-id")

@@ -110,8 +110,12 @@ def test_finished_rounds_stay_on_the_home_with_own_counts(
     client = logged_in(teacher)
     assert "finished round" not in client.get("/marking/").text
     close_round(made, acting_user=None, now=NOW)
+    settings = {"dataset": made.dataset, "scheme": made.scheme, "random_seed": 1}
+    discarded = MarkingRound.objects.create(name="Never started", status="closed", **settings)
+    discarded.pool.create(teacher=teacher)
     page = client.get("/marking/").text
     assert "1 finished round" in page
+    assert "Never started" not in page
     assert "1 mark of yours" in page
     assert f"{WHERE}?round={made.public_id}" in page
     assert "3 marks of yours" in logged_in(other_teacher).get("/marking/").text
