@@ -47,8 +47,8 @@ def floor() -> dict[tuple[str, ...], list[float]]:
 def reports() -> Any:
     """Every report of the page, from rows that are read once."""
     from bench.report_world import DATASET
+    from evaluations.facts.params import TEACHERS, ReportParams
     from evaluations.reports.selectors.report_pages import overview
-    from evaluations.reports.selectors.report_params import TEACHERS, ReportParams
 
     return overview(ReportParams(DATASET, marker=TEACHERS))
 

@@ -24,7 +24,7 @@ from evaluations.capability.selectors.capability_review import (
     review_result,
 )
 from evaluations.capability.services.capability_judging import LONGEST_NOTE, save_judgement
-from evaluations.marking.views import check_not_marking
+from evaluations.facts.open_marking import check_not_marking
 from evaluations.models import CapabilityJudgement, CapabilityReview
 from evaluations.reports.api import ReportSerializer
 from gradeapp.accounts.models import User

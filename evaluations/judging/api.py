@@ -11,9 +11,9 @@ from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, serializers
 from rest_framework.request import Request
 
+from evaluations.facts.open_marking import check_not_marking
 from evaluations.judging.forms import JudgementQuery
 from evaluations.judging.selectors import judgement_list
-from evaluations.marking.views import check_not_marking
 from evaluations.models import Judgement
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput

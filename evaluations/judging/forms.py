@@ -8,11 +8,11 @@ import django_filters
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.facts.words import reason_words
 from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Endpoint, Judgement, Run
 from evaluations.runs.forms.choices import RunChoice
-from evaluations.templatetags.figures import reason_words
 from questions.forms.filters import named_choices
 from questions.models import Dataset
 from questions.rules.vocabulary import Subject

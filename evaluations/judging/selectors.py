@@ -10,11 +10,11 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
+from evaluations.facts.pairs import JUDGE_PAIR, mark_pairs
+from evaluations.facts.params import JUDGE_PREFIX, ReportParams
 from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.models import FinalMark, Judge, Judgement, Response, Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reports.selectors.mark_pairs import JUDGE_PAIR, mark_pairs
-from evaluations.reports.selectors.report_params import JUDGE_PREFIX, ReportParams
 from evaluations.runs.selectors.runs import is_live, runs
 from evaluations.statistics.agreement import MarkPair, agreement
 from evaluations.statistics.figure import Figure

@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from evaluations.facts.open_marking import not_while_marking
 from evaluations.judging.forms import JudgeForm, JudgementFilter, JudgeRunForm
 from evaluations.judging.selectors import (
     judge_lines,
@@ -22,7 +23,6 @@ from evaluations.judging.selectors import (
     judges_of_run,
 )
 from evaluations.judging.services import ensure_judge, start_judge_run
-from evaluations.marking.views import not_while_marking
 from evaluations.models import Judge
 from evaluations.runs.tasks import ask_for_work
 from evaluations.runs.views.runs import found

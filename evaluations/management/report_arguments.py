@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.reports.selectors.report_params import ReportParams
+from evaluations.facts.params import ReportParams
 from evaluations.statistics.policies import Policy
 
 

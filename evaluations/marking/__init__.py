@@ -6,6 +6,6 @@ Here stands what they share: the scheme, the tolerance, blinding, and finalizing
 
 Tables: MarkingRound, RoundTeacher, HouseRuling, MarkingSheet, DeskSettings, BlindAnswer, Slot,
 Mark, PointMark, Draft, FinalMark, SeedAnswer, MarkChange.
-Other features may call: selectors.open_marking, views.blind, rounds.selectors.round_choice,
-rules (scheme, tolerance, drawing).
+Other features may call: rounds.selectors.round_choice, rules (scheme, tolerance, drawing).
+Who marks at present, and may therefore not see models, is asked of evaluations.facts.
 """

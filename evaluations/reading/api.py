@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from evaluations.marking.views import check_not_marking
+from evaluations.facts.open_marking import check_not_marking
 from evaluations.models import AnswerCheck, CheckSample, Endpoint, Response, Run
 from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.forms.answer_checks import name_of, reading_named

@@ -4,5 +4,5 @@ Every report is computed from `ScoredAnswer` rows by evaluations.statistics, und
 marker and a condition that it names; the rows behind each figure can be opened and exported.
 
 Tables: none; it reads what other features wrote.
-Other features may call: selectors.report_params, selectors.reports, selectors.scored_answers.
+Other features may call: selectors.reports, selectors.scored_answers.
 """

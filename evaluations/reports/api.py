@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluations.marking.views import check_not_marking
+from evaluations.facts.open_marking import check_not_marking
 from evaluations.reports.forms import read_params
 from evaluations.reports.selectors.reports import REPORTS, build_report
 from evaluations.statistics.policies import Policy

@@ -9,12 +9,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from evaluations.facts.params import ReportParams
+from evaluations.facts.words import marker_name
 from evaluations.reports.selectors.report_choices import Choices
 from evaluations.reports.selectors.report_pages import Cell
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy
-from evaluations.templatetags.figures import marker_name
 from gradeapp.common.refusals import BadInput
 from questions.forms.filters import named_choices
 from questions.rules.vocabulary import Part

@@ -1,11 +1,10 @@
-"""Figures on pages, and every code of a report in words: the one place that translates them."""
+"""Figures on pages, and the codes of a report in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +12,12 @@ from django import template
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext
+from django.utils.translation import pgettext
 
+from evaluations.facts.params import ReportParams, round_names
+from evaluations.facts.words import marker_name, reason_words, short_subject, subject_name
 from evaluations.marking.rules.arbitration import Rule
 from evaluations.reports.rules.page_tables import Gap
-from evaluations.reports.selectors.report_params import ReportParams, round_names
 from evaluations.statistics.coverage import Coverage, Shortfalls
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import outcome_of
@@ -25,52 +25,14 @@ from evaluations.statistics.number_text import interval_text, number_text, plain
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ScoredAnswer
-from evaluations.statistics.tally import ALL
 from gradeapp.common.choices import label
 from questions.models import Question
-from questions.rules.vocabulary import ItemStatus, Part, Subject
+from questions.rules.vocabulary import ItemStatus, Part
 
 register = template.Library()
-MOST_NAMED = 3
-SUBJECTS_OF_A_STREAM = 6
 COLOURS = 8
-
-REASONS = {
-    "no_data": gettext_lazy("nothing scored yet"),
-    "too_few_pairs": gettext_lazy("too few pairs"),
-    "no_variance": gettext_lazy("the marks do not vary"),
-    "too_few_repeats": gettext_lazy("answered only once"),
-    "only_two_repeats": gettext_lazy("needs three repeats"),
-    "no_answers": gettext_lazy("what was answered is not known"),
-    "no_marks": gettext_lazy("no mark yet"),
-    "no_times": gettext_lazy("no times known"),
-    "no_partner": gettext_lazy("no response with a partner’s mark yet"),
-    "no_final": gettext_lazy("no final mark yet"),
-    "no_third": gettext_lazy("nothing that could ask for a third mark"),
-    "no_seeds": gettext_lazy("no seed answer marked"),
-    "no_repeats": gettext_lazy("no self-repeat marked"),
-    "scored": gettext_lazy("total read"),
-    "over_full_marks": gettext_lazy("the total is above the full marks"),
-    "below_zero": gettext_lazy("the total is below 0"),
-    "several_totals": gettext_lazy("several totals in one reply"),
-    "unclear_total": gettext_lazy("the total cannot be read"),
-    "wrong_denominator": gettext_lazy("the total is out of other full marks"),
-    "no_total": gettext_lazy("the reply gives no total"),
-    "empty": gettext_lazy("the reply is empty"),
-    "refused": gettext_lazy("the judge refused"),
-    "truncated": gettext_lazy("the reply was cut off"),
-    "steps_do_not_add_up": gettext_lazy("its steps do not add up to its total"),
-    "total_repeated": gettext_lazy("the total is given twice"),
-    "read_from_wording": gettext_lazy("the total was read from its wording"),
-    "unmarked": gettext_lazy("no teacher has marked it"),
-    "not_judged": gettext_lazy("the judge has not marked it"),
-    "key_repaired": gettext_lazy("the key was repaired: score again"),
-    "no_published_rules": gettext_lazy("the benchmark published no rules for this"),
-    "no_key": gettext_lazy("the question has no key"),
-    "not_scored": gettext_lazy("not scored yet"),
-    "quarantined": gettext_lazy("the question is under review"),
-    "excluded": gettext_lazy("the question is excluded"),
-}
+for words in (marker_name, reason_words, short_subject, subject_name):
+    register.filter(words)
 
 
 @register.filter
@@ -96,54 +58,6 @@ def items_words(params: Mapping[str, Any]) -> str:
     )
     numbers = {"counted": params["items"] - sum(left_out.values()), "all": params["items"]}
     return _("%(counted)s of %(all)s questions (%(why)s)") % {**numbers, "why": why}
-
-
-@register.filter
-def reason_words(code: str) -> str:
-    """A reason in words. A code that nobody has named yet is shown as it is, never hidden."""
-    if code.startswith("missing:"):
-        return _missing_words(code.removeprefix("missing:"))
-    words = REASONS.get(code)
-    return code.replace("_", " ") if words is None else str(words)
-
-
-def _missing_words(places: str) -> str:
-    """``Physics/subjective,Biology/subjective`` as *no subjective marks in Physics, Biology*."""
-    pairs = sorted((place.rpartition("/")[::2] for place in places.split(",")), key=_part)
-    return _("; ").join(
-        _nothing_in(part, [subject for subject, _part_of in group])
-        for part, group in groupby(pairs, key=_part)
-    )
-
-
-def _nothing_in(part: str, subjects: list[str]) -> str:
-    """What one part lacks; a stream that lacks it in every subject lacks it altogether."""
-    objective = part == Part.OBJECTIVE
-    if len(subjects) == SUBJECTS_OF_A_STREAM:
-        return _("no objective scores") if objective else _("no subjective marks")
-    names = [label(Subject, subject) for subject in subjects]
-    listed = _(", ").join(names[:MOST_NAMED])
-    if len(names) > MOST_NAMED:
-        more = {"some": listed, "more": len(names) - MOST_NAMED}
-        listed = _("%(some)s and %(more)s more") % more
-    sentence = (
-        _("no objective scores in %(subjects)s")
-        if objective
-        else _("no subjective marks in %(subjects)s")
-    )
-    return sentence % {"subjects": listed}
-
-
-def _part(pair: tuple[str, ...]) -> str:
-    return pair[-1]
-
-
-@register.filter
-def subject_name(subject: str) -> str:
-    """A subject's name; ``ALL`` and items without a subject have words of their own."""
-    if subject == ALL:
-        return _("All subjects")
-    return label(Subject, subject) if subject else _("No subject")
 
 
 @register.filter
@@ -188,36 +102,11 @@ def evidence_link(question: Question, response: UUID | None) -> str:
 
 
 @register.filter
-def marker_name(marker: str | None) -> str:
-    """Who gave the points: the answer key, teachers, or a judge by its name."""
-    if marker == "key":
-        return _("answer key")
-    if marker == "teachers":
-        return _("teachers")
-    if marker and marker.startswith("judge:"):
-        return _("judge %(name)s") % {"name": marker.removeprefix("judge:")}
-    return _("nobody yet")
-
-
-@register.filter
 def pair_name(pair: str) -> str:
     """Who was compared with whom."""
     if pair == "teacher-teacher":
         return _("two teachers")
     return _("teachers and judge %(name)s") % {"name": pair.removeprefix("teachers-judge:")}
-
-
-SHORT = {
-    Subject.SCIENCES_MATHEMATICS: gettext_lazy("Sci. Math"),
-    Subject.HUMANITIES_MATHEMATICS: gettext_lazy("Hum. Math"),
-}
-
-
-@register.filter
-def short_subject(subject: str) -> str:
-    """A subject at the head of a narrow column."""
-    short = SHORT.get(subject)  # type: ignore[call-overload]
-    return subject_name(subject) if short is None else str(short)
 
 
 @register.filter

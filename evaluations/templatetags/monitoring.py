@@ -8,11 +8,11 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from evaluations.facts.words import reason_words
 from evaluations.marking.monitoring.rules.limits import Limit
 from evaluations.marking.monitoring.rules.tolerance_simulator import Outcome
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.number_text import number_text
-from evaluations.templatetags.figures import reason_words
 from gradeapp.common.plain_number import plain, shown
 
 register = template.Library()

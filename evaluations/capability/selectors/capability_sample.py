@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
+from evaluations.facts.params import ReportParams
 from evaluations.marking.rules.drawing import sample_per_group
 from evaluations.models import BlindAnswer, Response, Run
 from evaluations.models.vocabulary import RoundStatus, RunPurpose
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.scored_answers import scored_answers
 from evaluations.statistics.outcomes import UNREAD, LedgerOutcome
 from evaluations.statistics.rows import ScoredAnswer

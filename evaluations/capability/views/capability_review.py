@@ -34,7 +34,7 @@ from evaluations.capability.services.capability_review import (
     too_few_reviewers,
 )
 from evaluations.capability.views.capability_files import review_table
-from evaluations.marking.views import not_while_marking
+from evaluations.facts.open_marking import not_while_marking
 from evaluations.models import CapabilityReview
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.tally import ALL

@@ -8,10 +8,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from evaluations.judging.rules.reply_cases import read_reply_case
 from evaluations.reading.services.answer_cases import case_report, write_corrections
 from evaluations.reading.services.case_check import check_cases
 from gradeapp.cli import GradeappCommand
 from gradeapp.common.refusals import BadInput
+
+# Which feature reads a case, by the key that such a case has; reading knows its own.
+CASE_READERS = {"reply": read_reply_case}
 
 
 class Command(GradeappCommand):
@@ -30,7 +34,7 @@ class Command(GradeappCommand):
         if options["file"] is not None:
             if options["save"] is not None:
                 raise BadInput(_("Name a file of cases, or give --corrections."))
-            return check_cases(options["file"]).as_dict()
+            return check_cases(options["file"], readers=CASE_READERS).as_dict()
         if options["save"] is not None:
             write_corrections(options["save"], acting_user=None)
         return case_report().as_dict()

@@ -12,10 +12,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from evaluations.facts.params import TEACHERS, ReportParams, checked
 from evaluations.management.report_arguments import add_report_arguments, report_params
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
 from evaluations.reports.selectors.export_rows import SCORE_COLUMNS, mark_rows, score_rows
-from evaluations.reports.selectors.report_params import TEACHERS, ReportParams, checked
 from evaluations.reports.selectors.reports import LATER, REPORTS, build_report
 from evaluations.reports.services import note_export
 from evaluations.statistics.columns import report_table

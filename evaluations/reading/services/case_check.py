@@ -1,4 +1,4 @@
-"""Runs a file of cases through the readers of answers and judges' replies, and the mathematics."""
+"""Runs a file of cases through the readers of answers, and the mathematics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from evaluations.judging.rules.judge_reply import read_judge_reply
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
 from evaluations.reading.rules.extraction.cascade import read_answer
 from evaluations.reading.rules.scoring.math_equivalence import equivalent
@@ -21,6 +20,8 @@ from gradeapp.common.refusals import BadInput
 MAX_FILE_BYTES = 32 * 1024 * 1024
 
 Case = Mapping[str, Any]
+# What a case expects, and what was read, by the same keys.
+CaseReader = Callable[[Case], tuple[Case, Case]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +49,25 @@ class CaseReport:
         return {"total": self.total, "passed": self.total - len(failed), "failed": failed}
 
 
-def check_cases(path: Path) -> CaseReport:
+def check_cases(path: Path, *, readers: Mapping[str, CaseReader]) -> CaseReport:
     """Check each case of *path*: a JSON list of cases, or lists of mathematics cases by name.
 
-    A case is a choice extraction, a judge's reply, a comparison of two answers in
-    mathematics or the extraction of one. Raises BadInput where the file is not
-    such a list; a case that is read in
-    another way is no error but stands in the report.
+    A case is a choice extraction, a comparison of two answers in mathematics, the
+    extraction of one, or what *readers* read, by the key that such a case has. Raises
+    BadInput if the file is not such a list; a case that is read in another way is
+    listed in the report.
     """
     cases = _cases(path)
-    return CaseReport(len(cases), tuple(failures(cases)))
+    return CaseReport(len(cases), tuple(failures(cases, readers)))
 
 
-def failures(cases: Iterable[Any]) -> Iterator[FailedCase]:
-    """Those of *cases* that are read in another way; raises BadInput for what is no case."""
+def failures(
+    cases: Iterable[Any], readers: Mapping[str, CaseReader] | None = None
+) -> Iterator[FailedCase]:
+    """Return those of *cases* that are read in another way; raises BadInput for what is no case."""
     for index, case in enumerate(cases):
         try:
-            expected, got = _checker(case)(case)
+            expected, got = _checker(case, readers or {})(case)
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
             raise BadInput(
                 _("Case %(index)d does not have the shape of a case.") % {"index": index}
@@ -105,16 +108,17 @@ def _is_list(value: object) -> bool:
 Checker = Callable[[Case], tuple[object, object]]
 
 
-def _checker(case: Case) -> Checker:
-    """What reads *case*, by the keys it has; KeyError for none."""
+def _checker(case: Case, readers: Mapping[str, CaseReader]) -> Checker:
+    """Return what reads *case*, by the keys it has; raises KeyError for none."""
     if "gold" in case:
         return _check_equivalence
     if "output" in case and "kind" not in case:
         return _check_exact
     if "output" in case:
         return _check_extraction
-    if "reply" in case:
-        return _check_reply
+    for key, read in readers.items():
+        if key in case:
+            return lambda case: _compared(*read(case))
     raise KeyError("output")
 
 
@@ -162,27 +166,9 @@ def _same_text(expected: str | None, got: str | None) -> bool:
     return normal_text(expected).replace(" ", "") == normal_text(got).replace(" ", "")
 
 
-def _check_reply(case: Case) -> tuple[object, object]:
-    finish_reason = case.get("finish_reason", "stop")
-    reading = read_judge_reply(case["reply"], Decimal(case["full"]), finish_reason=finish_reason)
-    expected = {key: _plain(case[key]) for key in ("score", "status", "flag") if key in case}
-    flag = case.get("flag")
-    got = {
-        "score": _plain(reading.total),
-        "status": str(reading.status),
-        "flag": flag if flag in reading.flags else ", ".join(reading.flags) or None,
-    }
-    return _compared(expected, got)
-
-
 def _compared(expected: Case, got: Case) -> tuple[object, object]:
     """Both as the case is written; all that was read where they differ."""
     if not expected or not expected.keys() <= got.keys():
         raise KeyError("expect")
     same = all(got[key] == value for key, value in expected.items())
     return dict(expected), dict(expected) if same else dict(got)
-
-
-def _plain(value: object) -> object:
-    """Numbers as JSON has them, so that 7.5 and a total of 7.50 are one."""
-    return float(value) if isinstance(value, Decimal | int) else value

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.marking.selectors import marks_in_an_open_round, reviews_in_an_open_review
+from evaluations.facts.open_marking import marks_in_an_open_round, reviews_in_an_open_review
 from evaluations.models import Response, Run
 from evaluations.reading.forms.answer_checks import SampleForm, read_address
 from evaluations.reading.selectors.answer_check_queue import FIRST, counts, differences

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evaluations.facts.params import ReportParams
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Mark
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.scored_answers import scored_answers
 from questions.models import Question
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
 from evaluations.models import (
     FinalMark,
     Judgement,
@@ -16,7 +17,6 @@ from evaluations.models import (
     Response,
 )
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reports.selectors.report_params import JUDGE_PREFIX, TEACHERS, ReportParams
 from questions.models import Dataset, Question
 
 

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from evaluations.facts.pairs import TEACHER_PAIR, mark_pairs
+from evaluations.facts.params import ReportParams
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
-from evaluations.reports.selectors.mark_pairs import TEACHER_PAIR, mark_pairs
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.reports import told
 from evaluations.reports.selectors.scored_answers import scored_answers, taking_part
 from evaluations.statistics.accuracy import converted_report, rates

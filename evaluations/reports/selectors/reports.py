@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from evaluations.reports.selectors.mark_pairs import mark_pairs
-from evaluations.reports.selectors.report_params import TEACHERS, ReportParams, checked, markers_of
+from evaluations.facts.pairs import mark_pairs
+from evaluations.facts.params import TEACHERS, ReportParams, checked, markers_of
 from evaluations.reports.selectors.scored_answers import scored_answers, taking_part
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import agreement_report

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from django.db.models import Exists, OuterRef, Q
 
+from evaluations.facts.params import TEACHERS, ReportParams
+from evaluations.facts.points import Points, judge_points, left_out
 from evaluations.models import FinalMark, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
@@ -17,28 +18,16 @@ from evaluations.reading.rules.scoring.objective import has_key
 from evaluations.reading.rules.scoring.token_f1 import f1 as token_f1
 from evaluations.reading.selectors.answer_checks import DECIDED
 from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
-from evaluations.reports.selectors.report_params import TEACHERS, ReportParams
-from evaluations.statistics.gaokao_750 import published_item_mean
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy, published_rules
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.casts import json_text, real
 from questions.models import Question, QuestionRevision
-from questions.rules.vocabulary import OBJECTIVE_TYPES, ItemStatus, Part, QuestionType
+from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
 
 KEY = "key"
 UNMARKED = "unmarked"
 NOT_JUDGED = "not_judged"
-
-
-@dataclass(frozen=True, slots=True)
-class Points:
-    """What a marker gave to one response; None with the reason why there is nothing."""
-
-    points: float | None
-    outcome: str = ""
-    reason: str = ""
-    answer: str | None = None
 
 
 KEY_REPAIRED = Points(None, LedgerOutcome.NOT_SCORED.value, "key_repaired")
@@ -74,17 +63,6 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
         for job, run, repeat, question, revision in _failed_calls(params)
     ]
     return answers + failed
-
-
-def left_out(policy: str) -> frozenset[str]:
-    """The statuses of items that take no part under *policy*.
-
-    What a person excluded counts nowhere. A quarantined item waits for a person:
-    ``strict`` leaves it out meanwhile, ``published`` counts it as the benchmark does.
-    """
-    if policy == Policy.PUBLISHED:
-        return frozenset({ItemStatus.EXCLUDED})
-    return frozenset({ItemStatus.EXCLUDED, ItemStatus.QUARANTINED})
 
 
 def taking_part(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
@@ -301,18 +279,3 @@ def _judge_points(params: ReportParams) -> dict[int, Points]:
             "response", real("total"), "status", json_text("released")
         )
     }
-
-
-def judge_points(total: float | None, status: str, released: str, policy: str) -> Points:
-    """A judgement's points: as *released* (JSON) under ``published``, else a possible total."""
-    published = _released_mean(released) if policy == Policy.PUBLISHED else None
-    if published is not None:
-        return Points(published)
-    if total is None:
-        return Points(None, LedgerOutcome.NOT_SCORED.value, status)
-    return Points(total)
-
-
-@lru_cache(maxsize=4096)
-def _released_mean(released: str) -> float | None:
-    return published_item_mean(json.loads(released))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
+from evaluations.facts.params import ReportParams
+from evaluations.facts.words import short_subject
 from evaluations.reports.rules.charts import (
     Spread,
     pairs_scatter,
@@ -14,10 +16,8 @@ from evaluations.reports.rules.charts import (
 )
 from evaluations.reports.rules.page_tables import gaps_of
 from evaluations.reports.selectors.report_pages import Overview
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.statistics.coverage import Shortfalls
 from evaluations.statistics.policies import Policy
-from evaluations.templatetags.figures import short_subject
 from gradeapp.common.charts import Chart
 from gradeapp.common.choices import label
 from questions.rules.vocabulary import Stream, Subject

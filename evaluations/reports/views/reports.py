@@ -15,7 +15,9 @@ from django.utils.http import urlencode
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.marking.views import not_while_marking
+from evaluations.facts.open_marking import not_while_marking
+from evaluations.facts.pairs import TEACHER_PAIR
+from evaluations.facts.params import TEACHERS, ReportParams, checked
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
@@ -28,7 +30,6 @@ from evaluations.reports.rules.page_tables import (
     ranked,
     rate_lines,
 )
-from evaluations.reports.selectors.mark_pairs import TEACHER_PAIR
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import (
     Cell,
@@ -40,7 +41,6 @@ from evaluations.reports.selectors.report_pages import (
     row_facts,
     rows_behind,
 )
-from evaluations.reports.selectors.report_params import TEACHERS, ReportParams, checked
 from evaluations.reports.selectors.reports import build_report
 from evaluations.reports.services import note_export
 from evaluations.reports.views.report_charts import (

@@ -316,7 +316,7 @@ def test_a_correction_becomes_a_case_that_check_cases_runs(
     assert (report.total, report.right) == (2, 0)
     file = tmp_path / "corrections.json"
     assert write_corrections(file, acting_user=None) == 2
-    assert check_cases(file).as_dict()["total"] == 2
+    assert check_cases(file, readers={}).as_dict()["total"] == 2
     assert AuditEntry.objects.filter(tag="answer.corrections_exported").count() == 1
     with pytest.raises(BadInput, match="cannot be written"):
         write_corrections(tmp_path / "no" / "where.json", acting_user=None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from evaluations.facts.params import ReportParams
 from evaluations.models import ObjectiveScore
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore
 from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.scored_answers import scored_answers
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
+from evaluations.facts.params import ReportParams
 from evaluations.models import Extraction, ObjectiveScore, PatternDecision, Response
 from evaluations.reading.services.pattern_decisions import accept_pattern, retire_pattern
 from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.reports import build_report
 from evaluations.runs.selectors.responses import readings_of
 from evaluations.statistics.policies import Policy

@@ -6,6 +6,8 @@ import uuid
 
 import pytest
 
+from evaluations.facts.pairs import mark_pairs
+from evaluations.facts.params import ReportParams
 from evaluations.models import (
     BlindAnswer,
     Judge,
@@ -14,8 +16,6 @@ from evaluations.models import (
     MarkingRound,
     Slot,
 )
-from evaluations.reports.selectors.mark_pairs import mark_pairs
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.statistics.agreement import MarkPair
 from gradeapp.accounts.models import User
 from questions.models import Question

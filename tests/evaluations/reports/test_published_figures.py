@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.test import TestCase
 
+from evaluations.facts.params import ReportParams
 from evaluations.imports.services.answer_imports import AnswerImportReport, import_answers
 from evaluations.models import (
     Extraction,
@@ -25,7 +26,6 @@ from evaluations.models import (
     Run,
 )
 from evaluations.reading.selectors.ablation import ablation
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.reports import build_report
 from evaluations.statistics.figure import Figure, Report
 from gradeapp.common.refusals import BadInput

@@ -25,7 +25,7 @@ import django
 django.setup()
 from gradeapp.common.csv_file import render
 from evaluations.management.commands.export import ROWS, exported
-from evaluations.reports.selectors.report_params import ReportParams
+from evaluations.facts.params import ReportParams
 from evaluations.reports.selectors.reports import REPORTS, build_report
 from gradeapp.common.refusals import BadInput
 

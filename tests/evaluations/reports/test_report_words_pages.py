@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
+from evaluations.facts.words import REASONS
 from evaluations.judging.rules.judge_reply import (
     READ_FROM_WORDING,
     STEPS_DO_NOT_ADD_UP,
@@ -30,7 +31,7 @@ CODES = [
 
 @pytest.mark.parametrize("code", CODES)
 def test_every_reason_has_words_of_its_own(code: str) -> None:
-    assert str(figures.REASONS[code]) not in ("", code)
+    assert str(REASONS[code]) not in ("", code)
 
 
 def whole_stream(part: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from evaluations.models import Judge, Judgement
-from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.selectors.report_params import (
+from evaluations.facts.params import (
     ReportParams,
     markers_of,
     models_with_answers,
 )
+from evaluations.models import Judge, Judgement
+from evaluations.reading.services.scoring import score_responses
 from evaluations.reports.selectors.reports import build_report
 from gradeapp.common.refusals import Refusal
 from questions.models import Question

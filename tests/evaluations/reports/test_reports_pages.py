@@ -14,9 +14,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from evaluations.facts.params import ReportParams
 from evaluations.models import LanguageModel, MarkingRound, Response, RoundTeacher, Run
 from evaluations.models.vocabulary import RoundStatus, RunStatus
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.reports import build_report
 from evaluations.statistics.columns import report_table
 from evaluations.statistics.figure import Report

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from evaluations.facts.params import ReportParams
 from evaluations.models import (
     BlindAnswer,
     Extraction,
@@ -22,7 +23,6 @@ from evaluations.models import (
 )
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.scored_answers import scored_answers, taking_part
 from evaluations.statistics.rows import ScoredAnswer
 from questions.models import Question

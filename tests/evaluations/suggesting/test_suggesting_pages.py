@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from evaluations.facts.params import ReportParams
 from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.marking.rounds.selectors.round_choice import (
     ResponseChoice,
@@ -18,7 +19,6 @@ from evaluations.marking.rounds.selectors.round_choice import (
 from evaluations.models import Endpoint, Run
 from evaluations.reading.services.rescoring import rescore
 from evaluations.reports.selectors.report_choices import choices
-from evaluations.reports.selectors.report_params import ReportParams
 from evaluations.reports.selectors.scored_answers import scored_answers
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.suggesting.rules.asks import Asks

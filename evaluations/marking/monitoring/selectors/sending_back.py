@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from evaluations.marking.rounds.selectors.round_choice import newest_rubrics
+from evaluations.marking.rounds.selectors.round_counts import answers_of_round
 from evaluations.marking.rules.arbitration import Rule
 from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
@@ -157,21 +158,13 @@ def fall_since(
     return Fall(tuple(slots), len(finals), decided)
 
 
-def outdated_questions(marking_round: MarkingRound) -> int:
-    """How many questions of the round have a newer accepted rubric, in two queries."""
-    held = set(_own(marking_round).order_by().values_list("question", "rubric").distinct())
-    accepted = Rubric.objects.filter(question__in={question for question, _ in held}, accepted=True)
-    newest = dict(accepted.order_by("version").values_list("question", "pk"))
-    return len({one for one, rubric in held if newest.get(one, rubric) != rubric})
-
-
 def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
     """Questions of the round with a newer accepted rubric than some response is marked under."""
-    asked = set(_own(marking_round).order_by().values_list("question", flat=True).distinct())
+    answers = answers_of_round(marking_round)
+    asked = set(answers.order_by().values_list("question", flat=True).distinct())
     newest = newest_rubrics(asked)
     rows = (
-        _own(marking_round)
-        .annotate(touched=touched(), decided=heard("pk"))
+        answers.annotate(touched=touched(), decided=heard("pk"))
         .exclude(rubric__in=[rubric.pk for rubric in newest.values()])
         .filter(question__in=list(newest))
     )
@@ -230,7 +223,7 @@ def answers_in_reach(
     marking_round: MarkingRound, newest: Rubric, reach: Reach, *, with_arbitrated: bool
 ) -> QuerySet[Any]:
     """The responses to the rubric's question that are marked under another version."""
-    answers = _own(marking_round).filter(question=newest.question_id)
+    answers = answers_of_round(marking_round).filter(question=newest.question_id)
     answers = answers.exclude(rubric=newest.pk)
     if reach is Reach.UNMARKED:
         answers = answers.filter(~touched())
@@ -286,10 +279,6 @@ def _outdated(
 
 def _single(marking_round: MarkingRound) -> bool:
     return Scheme(marking_round.scheme) is Scheme.SINGLE
-
-
-def _own(marking_round: MarkingRound) -> QuerySet[BlindAnswer]:
-    return BlindAnswer.objects.filter(round=marking_round, role=AnswerRole.ANSWER)
 
 
 def roles_on(answers: Sequence[int]) -> dict[int, set[int]]:

@@ -10,7 +10,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Val
 from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
-from evaluations.models import Mark, MarkingRound, Slot
+from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import AnswerRole
+from questions.models import Rubric
 
 
 class SlotGroup(NamedTuple):
@@ -33,6 +35,21 @@ def slot_groups(marking_round: MarkingRound) -> list[SlotGroup]:
     columns = ("planned", "holder", "kind", "marked", "settled")
     groups = slots.annotate(settled=Q(answer__final__isnull=False)).values_list(*columns)
     return [SlotGroup(*row) for row in groups.annotate(number=Count("pk"))]
+
+
+def answers_of_round(marking_round: MarkingRound) -> QuerySet[BlindAnswer]:
+    """Return the responses of a round, without its seed answers and intra-rater checks."""
+    return BlindAnswer.objects.filter(round=marking_round, role=AnswerRole.ANSWER)
+
+
+def outdated_questions(marking_round: MarkingRound) -> int:
+    """Return how many questions of a round have a newer accepted rubric, in two queries."""
+    held = set(
+        answers_of_round(marking_round).order_by().values_list("question", "rubric").distinct()
+    )
+    accepted = Rubric.objects.filter(question__in={question for question, _ in held}, accepted=True)
+    newest = dict(accepted.order_by("version").values_list("question", "pk"))
+    return len({one for one, rubric in held if newest.get(one, rubric) != rubric})
 
 
 def newest_marks(marking_round: MarkingRound, kinds: Sequence[str]) -> QuerySet[Mark]:

@@ -13,11 +13,14 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from evaluations.marking.monitoring.selectors.sending_back import outdated_questions
 from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
 from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
-from evaluations.marking.rounds.selectors.round_counts import AnswerPages, slot_groups
+from evaluations.marking.rounds.selectors.round_counts import (
+    AnswerPages,
+    outdated_questions,
+    slot_groups,
+)
 from evaluations.marking.rounds.selectors.round_preview import preview_of_planned
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.round_settings import too_few_teachers

@@ -7,6 +7,13 @@ from decimal import Decimal
 
 import pytest
 
+from evaluations.facts.pairs import TEACHER_PAIR, mark_pairs
+from evaluations.facts.params import (
+    ReportParams,
+    checked,
+    markers_of,
+    round_names,
+)
 from evaluations.judging.selectors import judge_lines, judged_response, judgement_list
 from evaluations.marking.rounds.selectors.exports import marks_of_round
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish, contents_of
@@ -14,14 +21,7 @@ from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import MarkingRound, Response
 from evaluations.reports.selectors.export_rows import SCORE_COLUMNS, mark_rows, score_rows
-from evaluations.reports.selectors.mark_pairs import TEACHER_PAIR, mark_pairs
 from evaluations.reports.selectors.report_choices import choices
-from evaluations.reports.selectors.report_params import (
-    ReportParams,
-    checked,
-    markers_of,
-    round_names,
-)
 from evaluations.reports.selectors.scored_answers import scored_answers
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput, NotFound

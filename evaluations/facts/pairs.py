@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
+from evaluations.facts.points import judge_points, left_out
 from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
 from evaluations.models.vocabulary import SlotKind
-from evaluations.reports.selectors.report_params import JUDGE_PREFIX, TEACHERS, ReportParams
-from evaluations.reports.selectors.scored_answers import judge_points, left_out
 from evaluations.statistics.agreement import MarkPair
 from gradeapp.common.casts import json_text, real
 

@@ -1,0 +1,120 @@
+"""Words of figures: why a figure has no value, its subject, and who gave the points."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluations.statistics.tally import ALL
+from gradeapp.common.choices import label
+from questions.rules.vocabulary import Part, Subject
+
+MOST_NAMED = 3
+SUBJECTS_OF_A_STREAM = 6
+
+REASONS = {
+    "no_data": gettext_lazy("nothing scored yet"),
+    "too_few_pairs": gettext_lazy("too few pairs"),
+    "no_variance": gettext_lazy("the marks do not vary"),
+    "too_few_repeats": gettext_lazy("answered only once"),
+    "only_two_repeats": gettext_lazy("needs three repeats"),
+    "no_answers": gettext_lazy("what was answered is not known"),
+    "no_marks": gettext_lazy("no mark yet"),
+    "no_times": gettext_lazy("no times known"),
+    "no_partner": gettext_lazy("no response with a partner’s mark yet"),
+    "no_final": gettext_lazy("no final mark yet"),
+    "no_third": gettext_lazy("nothing that could ask for a third mark"),
+    "no_seeds": gettext_lazy("no seed answer marked"),
+    "no_repeats": gettext_lazy("no self-repeat marked"),
+    "scored": gettext_lazy("total read"),
+    "over_full_marks": gettext_lazy("the total is above the full marks"),
+    "below_zero": gettext_lazy("the total is below 0"),
+    "several_totals": gettext_lazy("several totals in one reply"),
+    "unclear_total": gettext_lazy("the total cannot be read"),
+    "wrong_denominator": gettext_lazy("the total is out of other full marks"),
+    "no_total": gettext_lazy("the reply gives no total"),
+    "empty": gettext_lazy("the reply is empty"),
+    "refused": gettext_lazy("the judge refused"),
+    "truncated": gettext_lazy("the reply was cut off"),
+    "steps_do_not_add_up": gettext_lazy("its steps do not add up to its total"),
+    "total_repeated": gettext_lazy("the total is given twice"),
+    "read_from_wording": gettext_lazy("the total was read from its wording"),
+    "unmarked": gettext_lazy("no teacher has marked it"),
+    "not_judged": gettext_lazy("the judge has not marked it"),
+    "key_repaired": gettext_lazy("the key was repaired: score again"),
+    "no_published_rules": gettext_lazy("the benchmark published no rules for this"),
+    "no_key": gettext_lazy("the question has no key"),
+    "not_scored": gettext_lazy("not scored yet"),
+    "quarantined": gettext_lazy("the question is under review"),
+    "excluded": gettext_lazy("the question is excluded"),
+}
+
+SHORT = {
+    Subject.SCIENCES_MATHEMATICS: gettext_lazy("Sci. Math"),
+    Subject.HUMANITIES_MATHEMATICS: gettext_lazy("Hum. Math"),
+}
+
+
+def reason_words(code: str) -> str:
+    """A reason in words. A code that nobody has named yet is shown as it is, never hidden."""
+    if code.startswith("missing:"):
+        return _missing_words(code.removeprefix("missing:"))
+    words = REASONS.get(code)
+    return code.replace("_", " ") if words is None else str(words)
+
+
+def _missing_words(places: str) -> str:
+    """``Physics/subjective,Biology/subjective`` as *no subjective marks in Physics, Biology*."""
+    pairs = sorted((place.rpartition("/")[::2] for place in places.split(",")), key=_part)
+    return _("; ").join(
+        _nothing_in(part, [subject for subject, _part_of in group])
+        for part, group in groupby(pairs, key=_part)
+    )
+
+
+def _nothing_in(part: str, subjects: list[str]) -> str:
+    """What one part lacks; a stream that lacks it in every subject lacks it altogether."""
+    objective = part == Part.OBJECTIVE
+    if len(subjects) == SUBJECTS_OF_A_STREAM:
+        return _("no objective scores") if objective else _("no subjective marks")
+    names = [label(Subject, subject) for subject in subjects]
+    listed = _(", ").join(names[:MOST_NAMED])
+    if len(names) > MOST_NAMED:
+        more = {"some": listed, "more": len(names) - MOST_NAMED}
+        listed = _("%(some)s and %(more)s more") % more
+    sentence = (
+        _("no objective scores in %(subjects)s")
+        if objective
+        else _("no subjective marks in %(subjects)s")
+    )
+    return sentence % {"subjects": listed}
+
+
+def _part(pair: tuple[str, ...]) -> str:
+    return pair[-1]
+
+
+def subject_name(subject: str) -> str:
+    """A subject's name; ``ALL`` and items without a subject have words of their own."""
+    if subject == ALL:
+        return _("All subjects")
+    return label(Subject, subject) if subject else _("No subject")
+
+
+def short_subject(subject: str) -> str:
+    """A subject at the head of a narrow column."""
+    short = SHORT.get(subject)  # type: ignore[call-overload]
+    return subject_name(subject) if short is None else str(short)
+
+
+def marker_name(marker: str | None) -> str:
+    """Who gave the points: the answer key, teachers, or a judge by its name."""
+    if marker == "key":
+        return _("answer key")
+    if marker == "teachers":
+        return _("teachers")
+    if marker and marker.startswith("judge:"):
+        return _("judge %(name)s") % {"name": marker.removeprefix("judge:")}
+    return _("nobody yet")
