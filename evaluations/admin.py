@@ -70,7 +70,7 @@ class EndpointAdmin(admin.ModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: Endpoint, form: ModelForm, change: bool
     ) -> None:
-        """Save by the service, as every other door does."""
+        """Save by the service, as every other interface does."""
         save_endpoint(
             endpoint=obj,
             base_url=obj.base_url,

@@ -26,24 +26,24 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
-# A run on a second database need not ask again: rooms that know no database, and doors, behind
-# which it meets the same services and selectors.
+# Not run on a second database: packages that know no database, and interfaces, which call the same
+# services and selectors.
 PURE = re.compile(r"/(llm|statistics)/|_rules\.py$")
-DOORS = re.compile(r"/(views|api)/|_(pages?|api)\.py$")
+INTERFACES = re.compile(r"/(views|api)/|_(pages?|api)\.py$")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what a second database says nothing new about.
+    """Mark what need not run on a second database.
 
-    Pure rooms, doors, whole benchmarks, and what is held of the project as a
+    Pure packages, interfaces, whole benchmarks, and the tests of the project as a
     whole (routes, words, sizes, docs), but not the migrations.
     """
     root = Path(__file__).parent
     for item in items:
         of_all = item.path.parent == root and item.path.name != "test_migrations.py"
         pure = PURE.search(item.path.as_posix())
-        door = DOORS.search(item.path.as_posix())
-        if pure or door or of_all or item.get_closest_marker("shareddata"):
+        interface = INTERFACES.search(item.path.as_posix())
+        if pure or interface or of_all or item.get_closest_marker("shareddata"):
             item.add_marker(pytest.mark.once)
 
 

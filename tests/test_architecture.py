@@ -1,4 +1,4 @@
-"""The plan of the house holds: who imports whom, and that pure rooms load no Django."""
+"""The architecture holds: who imports whom, and that pure packages load no Django."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PURE = ["questions/rules", "questions/importers", "evaluations/statistics", "evaluations/llm"]
 PURE += sorted(
-    str(room.relative_to(ROOT)).removesuffix(".py")
-    for room in (ROOT / "evaluations").rglob("rules*")
-    if room.name in ("rules", "rules.py")
+    str(package.relative_to(ROOT)).removesuffix(".py")
+    for package in (ROOT / "evaluations").rglob("rules*")
+    if package.name in ("rules", "rules.py")
 )
 SOURCES = [
     file
-    for room in ("gradeapp", "questions", "evaluations", "bench")
-    for file in sorted((ROOT / room).rglob("*.py"))
+    for package in ("gradeapp", "questions", "evaluations", "bench")
+    for file in sorted((ROOT / package).rglob("*.py"))
     if "migrations" not in file.parts
 ]
 
 
-def modules(room: str) -> list[str]:
-    """The dotted names of every module of a room."""
-    files = sorted((ROOT / room).rglob("*.py")) or [ROOT / f"{room}.py"]
+def modules(package: str) -> list[str]:
+    """The dotted names of every module of a package."""
+    files = sorted((ROOT / package).rglob("*.py")) or [ROOT / f"{package}.py"]
     names = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
     return [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
 
 
-@pytest.mark.parametrize("room", PURE)
-def test_a_pure_room_loads_no_django(room: str) -> None:
+@pytest.mark.parametrize("package", PURE)
+def test_a_pure_package_loads_no_django(package: str) -> None:
     program = (
         "import importlib, json, sys\n"
-        f"[importlib.import_module(name) for name in {modules(room)!r}]\n"
+        f"[importlib.import_module(name) for name in {modules(package)!r}]\n"
         "print(json.dumps([m for m in sys.modules if m.split('.')[0] in ('django', 'celery')]))"
     )
     done = subprocess.run(

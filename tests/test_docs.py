@@ -244,6 +244,17 @@ def test_modules_to_be_run_exist(document: Path) -> None:
         assert importlib.util.find_spec(module), module
 
 
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md", "docs/how-to-add.md"])
+def test_paths_exist(name: str) -> None:
+    """Paths below the top folders; capitals such as FEATURE and NAME stand for any name."""
+    tops = "|".join(("docs", "tests", "templates", "static", "locale", "bench", *APPS))
+    paths = re.findall(rf"`((?:{tops})/[\w./-]*)`", text_of(ROOT / name))
+    assert paths
+    for path in paths:
+        pattern = re.sub(r"\b[A-Z]{4,}\b|(?<=_)[A-Z]{4,}|\.\.\.", "*", path)
+        assert any(ROOT.glob(pattern.rstrip("/"))), path
+
+
 def test_the_readme_leads_to_every_page_of_the_documentation() -> None:
     reached, waiting = set(), [README]
     while waiting:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("gradeapp", "questions", "evaluations")
+PACKAGES = ("gradeapp", "questions", "evaluations")
 # How many of a call's first arguments are text, and whether the first is a context.
 CALLS = {
     "_": (1, False),
@@ -72,7 +72,7 @@ def templates() -> list[Path]:
 
 def modules() -> list[Path]:
     """Every Python file of the three packages."""
-    return sorted(file for room in ROOMS for file in (ROOT / room).rglob("*.py"))
+    return sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
 
 
 def all_messages() -> dict[Message, str]:

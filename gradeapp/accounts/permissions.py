@@ -1,4 +1,4 @@
-"""How doors ask: one decorator for pages, one class for the API, one mixin-free rule."""
+"""Permission checks of interfaces: a decorator for pages, a class for the API."""
 
 from __future__ import annotations
 

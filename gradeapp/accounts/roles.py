@@ -23,7 +23,7 @@ class Role(Named):
 
 
 class Capability(StrEnum):
-    """Something a door asks for."""
+    """What an interface asks for."""
 
     SEE_QUESTIONS = "see_questions"
     EDIT_QUESTIONS = "edit_questions"

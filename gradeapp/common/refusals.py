@@ -1,6 +1,6 @@
 """Refusals: what the product will not do, said in one sentence to the person who asked.
 
-Services raise them; doors turn them into a status in one place
+Services raise them; interfaces turn them into a status in one place
 (``gradeapp.http``). The sentence is for a teacher, not for a log.
 """
 

@@ -64,7 +64,7 @@ class RubricLines:
 
 
 class RubricFault(StrEnum):
-    """What is wrong with a rubric; the value is stable, doors say it in a sentence.
+    """What is wrong with a rubric; the value is stable, interfaces say it in a sentence.
 
     Behind each stand the parameters that a sentence may use: ``point``, ``group``
     and ``sub`` are 1-based places.

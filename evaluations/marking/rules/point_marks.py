@@ -14,7 +14,7 @@ from questions.rules.rubric import RubricLines, given_total
 
 
 class MarkFault(StrEnum):
-    """What is wrong with a mark; the value is stable, doors say it in a sentence.
+    """What is wrong with a mark; the value is stable, interfaces say it in a sentence.
 
     The parameters that a sentence may use stand behind each: ``mark`` is what
     was given, ``point`` the 1-based number of the scoring point.

@@ -1,4 +1,4 @@
-"""Forms of runs and endpoints, and the filter of responses: what a door accepts, no more."""
+"""Forms of runs and endpoints, and the filter of responses: what an interface accepts, no more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real loopback endpoint for the tests of the network room, and a queue of record in memory."""
+"""A real loopback endpoint for the tests of the HTTP client, and a queue of record in memory."""
 
 from __future__ import annotations
 

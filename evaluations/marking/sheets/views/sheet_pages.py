@@ -1,4 +1,4 @@
-"""The pages of marking sheets, for two doors: a teacher's own sheets, and a lead's of a round."""
+"""The pages of marking sheets, in two places: a teacher's own sheets, and a lead's of a round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The addresses of one marking sheet, the same behind each door that finds sheets its own way."""
+"""The addresses of one marking sheet, the same under each place that finds sheets its own way."""
 
 from __future__ import annotations
 
