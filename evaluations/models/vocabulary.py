@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from gradeapp.common.named import Named
 
 
@@ -146,3 +148,10 @@ class CheckSource(Named):
     UNREAD = "unread", "Nothing read", "未读出答案"
     SECOND = "second", "Second check", "二次核对"
     DIFFER = "differ", "People differ", "核对不一致"
+
+
+class SuggestionOutcome(StrEnum):
+    """Whether the reply of a run that suggests could be read: the outcome of its extraction."""
+
+    READ = "read"
+    UNREADABLE = "unreadable"

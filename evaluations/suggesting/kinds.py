@@ -5,11 +5,10 @@ from __future__ import annotations
 from django.db.models import Prefetch, Q, QuerySet
 
 from evaluations.models import Extraction, Job, Response, Run
-from evaluations.models.vocabulary import RunPurpose
+from evaluations.models.vocabulary import RunPurpose, SuggestionOutcome
 from evaluations.runs.answering import store_responses
 from evaluations.runs.kinds import Kept, Prompt, ReadCounts, Replies, RunKind
 from evaluations.runs.selectors.runs import read_counts
-from evaluations.suggesting.selectors import READ
 from evaluations.suggesting.services.suggested import keep_suggested
 from evaluations.suggesting.services.suggesting import suggest_call
 
@@ -38,7 +37,7 @@ class SuggestKind(RunKind):
     def read_counts(self, run: Run) -> ReadCounts:
         """Return how many replies could be read, of how many."""
         found = Extraction.objects.filter(response__run=run, policy=run.run_settings["asks"])
-        return read_counts(found, Q(outcome=READ))
+        return read_counts(found, Q(outcome=SuggestionOutcome.READ))
 
     def responses(self, run: Run, among: QuerySet[Response]) -> QuerySet[Response]:
         """Return the replies, each with the suggestions that were read in it."""

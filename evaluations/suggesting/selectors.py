@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from evaluations.models import Endpoint, Extraction, Job, Response, Run
-from evaluations.models.vocabulary import JobStatus, RunPurpose
+from evaluations.models.vocabulary import JobStatus, RunPurpose, SuggestionOutcome
 from evaluations.suggesting.rules.asks import Asks
 from questions.models import Question, Rubric
 from questions.rules.vocabulary import ItemStatus, Part
 from questions.selectors.labels import UNLABELLED
 
-READ, UNREADABLE = "read", "unreadable"
 SHOWN = 50
 BY_PLACE = ("response__question__task__slug", "response__question__position")
 
@@ -90,9 +89,9 @@ def suggested(run: Run) -> Suggested | None:
         return None
     found = readings(run, asks)
     counts = found.order_by().values_list("outcome", "method").annotate(n=Count("pk"))
-    refused = [(method, n) for outcome, method, n in counts if outcome != READ]
+    refused = [(method, n) for outcome, method, n in counts if outcome != SuggestionOutcome.READ]
     unreadable = sum(n for _method, n in refused)
-    rows = found.exclude(outcome=READ).select_related("response__question__task")
+    rows = found.exclude(outcome=SuggestionOutcome.READ).select_related("response__question__task")
     return Suggested(
         asks=asks,
         kept=sum(n for _outcome, _method, n in counts) - unreadable,

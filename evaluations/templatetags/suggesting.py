@@ -11,9 +11,10 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from evaluations.models import Extraction, Response, Run
+from evaluations.models.vocabulary import SuggestionOutcome
 from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.rules.reply_json import ReplyFault
-from evaluations.suggesting.selectors import READ, Suggested, suggested, suggestion_in
+from evaluations.suggesting.selectors import Suggested, suggested, suggestion_in
 from questions.rules.four_tuple import Label
 from questions.rules.rubric import Finding, RubricFault
 from questions.rules.taxonomy import TAXONOMY
@@ -65,13 +66,13 @@ def read_in(response: Response) -> Extraction | None:
 @register.filter
 def was_read(reading: Extraction) -> bool:
     """Whether a suggestion was made of the reply."""
-    return reading.outcome == READ
+    return reading.outcome == SuggestionOutcome.READ
 
 
 @register.filter
 def reading_words(reading: Extraction) -> str:
     """What was suggested on one line, or why nothing was."""
-    if reading.outcome != READ:
+    if reading.outcome != SuggestionOutcome.READ:
         return _fault(reading)
     if reading.policy == Asks.RUBRIC:
         n = len(reading.answers)

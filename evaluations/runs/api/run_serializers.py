@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from evaluations.models import Endpoint, Extraction, Response, Run
+from evaluations.models.vocabulary import SuggestionOutcome
 from evaluations.runs.services.runs import MOST_REPEATS, ZERO_SHOT
-from evaluations.suggesting.selectors import READ
 from questions.models import Dataset
 
 
@@ -131,7 +131,7 @@ class SuggestionSerializer(serializers.ModelSerializer[Extraction]):
 
     def get_reason(self, reading: Extraction) -> str:
         """Why nothing was taken; empty where something was."""
-        return "" if reading.outcome == READ else reading.method
+        return "" if reading.outcome == SuggestionOutcome.READ else reading.method
 
 
 class ResponseSerializer(serializers.ModelSerializer[Response]):

@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from evaluations.models import Extraction, Response, Run
+from evaluations.models.vocabulary import SuggestionOutcome
 from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.rules.label_reply import (
     LABEL_READER_VERSION,
@@ -26,7 +27,7 @@ from evaluations.suggesting.rules.rubric_reply import (
     RubricReading,
     read_rubric_reply,
 )
-from evaluations.suggesting.selectors import READ, UNREADABLE, asks_of, unread
+from evaluations.suggesting.selectors import asks_of, unread
 from gradeapp.common.refusals import BadInput
 from questions.models import Rubric
 from questions.rules.four_tuple import Label
@@ -142,7 +143,7 @@ def _store(asks: Asks, found: Iterable[tuple[Response, _Read]]) -> None:
             reader_version=VERSIONS[asks],
             answers=read.answers,
             spans=[list(read.span)] if read.span else [],
-            outcome=UNREADABLE if read.fault else READ,
+            outcome=(SuggestionOutcome.UNREADABLE if read.fault else SuggestionOutcome.READ).value,
             method=read.fault or JSON,
             confidence=0.0 if read.fault else 1.0,
         )
