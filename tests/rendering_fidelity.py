@@ -24,6 +24,14 @@ TABLE = (
     r"|\\multicolumn\s?\{\d+\}\s?\{[^}]*\}|\\multirow(?:\[\w\])?\{\d+\}\{[^}]*\}"
     r"|\\text(?:bf)?(?=\s?\{)|\\(?=[%&#_])|[{}]"
 )
+# The tables without another table in them, what ends a cell, and formulas in which it does not.
+_TABULAR = re.compile(
+    r"\\begin\s?\{tabular\}\s*(?:\[\w\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
+    r"((?:(?!\\begin\s?\{tabular).)*?)\\end\s?\{tabular\}",
+    re.DOTALL,
+)
+_CELL_ENDS = re.compile(r"\\\\|(?<!\\)&|\\hline|\\cline\s?\{[^}]*\}")
+_ARRAY = re.compile(r"\$\\begin\s?\{array\}.*?\\end\s?\{array\}", re.DOTALL)
 _TABLE_AT = re.compile(r"\\begin\s?\{(?:tabular|array|center)\}")
 _EXAM = re.compile(ALWAYS)
 _EXAM_TABLE = re.compile(f"{TABLE}|{ALWAYS}")
@@ -40,14 +48,13 @@ class Shown(HTMLParser):
 
     text: list[str] = field(default_factory=list)
     formulas: list[str] = field(default_factory=list)
-    gaps: int = 0
-    tables: int = 0
-    cells: int = 0
+    tables: list[list[str]] = field(default_factory=list)  # what each cell holds, row by row
     outside: list[str] = field(default_factory=list)  # the characters outside of formulas
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self._formula = False
+        self._within: list[list[str]] = []  # the tables that are open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         names = dict(attrs)
@@ -56,27 +63,30 @@ class Shown(HTMLParser):
             self._formula = True
             self.formulas.append("")
         elif "gap" in kinds:
-            self.gaps += 1
             self.text.append("\u2423")
             assert names.get("role") == "img"
             assert names.get("aria-label")
         elif tag in ("br", "tr"):
             self.text.append("\n")
         elif tag == "table":
-            self.tables += 1
+            self.tables.append([])
+            self._within.append(self.tables[-1])
         elif tag in ("td", "th"):
             self.text.append(" ")
-            rows, columns = (int(names.get(name) or 1) for name in ("rowspan", "colspan"))
-            self.cells += 1 + (rows - 1) * columns
+            self._within[-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("span", "div"):
             self._formula = False
         elif tag in ("p", "pre", "h3", "h4", "h5", "h6"):
             self.text.append("\n")
+        elif tag == "table":
+            self._within.pop()
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
+        if self._within and self._within[-1]:
+            self._within[-1][-1] += data
         if self._formula:
             self.formulas[-1] += data
         else:
@@ -173,4 +183,17 @@ def raw_table(source: str, seen: Shown) -> str | None:
         if command in outside:
             return command
     wanted = len(re.findall(r"\\begin\s?\{tabular\}", source))
-    return f"{seen.tables} tables for {wanted}" if seen.tables < wanted else None
+    if len(seen.tables) < wanted:
+        return f"{len(seen.tables)} tables for {wanted}"
+    tables = [[bare for cell in table if (bare := _bare(cell))] for table in seen.tables]
+    whole_formulas = _ARRAY.sub(lambda match: re.sub(r"\\\\|&", " ", match[0]), source)
+    for match in _TABULAR.finditer(whole_formulas):
+        cells = [bare for cell in _CELL_ENDS.split(match[1]) if (bare := _bare(cell))]
+        if cells not in tables:
+            return f"no table of the cells {cells}"
+    return None
+
+
+def _bare(cell: str) -> str:
+    """A cell without blanks and delimiters."""
+    return "".join(_RESPONSE_TABLE.sub("", cell).split())

@@ -112,6 +112,11 @@ def test_three_blanks_within_a_line_are_a_gap_with_a_name(text: str, html: str) 
     assert render_text(text) == f"<p>{html}</p>\n"
 
 
+def test_in_an_answer_key_blanks_keep_answers_apart_and_are_no_gap() -> None:
+    html = render_text("大量元素     细胞\nthe numbers    \nbefore", kind="key")
+    assert html == f"<p>大量元素{SPACE}细胞<br>the numbers    <br>before</p>\n"
+
+
 def test_the_name_of_a_gap_is_in_the_language_of_the_page() -> None:
     with translation.override("zh-hans"):
         assert 'aria-label="空白处"' in render_text("a    b")

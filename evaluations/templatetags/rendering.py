@@ -1,5 +1,6 @@
 """``{{ text|rendered }}`` and ``{{ text|rendered:images }}``: the one renderer, for templates.
 
+``{{ text|rendered_key }}`` for answer keys, in which blanks only keep answers apart;
 ``{{ text|rendered_response }}`` for texts of models, which may hold a little Markdown;
 ``{{ text|flowing|rendered }}`` for texts of the bank, whose lines a printed page may
 have broken.
@@ -23,6 +24,12 @@ register = template.Library()
 def rendered(text: str, images: Mapping[str, str] | None = None) -> SafeString:
     """Safe HTML of a text of an examination, or of one that a person wrote."""
     return render_text(text or "", images)
+
+
+@register.filter
+def rendered_key(text: str, images: Mapping[str, str] | None = None) -> SafeString:
+    """Safe HTML of an answer key, without gaps to fill in."""
+    return render_text(text or "", images, kind=Kind.KEY)
 
 
 @register.filter

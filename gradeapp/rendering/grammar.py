@@ -65,9 +65,10 @@ _DISPLAYED = frozenset(
 
 
 class Kind(StrEnum):
-    """Who wrote a text: an examination, or a model, which may write a little Markdown."""
+    """An exam text, its answer key without gaps to fill in, or a response with some Markdown."""
 
     EXAM = "exam"
+    KEY = "key"
     RESPONSE = "response"
 
 
@@ -97,7 +98,7 @@ class Grammar:
         self.text = source.text
         self.images = images
         self.names = names
-        self.response = kind is Kind.RESPONSE
+        self.response, self.key = kind is Kind.RESPONSE, kind is Kind.KEY
         self._closing: set[int] = set()  # where what an opening delimiter began ends unseen
         self._found: Formula | None = None
 
@@ -226,7 +227,7 @@ class Grammar:
         if not self._is_gap(match, part):
             part.writer.plain(*match.span())
             return match.end()
-        entry = _ENTRY.match(self.text, match.end(), part.end)
+        entry = self.key or _ENTRY.match(self.text, match.end(), part.end)
         apart = entry or self.text.endswith("材料", 0, match.start())
         css, name = ("gap apart", self.names.space) if apart else ("gap", self.names.gap)
         part.writer.inline(f'<span class="{css}" role="img" aria-label="{escape(name)}"></span>')
@@ -238,8 +239,8 @@ class Grammar:
         after = self.text[match.end()] if match.end() < part.end else "\n"
         if before and after != "\n":
             return True
-        if not before:
-            return after in _AFTER_A_GAP
+        if not before or self.key:
+            return not self.key and after in _AFTER_A_GAP
         goes_on = _GOES_ON.match(self.text, match.end(), part.end)
         return bool(goes_on) and before not in _SENTENCE_ENDS
 

@@ -13,7 +13,7 @@ function options(displayMode) {
     strict: "ignore",
     maxExpand: 200,
     maxSize: 20,
-    macros: {},
+    macros: { "\\mbox": "\\text{#1}", "\\cancelto": "{\\cancel{#2}}^{\\,#1}" }, // not in KaTeX
     globalGroup: false,
     output: "htmlAndMathml",
     errorColor: "currentcolor", // of commands that are not trusted: their names, in no colour
