@@ -145,7 +145,7 @@ def test_the_next_response_is_claimed_by_a_post(made: MarkingRound, teacher: Use
     page = client.get(response["Location"]).text
     assert slot.answer.alias in page
     assert "names the law" in page
-    assert "Half marks for <em>half</em> answers." in page
+    assert "Half marks for *half* answers." in page
     assert 'name="point-3" value="5.5"' in page
 
 
