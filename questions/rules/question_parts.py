@@ -57,13 +57,16 @@ def _longest_run(
 ) -> list[tuple[int, int]]:
     """Start and number of markers that count up by one: in brackets from 1, else from anywhere."""
     bracketed = [
-        (found.start(), _value(found["number"]))
+        found
         for found in _BRACKETED.finditer(text)
         if inline or found.start() == 0 or text[found.start() - 1] == "\n"
     ]
-    run = _best(bracketed, first=1)
-    if len(run) >= fewest_bracketed:
-        return run
+    # (i), (ii) divide a sub-question where there are (1), (2) or (I), (II).
+    outer = [found for found in bracketed if not found["number"].islower()]
+    for marks in (outer, bracketed):
+        run = _best([(one.start(), _value(one["number"])) for one in marks], first=1)
+        if len(run) >= fewest_bracketed:
+            return run
     plain = _best([(one.start(), int(one["number"])) for one in _PLAIN.finditer(text)])
     return plain if len(plain) >= FEWEST else []
 
