@@ -71,3 +71,6 @@ document.addEventListener(
   },
   { capture: true },
 );
+
+// The first field, without leaving what is to be read before it.
+document.querySelector("[data-begin]")?.focus({ preventScroll: true });
