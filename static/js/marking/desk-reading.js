@@ -28,8 +28,10 @@ function foldIfLong() {
   if (!button?.hidden) return;
   const body = button.closest(".desk-body");
   if (body.scrollHeight <= body.clientHeight) return;
-  button.hidden = false;
   fold(button, true);
+  const { scrollHeight, clientHeight } = document.getElementById("asked");
+  button.hidden = scrollHeight <= clientHeight + 1;
+  if (button.hidden) fold(button, false); // there is nothing to fold away
 }
 
 document.addEventListener("click", (event) => {
