@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from evaluations.judging.forms import JudgeForm
 from evaluations.judging.rules.judge_reply import JudgeStatus
@@ -47,6 +48,7 @@ class JudgeKind(RunKind):
 
     purpose = RunPurpose.JUDGE
     keeps_every_reply = True
+    read_heading = gettext_lazy("Total read")
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the response with the rubric and the marking notes that count now."""
@@ -54,6 +56,10 @@ class JudgeKind(RunKind):
         now = timezone.now()
         rubric, notes = rubric_of(job.question, now), notes_for_judge(job.response, now)
         return Prompt(judge_call(run, job, rubric, notes), rubric, notes)
+
+    def setting(self, run: Run) -> str:
+        """Return which run is judged."""
+        return gettext("judges run %(number)s") % {"number": run.judged_run_id}
 
     def store_replies(self, replies: Replies) -> Kept:
         """Store a judgement for each reply; a job without a readable total is asked again."""

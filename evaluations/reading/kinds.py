@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext, gettext_lazy
 
 from evaluations.models import Extraction, Job, ModelReading, Response, Run
 from evaluations.models.vocabulary import RunPurpose
@@ -60,11 +61,16 @@ class ReadKind(RunKind):
     """A model reads the answers of another run that no pattern reads."""
 
     purpose = RunPurpose.READ
+    read_heading = gettext_lazy("Replies taken")
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the question and the response, without the key."""
         assert job.response  # every job of a run that reads has one
         return Prompt(read_call(run, job.response, job.revision))
+
+    def setting(self, run: Run) -> str:
+        """Return whose answers are read."""
+        return gettext("reads run %(number)s") % {"number": run.judged_run_id}
 
     def store_replies(self, replies: Replies) -> Kept:
         """Store what each reply says; what cannot be taken goes to a person."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from django.utils.translation import get_language
+
 from evaluations.models import Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.kinds import Kept, Messages, Prompt, ReadCounts, Replies, RunKind
+from evaluations.runs.rules.prompting.run_settings import Setting
 from evaluations.runs.rules.prompting.zero_shot import zero_shot_messages
 from evaluations.runs.services.calls import subject_name
 from gradeapp.common.storable import storable
@@ -16,10 +19,20 @@ class AnswerKind(RunKind):
     """Ask each item and keep the answers. Features above extend it by what they make of these."""
 
     purpose = RunPurpose.ANSWER
+    people_mark_subjective = True
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the item as an examinee reads it."""
         return Prompt(answer_call(job.question, job.revision))
+
+    def setting(self, run: Run) -> str:
+        """Return the prompt setting and the repeats; imported answers may have neither."""
+        name = run.run_settings.get("setting")
+        if not name:
+            return f"× {run.repeats}" if run.repeats > 1 else "–"
+        known = name in Setting.__members__.values()
+        label = Setting(name).label(get_language() or "en") if known else name
+        return f"{label} × {run.repeats}"
 
     def store_replies(self, replies: Replies) -> Kept:
         """Store each answer as a response."""

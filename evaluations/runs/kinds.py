@@ -16,6 +16,8 @@ from enum import Enum
 from typing import Any, Protocol
 
 from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from evaluations.llm.client import ChatReply
 from evaluations.models import Attempt, Endpoint, HouseRuling, Job, Response, Run
@@ -86,10 +88,20 @@ class RunKind(Protocol):
     purpose: RunPurpose
     # A batch from the spool may hold two replies to one job: only the first is kept, or every one.
     keeps_every_reply: bool = False
+    # The column of the table of tasks that shows ``read_counts``.
+    read_heading: Promise = _("Read by rule")
+    # Teachers or a judge mark subjective answers, so that they have no such count.
+    people_mark_subjective: bool = False
+    # The template that lists the responses of a run instead of the usual table.
+    list_template: str = ""
 
     @abstractmethod
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return what *job* asks. Called outside the transaction that claims the job."""
+
+    @abstractmethod
+    def setting(self, run: Run) -> str:
+        """Return in a few words how *run* asks, or what it judges, reads or suggests."""
 
     @abstractmethod
     def store_replies(self, replies: Replies) -> Kept:

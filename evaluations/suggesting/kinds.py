@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from django.db.models import Prefetch, Q, QuerySet
+from django.utils.translation import gettext
 
 from evaluations.models import Extraction, Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose, SuggestionOutcome
 from evaluations.runs.answering import store_responses
 from evaluations.runs.kinds import Kept, Prompt, ReadCounts, Replies, RunKind
 from evaluations.runs.selectors.runs import read_counts
+from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.services.suggested import keep_suggested
 from evaluations.suggesting.services.suggesting import suggest_call
 
@@ -17,10 +19,17 @@ class SuggestKind(RunKind):
     """A model suggests to the curators; ``run_settings["asks"]`` says labels or rubrics."""
 
     purpose = RunPurpose.SUGGEST
+    list_template = "evaluations/suggesting/_list.html"
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the item with the instructions that were frozen at the start."""
         return Prompt(suggest_call(run.run_settings, job.question, job.revision))
+
+    def setting(self, run: Run) -> str:
+        """Return what is suggested."""
+        if run.run_settings["asks"] == Asks.LABELS:
+            return gettext("suggests labels")
+        return gettext("suggests rubrics")
 
     def store_replies(self, replies: Replies) -> Kept:
         """Store each reply as a response."""

@@ -10,8 +10,8 @@ from django.utils.translation import get_language, gettext
 
 from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.judging.words import judge_words
-from evaluations.models import vocabulary
-from evaluations.runs.rules.prompting.run_settings import Setting
+from evaluations.models import Run, vocabulary
+from evaluations.runs import kinds
 from evaluations.runs.selectors import run_words
 from gradeapp.common.named import Named
 
@@ -19,7 +19,6 @@ register = template.Library()
 SIGNS = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£"}
 LISTS: dict[str, type[Named]] = {
     "AttemptStatus": vocabulary.AttemptStatus,
-    "Setting": Setting,
 }
 
 register.filter("shown_state", run_words.shown_state)
@@ -34,6 +33,12 @@ def state(value: str, name: str) -> str:
         return LISTS[name](value).label(get_language() or "en")
     except ValueError:
         return value
+
+
+@register.filter
+def setting_words(run: Run) -> str:
+    """How *run* asks, or what it judges, reads or suggests."""
+    return kinds.kind_of(run).setting(run)
 
 
 @register.filter

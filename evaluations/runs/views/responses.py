@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from evaluations.runs.forms.runs import ResponseFilter
+from evaluations.runs.kinds import kind_of
 from evaluations.runs.selectors.responses import job_of, readings_of, response_whole, responses_of
 from evaluations.runs.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -28,7 +29,7 @@ def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
     run = found(pk)
     filters = ResponseFilter(request.GET, queryset=responses_of(run), run=run)
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
-    context = {"run": run, "filters": filters, "page": page}
+    context = {"run": run, "kind": kind_of(run), "filters": filters, "page": page}
     return render(request, "evaluations/runs/responses.html", context)
 
 

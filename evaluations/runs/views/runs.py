@@ -19,7 +19,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.forms.runs import BudgetForm, NewRunForm
-from evaluations.runs.kinds import panels_of
+from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.services import runs as services
@@ -89,6 +89,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
     notice = run_notice(run, progress, now)
     return {
         "run": run,
+        "kind": kind_of(run),
         "progress": progress,
         # Waiting for the endpoint, and the try in between, are one state.
         "state": "waiting" if progress.waits else run.status,
