@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from evaluations.reading.rules.extraction.asides import without_hearsay, without_suppositions
 from evaluations.reading.rules.extraction.mined import ReadingPattern, read_by_patterns
 from evaluations.reading.rules.extraction.multi_choice import read_multi_choice
 from evaluations.reading.rules.extraction.outcome import Extraction, Outcome, unread
@@ -25,7 +26,7 @@ from evaluations.reading.rules.extraction.source_text import SourceText, plain_s
 from evaluations.reading.rules.extraction.tags import without_labels
 from questions.rules.vocabulary import QuestionType
 
-EXTRACTOR_VERSION = "strict-4"
+EXTRACTOR_VERSION = "strict-5"
 
 _DEFAULT_LETTERS = {QuestionType.FIVE_OUT_OF_SEVEN: "ABCDEFG"}
 # In an output that was cut off, the rest might still have spoken against these.
@@ -42,8 +43,14 @@ def read_answer(
     not scored by rule. Linear in the length of *output*.
     """
     options = _options(question_type, letters)
-    source = without_labels(plain_source(output), options)
+    source = without_hearsay(without_labels(plain_source(output), options))
     extraction = _read(source, question_type, options, parts)
+    without = without_suppositions(source)
+    if without is not source:
+        # A supposition counts for nothing beside an answer, but may be all there is.
+        plain = _read(without, question_type, options, parts)
+        if plain.answers.count(None) <= extraction.answers.count(None):
+            extraction = plain
     if extraction.outcome is Outcome.NO_ANSWER and refuses(source.text):
         extraction = replace(extraction, outcome=Outcome.REFUSED)
     return _cut_off(extraction, output, question_type) if truncated else extraction

@@ -22,7 +22,7 @@ _ENDS_OPENING = frozenset("项([\"'{<【 \n\r\t\f\v\x1c\x1d\x1e\x1f\x85\xa0\u202
 _CLOSING = re.compile(r"(?:\s{0,2}[)\]\"'}>】]{1,2})?(?:\s{0,2}(?:选项|项))?")
 _JOINER = re.compile(
     r"\s{0,3}(?P<word>[,;]?\s{0,2}(?:和|与|及|以及|还有|还选?|也选?|并且|\band\b|\bbut also\b)"
-    r"|[、&+]|[,;]?\s{0,2}(?P<or>或者?|或是|还是|\bor\b|/)|[,;]|)"
+    r"|[、&+]|[,;]?\s{0,2}(?P<or>或[者许]?(?:可能|也许)?是?|还是|\bor\b(?:\s(?:maybe|perhaps|possibly|even))?|/)|[,;]|)"
     r"\s{0,3}(?:(?:选项|项|both|options?|choices?)\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}",
     re.IGNORECASE,
 )

@@ -72,5 +72,5 @@ def names_all_options(text: str, letter_start: int, letters: str) -> bool:
 @lru_cache(maxsize=64)
 def _labels(letters: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?:(?<=[\s;,。(:])|\A)(?P<letter>[{re.escape(letters)}])\)?\s?[.:、)](?=\s?[^\s.,:;。、A-G])"
+        rf"(?:(?<=[\s;,。(:])|\A)(?P<letter>[{re.escape(letters)}])\)?\s?[.:、)](?=\s{{0,3}}[^\s.,:;。、A-G])"
     )

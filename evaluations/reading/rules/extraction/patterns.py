@@ -258,7 +258,7 @@ _ZH_VERDICT = (
 REJECTED_RIGHT = _right(
     rf"{_ZH_VERDICT}(?:错|误(?!差)|有误|不对|不正确|不符|不成立|不合|不能选|不选(?!\s?[A-G])|不是|不可"
     r"|不恰当|不妥|不当|被?排除|可以?排除|×|✗|✘|❌)"
-    r"|\s{0,2}:?\s{0,2}(?:(?:is|are|was|were|seems?|looks?)(?: \w{1,12}){0,2} "
+    r"|[ ]{0,2}:?[ ]{0,2}(?:(?:is|are|was|were|seems?|looks?)(?: \w{1,12}){0,2} "
     r"(?:not|incorrect|wrong|false|invalid|inaccurate|irrelevant|unlikely|impossible|out)\b"
     r"|isn't|aren't|can't be|cannot be|does(?:n't| not)|do(?:n't| not)"
     r"|can be (?:eliminated|ruled out|excluded|rejected)|contradicts|fails"
@@ -266,6 +266,7 @@ REJECTED_RIGHT = _right(
 )
 REJECTED_CLAUSE = re.compile(
     r"错|有误|不对|不正确|不符|不成立|不合|不恰当|不妥|不当|不选|排除|无关|×|✗|✘|❌"
+    r"|(?:不(?:完全|太|够|一定|尽|全|都)|未必)(?:都|完全)?(?:正确|准确|恰当|对|合适|合理|成立|严谨)"
     r"|\bnot\b|n't|\b(?:incorrect|wrong|false|invalid)\b",
     re.IGNORECASE,
 )

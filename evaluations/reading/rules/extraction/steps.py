@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice, pairwise
 
 from evaluations.reading.rules.extraction import patterns as p
 from evaluations.reading.rules.extraction.labelled import OWN_NUMBER, before_analysis
 from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
 from evaluations.reading.rules.extraction.mentions import Mention, Stance, find_mentions
 from evaluations.reading.rules.extraction.option_lists import also_listed, names_all_options
+from evaluations.reading.rules.extraction.option_marks import marked, shared_out
 from evaluations.reading.rules.extraction.reading import Reading
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.tags import Tag, find_tags
@@ -37,9 +39,27 @@ _OR = re.compile(r"或者?|/|\bor\b", re.IGNORECASE)
 _SMALL_REPEATED = re.compile(r"(?<![A-Za-z])([a-g])\1++(?![A-Za-z])")
 # "B. 因为…", "(C) The author…", "B, because": the output opens with its answer.
 _LEADING = re.compile(
-    r"\s{0,4}[(\[\"]?(?P<letter>[A-Za-z])"
+    r"\s{0,4}(?P<sign>[✅✔☑]\s{0,2})?[(\[\"]?(?P<letter>[A-Za-z])"
     r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|rather|\(|[-–—]\s))"
 )
+# "A+B": two letters that are joined like terms of a formula.
+_JOINED_ON = re.compile(r"\s?[+&]\s?[A-G](?![A-Za-z0-9])")
+# What adds a letter to the answer, and what takes that back in the same sentence.
+_ALSO = re.compile(
+    r"\s{0,2}(?:同样|也|亦|(?:is|are) also\b|(?:is|are) \w{4,8},? (?:too|as well)\b)"
+)
+_BUT = re.compile(r"[^。!\n]{0,40}?(?:但|不过|然而|无关|\bbut\b|\bhowever\b)", re.IGNORECASE)
+# The cues of an answer that is given, and what leads from one answer to another.
+_ANSWERING = frozenset(
+    {"zh.answer", "zh.reply", "zh.choose", "en.answer", "en.choose", "en.correct"}
+)
+_TURN = re.compile(
+    r"更正|不[,;]|我[认觉]|修正|纠正|订正|改|重新|再次?|检查|仔细|不对|错|不是|其实|实际|抱歉|应[该当为是选]|最终|最后|但|而是|[因所]此?以|因此|综上|故"
+    r"|(?i:\b(?:wait|actually|correct|correction|rather|sorry|mistake|error|wrong|instead|but|however|so"
+    r"|therefore|thus|hence|final|finally|revised?|changed?|re-?check(?:ing)?|no|not|should|again)\b)"
+)
+# Between two boxes that hold one answer together.
+_BETWEEN_BOXES = re.compile(r"\}?[\s$,、;和与及]{0,6}(?:(?:and|or)\s{0,2})?[\s$]{0,3}")
 _OPTION_LINE = re.compile(r"^\s{0,4}[(\[]?([A-G])[)\].:、]", re.MULTILINE)
 # Options with their text: "A. ①② B. ①③".
 _OPTION_LABEL = re.compile(r"(?<![^\s(])([A-G])[.:)](?=\s?[^\s.,:;。、A-G])")
@@ -61,11 +81,29 @@ def _first(steps: Sequence[Step], source: SourceText, letters: str) -> Reading |
 
 def tagged(source: SourceText, letters: str) -> Reading | None:
     """The last answer field; an empty one, or one without a letter, is no answer."""
-    for tag in reversed(find_tags(source.text)[-_MOST_TAGS:]):
+    tags = find_tags(source.text)[-_MOST_TAGS:]
+    for index, tag in reversed(list(enumerate(tags))):
         reading = read_tag(source, tag, letters)
-        if reading.letters or not tag.boxed:
+        if not tag.boxed:
             return reading
+        if reading.letters:
+            return _with_boxes_before(source, reading, tags[: index + 1], letters)
     return None
+
+
+def _with_boxes_before(
+    source: SourceText, reading: Reading, tags: Sequence[Tag], letters: str
+) -> Reading:
+    """*reading* of the last of *tags* and of the boxes right before it: "\\boxed{A}\\boxed{B}"."""
+    names = reading.letters
+    for before, tag in reversed(list(pairwise(tags))):
+        between = source.text[before.content_end : tag.start]
+        if not before.boxed or not _BETWEEN_BOXES.fullmatch(between):
+            break
+        names = (*read_tag(source, before, letters).letters, *names)
+    if set(names) == set(reading.letters):
+        return reading
+    return replace(reading, letters=tuple(dict.fromkeys(names)), places=())
 
 
 def read_tag(source: SourceText, tag: Tag, letters: str) -> Reading:
@@ -189,7 +227,14 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     if last is None:
         return None
     reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
-    if _wavers(source.text, last, meant):
+    joined = _JOINED_ON.match(source.text, last.end)
+    earlier = list(islice(meant, _MOST_PLACES))
+    if (
+        joined
+        or _adds(source.text, last, letters)
+        or _wavers(source.text, last, iter(earlier))
+        or _conflicts(source.text, last, earlier)
+    ):
         return replace(reading, undecided=True)
     return _with_siblings(source, reading, last, letters)
 
@@ -222,6 +267,29 @@ def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
     if called:
         return before.cue == last.cue
     return bool(p.HEDGE.search(text, before.cue_start, before.start))
+
+
+def _conflicts(text: str, last: Mention, earlier: Sequence[Mention]) -> bool:
+    """True where other letters were the answer before, and no word between says that *last* is it.
+
+    "答案：A ... 我同桌选了C" leaves it open; "更正", "so" or "but" begin a change of mind.
+    """
+    before = next((one for one in earlier if one.cue in _ANSWERING), None)
+    if before is None or before.undecided or set(before.letters) == set(last.letters):
+        return False
+    return not _TURN.search(text, before.end, last.start)
+
+
+def _adds(text: str, last: Mention, letters: str) -> bool:
+    """True where another letter is called right as well later on: "选A。此外C也正确"."""
+    return any(
+        mention.start > last.end
+        and mention.stance is Stance.AFFIRMED
+        and not set(mention.letters) <= set(last.letters)
+        and _ALSO.match(text, mention.end)
+        and not _BUT.match(text, mention.end)
+        for mention in find_mentions(text, letters).capitals()
+    )
 
 
 def affirmed(source: SourceText, letters: str) -> Reading | None:
@@ -272,7 +340,10 @@ def leading(source: SourceText, letters: str) -> Reading | None:
         return None
     if match["letter"].islower() and JSON_KEY_RIGHT.match(source.text, match.end("letter")):
         return None
-    if len(set(_OPTION_LINE.findall(source.text))) > 1:
+    several_signs = match["sign"] and source.text.count(match["sign"][0]) > 1
+    if several_signs or len(set(_OPTION_LINE.findall(source.text))) > 1:
+        return None
+    if names_all_options(source.text, match.start("letter"), letters):
         return None
     mention = find_mentions(source.text, letters).first()
     if mention is None or mention.start > match.start("letter"):
@@ -312,8 +383,9 @@ def from_mention(source: SourceText, mention: Mention, method: str, confidence: 
     )
 
 
-_IN_TAG: tuple[Step, ...] = (alone, opening, committed, affirmed, bracketed)
+_IN_TAG: tuple[Step, ...] = (alone, opening, committed, marked, affirmed, bracketed)
 _UNTAGGED: tuple[Step, ...] = (
-    *(alone, before_analysis, committed, affirmed, lone_line, leading, bracketed),
+    *(alone, before_analysis, committed, marked, affirmed, lone_line, shared_out, leading),
+    bracketed,
     *(_all_rejected, _all_listed),
 )
