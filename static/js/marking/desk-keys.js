@@ -137,7 +137,10 @@ function listScrolls(point) {
 
 export function activate(point, scroll = true) {
   advancedFrom = null;
-  for (const other of points()) other.toggleAttribute("data-active", other === point);
+  for (const other of points()) {
+    other.toggleAttribute("data-active", other === point);
+    sayIn(other, faultOf(other), ""); // the refused number was not kept: who goes on has read it
+  }
   const target = entryOf(point) ?? radiosOf(point).find((radio) => radio.checked) ?? radiosOf(point)[0];
   target.focus({ preventScroll: true });
   if (entryOf(point)) target.select();
@@ -255,7 +258,10 @@ document.addEventListener("focusin", (event) => {
   const point = event.target.closest?.("#marks .point");
   if (!point) return;
   if (!point.hasAttribute("data-active")) advancedFrom = null;
-  for (const other of points()) other.toggleAttribute("data-active", other === point);
+  for (const other of points()) {
+    other.toggleAttribute("data-active", other === point);
+    sayIn(other, faultOf(other), ""); // the refused number was not kept: who goes on has read it
+  }
 });
 
 document.addEventListener("input", (event) => {
