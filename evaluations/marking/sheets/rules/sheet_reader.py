@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from threading import Lock
 
 import openpyxl
 
@@ -20,11 +21,13 @@ from evaluations.marking.sheets.rules.sheet_rows import FilledRow, SheetColumn, 
 from gradeapp.common.plain_number import plain
 
 MOST_ROWS = 1000
+MOST_LINES = 100_000  # with the empty ones
 MOST_COLUMNS = 300
 MOST_ENTRIES = 200
 MOST_UNPACKED = 60 * 2**20
 MOST_RATIO = 200
 LONGEST_CSV_CELL = 2**20
+CSV_LIMIT = Lock()
 NEEDED = (SheetColumn.ID, SheetColumn.SHEET, SheetColumn.VERSION)
 ZIP = b"PK\x03\x04"
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -120,19 +123,28 @@ def _text(cell: object) -> str:
 # ---- CSV ----
 
 
-def _csv_rows(content: bytes) -> Iterator[Cells]:
+def _csv_rows(content: bytes) -> list[Cells]:
+    """Return the rows of a CSV file. Its cells may be longer than Python's usual limit.
+
+    The limit is one of the whole process: it is raised under a lock, only while the rows are
+    read, so that two files at once, or a caller that stops halfway, do not leave it raised.
+    """
     text = _decoded(content)
-    limit = csv.field_size_limit(LONGEST_CSV_CELL)  # of the whole process: others keep theirs
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
-    try:
-        for row in reader:
-            if len(row) > MOST_COLUMNS:
-                raise SheetFault("too_large")
-            yield row
-    except csv.Error as error:
-        raise SheetFault("not_text") from error
-    finally:
-        csv.field_size_limit(limit)
+    rows: list[Cells] = []
+    with CSV_LIMIT:
+        usual = csv.field_size_limit(LONGEST_CSV_CELL)
+        try:
+            for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)):
+                if len(row) > MOST_COLUMNS:
+                    raise SheetFault("too_large")
+                if len(rows) == MOST_LINES:
+                    raise SheetFault("too_many_rows", most=MOST_ROWS)
+                rows.append(row)
+        except csv.Error as error:
+            raise SheetFault("not_text") from error
+        finally:
+            csv.field_size_limit(usual)
+    return rows
 
 
 def _decoded(content: bytes) -> str:
