@@ -30,6 +30,7 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import ReviewStatus
 from gradeapp.accounts.models import User
+from gradeapp.common.leases import SLOT
 from questions.selectors.bank import image_addresses
 
 # What the desk shows of a slot's answer, in one query.
@@ -127,11 +128,6 @@ def own_slot(reviewer: User, item: UUID) -> ReviewSlot | None:
     return held.select_related(*WHOLE).first()
 
 
-def free_for(reviewer: User, now: datetime) -> Q:
-    """Slots that nobody holds, that *reviewer* holds, or whose lease has ended."""
-    return Q(holder=None) | Q(holder=reviewer) | Q(lease_until__lte=now)
-
-
 def slots_open_to(reviewer: User, review: CapabilityReview) -> QuerySet[ReviewSlot]:
     """Slots still to be judged in an open *review*, on answers where *reviewer* has no other."""
     own = ReviewSlot.objects.filter(item=OuterRef("item"), holder=reviewer)
@@ -146,7 +142,7 @@ def slots_open_to(reviewer: User, review: CapabilityReview) -> QuerySet[ReviewSl
 
 def has_work(reviewer: User, review: CapabilityReview, now: datetime) -> bool:
     """Whether the next claim would give something now."""
-    return slots_open_to(reviewer, review).filter(free_for(reviewer, now)).exists()
+    return slots_open_to(reviewer, review).filter(SLOT.free_for(reviewer, now)).exists()
 
 
 def comes_back(reviewer: User, review: CapabilityReview, now: datetime) -> datetime | None:

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Max, OuterRef
 
-from evaluations.capability.selectors.capability_desk import WHOLE, free_for, slots_open_to
+from evaluations.capability.selectors.capability_desk import WHOLE, slots_open_to
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import CapabilityReview, ReviewSlot
 from evaluations.models.vocabulary import ReviewStatus
 from gradeapp.accounts.models import User
+from gradeapp.common.leases import SLOT
 
 LEASE = timedelta(minutes=30)
 MOST_TRIES = 50
@@ -31,20 +32,14 @@ def claim_next(reviewer: User, review: CapabilityReview, *, now: datetime) -> Re
 
 
 def take(slot: int, reviewer: User, *, now: datetime) -> bool:
-    """One conditional update: True when *reviewer* now holds the slot.
-
-    Every condition stands on the slot's own row, so that PostgreSQL evaluates it
-    again after waiting for a rival's update.
-    """
+    """Claim the slot by one conditional update; True when *reviewer* now holds it."""
     in_open_review = Exists(
         CapabilityReview.objects.filter(items=OuterRef("item_id"), status=ReviewStatus.OPEN)
     )
-    free = ReviewSlot.objects.filter(
-        free_for(reviewer, now), in_open_review, pk=slot, reviewed=False
-    )
+    row = ReviewSlot.objects.filter(in_open_review, pk=slot, reviewed=False)
     try:
         with transaction.atomic():
-            return free.update(holder=reviewer, lease_until=now + LEASE) == 1
+            return SLOT.claim(row, reviewer, until=now + LEASE, now=now) == 1
     except IntegrityError:  # one_review_per_person_and_item: a rival request of the same person
         return False
 
@@ -53,13 +48,13 @@ def skip(slot: ReviewSlot, reviewer: User) -> bool:
     """Give the answer free and put it at the end of its queue; True when it was held."""
     queue = ReviewSlot.objects.filter(item__review=slot.item.review, planned=slot.planned)
     last = queue.aggregate(last=Max("order"))["last"]
-    held = ReviewSlot.objects.filter(pk=slot.pk, holder=reviewer, reviewed=False)
-    return held.update(holder=None, lease_until=None, order=last + 1) == 1
+    row = ReviewSlot.objects.filter(pk=slot.pk, reviewed=False)
+    return SLOT.release(row, reviewer, order=last + 1) == 1
 
 
 def _candidates(reviewer: User, review: CapabilityReview, now: datetime) -> Iterator[int]:
     """Keys of slots worth a try, best first."""
-    free = slots_open_to(reviewer, review).filter(free_for(reviewer, now))
+    free = slots_open_to(reviewer, review).filter(SLOT.free_for(reviewer, now))
     yield from free.filter(holder=reviewer).values_list("pk", flat=True)
     own = free.filter(planned=reviewer).order_by("order", F("pk"))
     yield from own.values_list("pk", flat=True)[:MOST_TRIES]

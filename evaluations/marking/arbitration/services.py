@@ -27,6 +27,7 @@ from evaluations.models.vocabulary import LIVE, AnswerRole, ArbitrationReason, S
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.leases import SLOT
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
 
@@ -45,7 +46,7 @@ def claim_case(answer: BlindAnswer, lead: User, *, now: datetime) -> datetime:
     _refuse_own(answer, lead)
     try:
         with transaction.atomic():
-            if waits.filter(free_for(lead, now)).update(holder=lead, lease_until=until):
+            if waits.filter(free_for(lead, now)).update(**SLOT.given(lead, until)):
                 return until
     except IntegrityError as error:  # one_role_per_person_and_response
         raise _own_mark() from error

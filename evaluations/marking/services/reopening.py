@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Subquery
 
 from evaluations.marking.services.settling import put_back
 from evaluations.models import BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
+from gradeapp.common.leases import SLOT
 
 BATCH = 200
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
@@ -82,7 +83,7 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
     """No version so far counts any more; a decision stays with its lead until it is needed."""
     newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
     void = {"void_version": Subquery(newest.values("version")[:1])}
-    free = {"marked": False, "holder": None, "lease_until": None, "skipped_at": None}
+    free = {**SLOT.released(), "marked": False, "skipped_at": None}
     groups: dict[int | None, list[int]] = defaultdict(list)
     decisions: list[int] = []
     for slot in slots:
@@ -102,8 +103,7 @@ def _withdraw(answers: Sequence[int], now: datetime) -> None:
     """
     waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0)
     lacking = Slot.objects.filter(answer__in=answers, kind__in=TWO, marked=False).values("answer")
-    at_hand = Q(holder__isnull=False, lease_until__gt=now)
-    waiting.filter(kind=SlotKind.THIRD, answer__in=lacking).exclude(at_hand).delete()
+    waiting.filter(kind=SlotKind.THIRD, answer__in=lacking).exclude(SLOT.running(now)).delete()
     waiting.filter(kind=SlotKind.ARBITRATION).delete()
     again = Slot.objects.filter(answer__in=answers, marked=False, void_version__gt=0)
     for decision in again.filter(kind=SlotKind.ARBITRATION):

@@ -22,7 +22,7 @@ from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.services.frozen import price_of
-from evaluations.runs.services.queue import MOST_ATTEMPTS, WORKER_LOST
+from evaluations.runs.services.queue import JOB, MOST_ATTEMPTS, WORKER_LOST
 from gradeapp.common.storable import storable
 
 K = FailureKind
@@ -160,7 +160,7 @@ def finish(jobs: Sequence[Job]) -> None:
     for job in jobs:
         job.status = JobStatus.DONE
     Job.objects.filter(pk__in=[job.pk for job in jobs]).update(
-        status=JobStatus.DONE, lease_owner="", lease_until=None, next_at=None, error=""
+        status=JobStatus.DONE, next_at=None, error="", **JOB.released()
     )
 
 

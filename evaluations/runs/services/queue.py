@@ -20,11 +20,14 @@ from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, HouseRuling, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
 from evaluations.runs.services.worker_names import gone
+from gradeapp.common.leases import Lease
 from questions.models import Rubric
 
 # Attempts that count: a job that failed so often is failed until a person tries it again.
 MOST_ATTEMPTS = 4
 WORKER_LOST = "worker_lost"
+JOB = Lease("lease_owner", "lease_until", "")
+RUN = Lease("worker", "worker_until", "")
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,7 @@ def claim(
 def _lease(ids: Sequence[int], owner: str, now: datetime) -> list[Job]:
     taken = Job.objects.filter(pk__in=ids, status=JobStatus.PENDING).update(
         status=JobStatus.LEASED,
-        lease_owner=owner,
-        lease_until=lease_end(now),
+        **JOB.given(owner, lease_end(now)),
         fence=F("fence") + 1,
         attempts_made=F("attempts_made") + 1,
         next_at=None,
@@ -130,23 +132,22 @@ def _claimed(attempt: Attempt, call: Call) -> Claimed:
 
 def hold_run(run: Run, owner: str, now: datetime) -> bool:
     """Take the run for *owner*, or renew the hold; False where another worker has it."""
-    free = Q(worker="") | Q(worker=owner) | Q(worker_until__lt=now)
-    held = Run.objects.filter(free, pk=run.pk).update(worker=owner, worker_until=lease_end(now))
-    return bool(held)
+    row = Run.objects.filter(pk=run.pk)
+    return bool(RUN.claim(row, owner, until=lease_end(now), now=now))
 
 
 def renew(run: Run, owner: str, now: datetime) -> bool:
     """Renew the hold on the run and the leases of its jobs; False where the hold was lost."""
-    if not Run.objects.filter(pk=run.pk, worker=owner).update(worker_until=lease_end(now)):
+    until = lease_end(now)
+    if not RUN.renew(Run.objects.filter(pk=run.pk), owner, until=until):
         return False
-    own = Job.objects.filter(run=run, status=JobStatus.LEASED, lease_owner=owner)
-    own.update(lease_until=lease_end(now))
+    JOB.renew(Job.objects.filter(run=run, status=JobStatus.LEASED), owner, until=until)
     return True
 
 
 def let_go(run: Run, owner: str) -> None:
     """Give the run back; nothing where somebody else holds it by now."""
-    Run.objects.filter(pk=run.pk, worker=owner).update(worker="", worker_until=None)
+    RUN.release(Run.objects.filter(pk=run.pk), owner)
 
 
 def holders() -> set[str]:
@@ -166,8 +167,8 @@ def reap(now: datetime) -> int:
     counting what they could have cost.
     """
     dead = gone(holders())
-    Run.objects.filter(worker__in=dead).update(worker="", worker_until=None)
-    lost = Q(lease_until__lt=now) | Q(lease_owner__in=dead)
+    Run.objects.filter(worker__in=dead).update(**RUN.released())
+    lost = JOB.ended(now) | Q(lease_owner__in=dead)
     late = Job.objects.filter(lost, status=JobStatus.LEASED)
     ids = list(late.select_for_update().values_list("pk", flat=True))
     if not ids:
@@ -176,7 +177,7 @@ def reap(now: datetime) -> int:
     Attempt.objects.filter(pk__in=list(sent.values_list("pk", flat=True))).update(
         status=AttemptStatus.UNKNOWN, error=WORKER_LOST, finished_at=now
     )
-    free = {"lease_owner": "", "lease_until": None, "error": WORKER_LOST}
+    free = {**JOB.released(), "error": WORKER_LOST}
     tired = Job.objects.filter(pk__in=ids, attempts_made__gte=MOST_ATTEMPTS)
     tired.update(status=JobStatus.FAILED, **free)
     Job.objects.filter(pk__in=ids, status=JobStatus.LEASED).update(status=JobStatus.PENDING, **free)

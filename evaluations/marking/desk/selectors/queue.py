@@ -11,6 +11,7 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from evaluations.models import Mark, MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
+from gradeapp.common.leases import SLOT
 
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
@@ -40,7 +41,7 @@ def free_for(teacher: User | int, now: datetime) -> Q:
     What *teacher* took away on a sheet is not at the desk until the sheet ends.
     """
     at_desk = Q(lease_until=None) | ~taken_away(teacher, now)
-    return Q(holder=None) | (Q(holder=teacher) & at_desk) | Q(lease_until__lte=now)
+    return SLOT.free(now) | (Q(holder=teacher) & at_desk)
 
 
 def taken_away(teacher: User | int, now: datetime) -> Q:

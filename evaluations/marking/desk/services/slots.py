@@ -22,6 +22,7 @@ from evaluations.marking.services.settling import lock, settle
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
+from gradeapp.common.leases import SLOT
 from gradeapp.prepared import prepared_update
 
 
@@ -57,12 +58,7 @@ def _first_taken(ranked: Iterable[Candidate], teacher: User, now: datetime) -> S
 
 
 def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
-    """One conditional update: True when *teacher* now holds the slot.
-
-    Every condition stands on the slot's own row. A join would make Django wrap
-    them into a subquery, which PostgreSQL does not evaluate again after waiting
-    for a rival's update: both would win.
-    """
+    """Claim the slot by one conditional update; True when *teacher* now holds it."""
     # On its own the update is a transaction; within one it must not break that.
     apart = transaction.atomic() if connection.in_atomic_block else nullcontext()
     try:
@@ -81,7 +77,7 @@ def _hold(
     )
     may_have = free_for(teacher, now) & for_whom(teacher)
     free = Slot.objects.filter(may_have, in_open_round, pk=slot, marked=False)
-    return free, {"holder": teacher, "lease_until": until, "skipped_at": None}
+    return free, {**SLOT.given(teacher, until), "skipped_at": None}
 
 
 def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
@@ -91,8 +87,8 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
     """
     with transaction.atomic():
         answer = lock(slot.answer_id)
-        held = Slot.objects.filter(pk=slot.pk, holder=teacher, marked=False)
-        if not held.update(holder=None, lease_until=None, skipped_at=now):
+        row = Slot.objects.filter(pk=slot.pk, marked=False)
+        if not SLOT.release(row, teacher, skipped_at=now):
             return False
         settle(answer, now=now)
     return True

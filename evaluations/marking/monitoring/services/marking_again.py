@@ -26,6 +26,7 @@ from evaluations.models.vocabulary import CHECK_KINDS
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.leases import SLOT
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
 from questions.rules.rubric import reachable
@@ -160,6 +161,6 @@ def _withdraw(seeds: Sequence[BlindAnswer], marking_round: MarkingRound, now: da
     """
     left = Slot.objects.filter(answer__in=[seed.pk for seed in seeds], marked=False)
     sheets = MarkingSheet.objects.filter(round=marking_round).values("held_until")
-    at_desk = Q(holder__isnull=False, lease_until__gt=now) & ~Q(lease_until__in=sheets)
-    left.exclude(at_desk).update(holder=None, lease_until=None)
+    at_desk = SLOT.running(now) & ~Q(lease_until__in=sheets)
+    left.exclude(at_desk).update(**SLOT.released())
     left.update(planned=None)
