@@ -33,6 +33,7 @@ from evaluations.models import (
     RoundTeacher,
     Run,
     Slot,
+    SuggestionReading,
 )
 from evaluations.runs.services.endpoints import save_endpoint
 
@@ -109,6 +110,12 @@ class ResponseAdmin(ReadOnly):
 class ExtractionAdmin(ReadOnly):
     list_display = ("pk", "response", "policy", "reader_version", "outcome", "method")
     list_filter = ("policy", "outcome")
+
+
+@admin.register(SuggestionReading)
+class SuggestionReadingAdmin(ReadOnly):
+    list_display = ("pk", "response", "asks", "reader_version", "fault")
+    list_filter = ("asks", "fault")
 
 
 @admin.register(ObjectiveScore)

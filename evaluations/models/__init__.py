@@ -20,7 +20,7 @@ from evaluations.models.marking import (
 )
 from evaluations.models.patterns import MinedPattern, PatternDecision, PatternSearch
 from evaluations.models.rescoring import Rescoring
-from evaluations.models.responses import Extraction, ObjectiveScore, Response
+from evaluations.models.responses import Extraction, ObjectiveScore, Response, SuggestionReading
 from evaluations.models.rounds import (
     DeskSettings,
     HouseRuling,
@@ -65,4 +65,5 @@ __all__ = [
     "Run",
     "SeedAnswer",
     "Slot",
+    "SuggestionReading",
 ]

@@ -9,6 +9,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from evaluations.models.runs import Attempt, Run
+from evaluations.models.vocabulary import Asks
 from questions.models import Question, QuestionRevision
 
 
@@ -111,9 +112,7 @@ class Extraction(Provenance):
     """The answers read in a response, with the words they were read from.
 
     ``answers`` and ``spans`` have one entry per sub-answer; a span is
-    ``[start, end]`` in the response's text, or null. In a run that suggests,
-    ``policy`` says what was asked for, and ``answers`` holds the labels or
-    scoring points, or what the reason names for which there are none.
+    ``[start, end]`` in the response's text, or null.
     """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="extractions")
@@ -186,3 +185,26 @@ class ObjectiveScore(Provenance):
 
     def __str__(self) -> str:
         return f"{self.response} {self.points}/{self.full} ({self.policy})"
+
+
+class SuggestionReading(models.Model):
+    """What was read in the reply of a model that suggests, or why nothing could be taken.
+
+    ``said`` holds the labels (``{"label", "value"}``) or the scoring points (``{"sub", "text",
+    "points"}``) that were read between the characters ``start`` and ``end`` of the reply.
+    ``fault`` is empty where they were taken, else the reason; ``fault_values`` is what the
+    sentence of the reason names.
+    """
+
+    response = models.OneToOneField(Response, on_delete=models.PROTECT, related_name="suggestion")
+    asks = models.CharField(max_length=8, choices=Asks.choices())
+    reader_version = models.CharField(max_length=20)
+    said = models.JSONField(default=list)
+    start = models.PositiveIntegerField(null=True)
+    end = models.PositiveIntegerField(null=True)
+    fault = models.CharField(max_length=40, blank=True)
+    fault_values = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.response} {self.asks} {self.fault or self.said}"

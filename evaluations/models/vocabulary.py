@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from gradeapp.common.named import Named
 
 
@@ -150,8 +148,8 @@ class CheckSource(Named):
     DIFFER = "differ", "People differ", "核对不一致"
 
 
-class SuggestionOutcome(StrEnum):
-    """Whether the reply of a run that suggests could be read: the outcome of its extraction."""
+class Asks(Named):
+    """What a model is asked to suggest to the curators; nothing counts before a person takes it."""
 
-    READ = "read"
-    UNREADABLE = "unreadable"
+    LABELS = "labels", "Labels", "标注"
+    RUBRIC = "rubric", "Rubric drafts", "评分细则草稿"

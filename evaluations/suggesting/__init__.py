@@ -3,6 +3,7 @@
 Prompts, the reading of replies, and the start of a suggesting run. A suggestion becomes a label
 opinion or a rubric draft of `questions`; it never changes an item by itself.
 
-Tables: none of its own; it reads Run and Response and writes through services of `questions`.
+Table: SuggestionReading, what was read in each reply. It writes labels and drafts through services
+of `questions`.
 Other features may call: services.suggesting (start), selectors.suggesting.
 """

@@ -15,11 +15,11 @@ from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
 from evaluations.models import Endpoint
+from evaluations.models.vocabulary import Asks
 from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
 from evaluations.runs.api.runs import told
 from evaluations.runs.tasks import ask_for_work
 from evaluations.suggesting.forms import USUAL_LIMIT, chosen, filters_in
-from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted, start_suggesting
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput

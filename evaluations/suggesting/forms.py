@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluations.models import Endpoint
-from evaluations.suggesting.rules.asks import Asks
+from evaluations.models.vocabulary import Asks
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted
 from gradeapp.common.refusals import BadInput
 from questions.forms.filter_chips import query_of

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from evaluations.models import Extraction, Job, Response, Run
-from evaluations.models.vocabulary import RunPurpose, SuggestionOutcome
+from evaluations.models import Job, Response, Run, SuggestionReading
+from evaluations.models.vocabulary import Asks, RunPurpose
 from evaluations.runs.answering import store_responses
 from evaluations.runs.kinds import Kept, Prompt, ReadCounts, Replies, RunKind
 from evaluations.runs.selectors.runs import read_counts
-from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.services.suggested import keep_suggested
 from evaluations.suggesting.services.suggesting import suggest_call
 
@@ -45,11 +44,8 @@ class SuggestKind(RunKind):
 
     def read_counts(self, run: Run) -> ReadCounts:
         """Return how many replies could be read, of how many."""
-        found = Extraction.objects.filter(response__run=run, policy=run.run_settings["asks"])
-        return read_counts(found, Q(outcome=SuggestionOutcome.READ))
+        return read_counts(SuggestionReading.objects.filter(response__run=run), Q(fault=""))
 
     def responses(self, run: Run, among: QuerySet[Response]) -> QuerySet[Response]:
-        """Return the replies, each with the suggestions that were read in it."""
-        return among.filter(run=run).prefetch_related(
-            Prefetch("extractions", to_attr="suggestions")
-        )
+        """Return the replies."""
+        return among.filter(run=run)

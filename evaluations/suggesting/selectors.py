@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from evaluations.models import Endpoint, Extraction, Job, Response, Run
-from evaluations.models.vocabulary import JobStatus, RunPurpose, SuggestionOutcome
-from evaluations.suggesting.rules.asks import Asks
+from evaluations.models import Endpoint, Job, Response, Run, SuggestionReading
+from evaluations.models.vocabulary import Asks, JobStatus, RunPurpose
 from questions.models import Question, Rubric
 from questions.rules.vocabulary import ItemStatus, Part
 from questions.selectors.labels import UNLABELLED
@@ -29,7 +28,7 @@ class Suggested:
     kept: int
     unreadable: int
     reasons: tuple[tuple[str, int], ...]
-    refused: tuple[Extraction, ...]
+    refused: tuple[SuggestionReading, ...]
 
     @property
     def read(self) -> int:
@@ -63,47 +62,31 @@ def askable(
     return found.filter(~Exists(Rubric.objects.filter(question=OuterRef("pk"))))
 
 
-def asks_of(run: Run) -> Asks | None:
-    """What *run* asks suggestions for; None for a run that does not."""
-    return Asks(run.run_settings["asks"]) if run.purpose == RunPurpose.SUGGEST else None
+def asks_of(run: Run) -> Asks:
+    """Return what *run*, a run that suggests, asks for."""
+    return Asks(run.run_settings["asks"])
 
 
-def unread(run: Run, asks: Asks, among: Iterable[int] | None = None) -> QuerySet[Response]:
-    """The replies of *run*, or those *among* these keys, that nobody has read yet."""
-    readings = Extraction.objects.filter(response=OuterRef("pk"), policy=asks.value)
-    found = Response.objects.filter(~Exists(readings), run=run)
+def unread(run: Run, among: Iterable[int] | None = None) -> QuerySet[Response]:
+    """Return the replies of *run*, or those *among* these keys, that were not read yet."""
+    found = Response.objects.filter(run=run, suggestion__isnull=True)
     if among is not None:
         found = found.filter(pk__in=list(among))
     return found.select_related("question", "revision").order_by("pk")
 
 
-def readings(run: Run, asks: Asks) -> QuerySet[Extraction]:
-    """What was read in each reply of *run*."""
-    return Extraction.objects.filter(response__run=run, policy=asks.value)
-
-
 def suggested(run: Run) -> Suggested | None:
-    """What became of the replies of *run*; None for a run that does not suggest."""
-    asks = asks_of(run)
-    if asks is None:
+    """Return what became of the replies of *run*; None for a run that does not suggest."""
+    if run.purpose != RunPurpose.SUGGEST:
         return None
-    found = readings(run, asks)
-    counts = found.order_by().values_list("outcome", "method").annotate(n=Count("pk"))
-    refused = [(method, n) for outcome, method, n in counts if outcome != SuggestionOutcome.READ]
-    unreadable = sum(n for _method, n in refused)
-    rows = found.exclude(outcome=SuggestionOutcome.READ).select_related("response__question__task")
+    found = SuggestionReading.objects.filter(response__run=run)
+    counts = dict(found.order_by().values_list("fault").annotate(n=Count("pk")))
+    kept = counts.pop("", 0)
+    rows = found.exclude(fault="").select_related("response__question__task")
     return Suggested(
-        asks=asks,
-        kept=sum(n for _outcome, _method, n in counts) - unreadable,
-        unreadable=unreadable,
-        reasons=tuple(sorted(refused, key=lambda one: (-one[1], one[0]))),
+        asks=asks_of(run),
+        kept=kept,
+        unreadable=sum(counts.values()),
+        reasons=tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0]))),
         refused=tuple(rows.order_by(*BY_PLACE)[:SHOWN]),
     )
-
-
-def suggestion_in(response: Response) -> Extraction | None:
-    """What was read in one reply of a run that suggests; None where nothing has been yet."""
-    asks = asks_of(response.run)
-    if asks is None:
-        return None
-    return response.extractions.filter(policy=asks.value).order_by("pk").last()

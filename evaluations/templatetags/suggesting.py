@@ -10,11 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
-from evaluations.models import Extraction, Response, Run
-from evaluations.models.vocabulary import SuggestionOutcome
-from evaluations.suggesting.rules.asks import Asks
+from evaluations.models import Run, SuggestionReading
+from evaluations.models.vocabulary import Asks
 from evaluations.suggesting.rules.reply_json import ReplyFault
-from evaluations.suggesting.selectors import Suggested, suggested, suggestion_in
+from evaluations.suggesting.selectors import Suggested, suggested
 from questions.rules.four_tuple import Label
 from questions.rules.rubric import Finding, RubricFault
 from questions.rules.taxonomy import TAXONOMY
@@ -57,34 +56,22 @@ def replies_of(run: Run) -> Suggested | None:
     return suggested(run)
 
 
-@register.simple_tag
-def read_in(response: Response) -> Extraction | None:
-    """What was read in one reply; None where it suggests nothing or nobody has read it yet."""
-    return suggestion_in(response)
-
-
 @register.filter
-def was_read(reading: Extraction) -> bool:
-    """Whether a suggestion was made of the reply."""
-    return reading.outcome == SuggestionOutcome.READ
-
-
-@register.filter
-def reading_words(reading: Extraction) -> str:
+def reading_words(reading: SuggestionReading) -> str:
     """What was suggested on one line, or why nothing was."""
-    if reading.outcome != SuggestionOutcome.READ:
+    if reading.fault:
         return _fault(reading)
-    if reading.policy == Asks.RUBRIC:
-        n = len(reading.answers)
+    if reading.asks == Asks.RUBRIC:
+        n = len(reading.said)
         return ngettext("%(n)d scoring point", "%(n)d scoring points", n) % {"n": n}
     return " · ".join(label.text for label in suggested_labels(reading))
 
 
 @register.filter
-def suggested_labels(reading: Extraction) -> list[SuggestedLabel]:
+def suggested_labels(reading: SuggestionReading) -> list[SuggestedLabel]:
     """The labels that the reply names, in the order of the tuple."""
     language = get_language() or "en"
-    named = [(Label(one["label"]), one["value"]) for one in reading.answers]
+    named = [(Label(one["label"]), one["value"]) for one in reading.said]
     return [
         SuggestedLabel(label.label(language), _value(label, value))
         for label, value in named
@@ -98,11 +85,11 @@ def _value(label: Label, value: str | int) -> str:
     return in_words(label, value)
 
 
-def _fault(reading: Extraction) -> str:
-    params = dict(reading.answers[0]) if reading.answers else {}
+def _fault(reading: SuggestionReading) -> str:
+    params = dict(reading.fault_values)
     if "label" in params:
         params["label"] = Label(params["label"]).label(get_language() or "en")
-    if reading.method in set(RubricFault):
-        return rubric_fault_in_words(Finding(RubricFault(reading.method), params))
-    words = FAULTS.get(reading.method)
+    if reading.fault in set(RubricFault):
+        return rubric_fault_in_words(Finding(RubricFault(reading.fault), params))
+    words = FAULTS.get(reading.fault)
     return str(words) % params if words else _("The reply could not be read.")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evaluations.models import Endpoint, Response, Run
-from evaluations.models.vocabulary import JobStatus, RunStatus
-from evaluations.suggesting.rules.asks import Asks
+from evaluations.models.vocabulary import Asks, JobStatus, RunStatus
 from evaluations.suggesting.services.suggested import keep_suggested
 from evaluations.suggesting.services.suggesting import Wanted, start_suggesting
 from gradeapp.accounts.models import User

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evaluations.models import Endpoint, Extraction, Response, Run
-from evaluations.models.vocabulary import SuggestionOutcome
+from evaluations.models import Endpoint, Response, Run, SuggestionReading
 from evaluations.runs.services.runs import MOST_REPEATS, ZERO_SHOT
 from questions.models import Dataset
 
@@ -119,19 +119,19 @@ def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict
     return attrs
 
 
-class SuggestionSerializer(serializers.ModelSerializer[Extraction]):
+class SuggestionSerializer(serializers.Serializer[SuggestionReading]):
     """What was read in the reply of a model that suggests, or the reason why nothing was."""
 
-    reason = serializers.SerializerMethodField()
-    said = serializers.JSONField(source="answers")
+    outcome = serializers.ChoiceField(choices=["read", "unreadable"])
+    reason = serializers.CharField()
+    said = serializers.JSONField()
 
-    class Meta:
-        model = Extraction
-        fields = ["outcome", "reason", "said"]
-
-    def get_reason(self, reading: Extraction) -> str:
-        """Why nothing was taken; empty where something was."""
-        return "" if reading.outcome == SuggestionOutcome.READ else reading.method
+    def to_representation(self, reading: SuggestionReading) -> dict[str, Any]:
+        """Return the outcome with what was said, or with what the reason names."""
+        if not reading.fault:
+            return {"outcome": "read", "reason": "", "said": reading.said}
+        named = [reading.fault_values] if reading.fault_values else []
+        return {"outcome": "unreadable", "reason": reading.fault, "said": named}
 
 
 class ResponseSerializer(serializers.ModelSerializer[Response]):
@@ -152,7 +152,7 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
     judge_total = serializers.DecimalField(max_digits=7, decimal_places=3, allow_null=True)
     prompt_tokens = serializers.IntegerField(source="attempt.prompt_tokens", default=None)
     completion_tokens = serializers.IntegerField(source="attempt.completion_tokens", default=None)
-    suggestions = SuggestionSerializer(many=True, default=list)
+    suggestions = serializers.SerializerMethodField()
 
     class Meta:
         model = Response
@@ -176,3 +176,9 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
             "suggestions",
             "created_at",
         ]
+
+    @extend_schema_field(SuggestionSerializer(many=True))
+    def get_suggestions(self, response: Response) -> list[dict[str, Any]]:
+        """Return what was read in a reply that suggests; empty for an answer."""
+        reading = getattr(response, "suggestion", None)
+        return [] if reading is None else [SuggestionSerializer(reading).data]

@@ -57,7 +57,7 @@ def response_list() -> QuerySet[Response]:
     """Return responses with what a list shows: the strict score and the newest judgement."""
     judged = Judgement.objects.filter(response=OuterRef("pk")).order_by("-id")
     return Response.objects.select_related(
-        "question__task__dataset", "revision", "attempt", "run__language_model"
+        "question__task__dataset", "revision", "attempt", "run__language_model", "suggestion"
     ).annotate(
         outcome=F("strict_score__outcome"),
         points=F("strict_score__points"),

@@ -1,37 +1,31 @@
 """Replies of models that suggest, made into suggestions: once each, and never into more.
 
-What was read in a reply, or why it was not, is kept beside it as its extraction:
-``answers`` holds the labels or scoring points, or what the reason names. That row
-and the suggestion are written together, so a second pass makes nothing twice.
+What was read in a reply, or why it was not, is stored as a ``SuggestionReading`` in the
+transaction that adds the suggestions, so a second pass adds nothing twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
 
-from evaluations.models import Extraction, Response, Run
-from evaluations.models.vocabulary import SuggestionOutcome
-from evaluations.suggesting.rules.asks import Asks
+from evaluations.models import Response, Run, SuggestionReading
+from evaluations.models.vocabulary import Asks
 from evaluations.suggesting.rules.label_reply import (
     LABEL_READER_VERSION,
-    LabelReading,
     read_label_reply,
 )
 from evaluations.suggesting.rules.reply_json import ReplyFault
 from evaluations.suggesting.rules.rubric_reply import (
     RUBRIC_READER_VERSION,
-    RubricReading,
     read_rubric_reply,
 )
 from evaluations.suggesting.selectors import asks_of, unread
 from gradeapp.common.refusals import BadInput
 from questions.models import Rubric
 from questions.rules.four_tuple import Label
-from questions.rules.rubric import RubricLines
 from questions.rules.rubric_files import plain
 from questions.services.rubrics import MODEL, draft_rubric
 from questions.services.suggestions import Suggestion, keep_suggestions
@@ -39,41 +33,40 @@ from questions.services.taxonomy import ensure_taxonomy
 
 BATCH = 200
 LONGEST_SOURCE = Rubric._meta.get_field("source").max_length
-JSON = "json"
-VERSIONS = {Asks.LABELS: LABEL_READER_VERSION, Asks.RUBRIC: RUBRIC_READER_VERSION}
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What stands in a reply, as its extraction keeps it; ``fault`` "" where it was taken."""
-
-    answers: list[dict[str, Any]]
-    span: tuple[int, int] | None = None
-    fault: str = ""
 
 
 def keep_suggested(run: Run, responses: Iterable[Response] | None = None) -> int:
     """Read the replies of *run* that are not read yet (of *responses*, or all), in batches.
 
-    The suggestions are those of the run's language model, kept in the name of
-    whoever started it. How many replies were read, for good or ill.
+    The suggestions are those of the run's language model, stored in the name of
+    whoever started it. Return how many replies were read, with or without a result.
+    Raises IntegrityError where another worker was faster: nothing of that batch is stored.
     """
-    asks = asks_of(run)
-    assert asks is not None  # only runs that suggest come here
-    keep = _keep_labels if asks is Asks.LABELS else _keep_rubrics
+    store = _store_labels if asks_of(run) is Asks.LABELS else _store_rubrics
     among = None if responses is None else [response.pk for response in responses]
-    keys = list(unread(run, asks, among).values_list("pk", flat=True))
+    keys = list(unread(run, among).values_list("pk", flat=True))
     for at in range(0, len(keys), BATCH):
         with transaction.atomic():
-            keep(run, list(unread(run, asks, keys[at : at + BATCH])))
+            store(run, list(unread(run, keys[at : at + BATCH])))
     return len(keys)
 
 
-def _keep_labels(run: Run, batch: Sequence[Response]) -> None:
-    """One audit row a batch; knowledge is named by its key from here on."""
+def _store_labels(run: Run, batch: Sequence[Response]) -> None:
+    """Store the labels that a batch of replies suggests, with one audit row."""
     places = ensure_taxonomy()
     readings = [(one, read_label_reply(one.text, finish_reason=one.finish_reason)) for one in batch]
-    _store(Asks.LABELS, [(response, _of_labels(reading)) for response, reading in readings])
+    SuggestionReading.objects.bulk_create(
+        SuggestionReading(
+            response=response,
+            asks=Asks.LABELS,
+            reader_version=LABEL_READER_VERSION,
+            said=[{"label": label, "value": value} for label, value in reading.labels.items()],
+            fault=reading.fault,
+            fault_values=dict(reading.params),
+            **_between(reading.span),
+        )
+        for response, reading in readings
+    )
     suggestions = [
         Suggestion(
             response.question_id,
@@ -90,62 +83,37 @@ def _keep_labels(run: Run, batch: Sequence[Response]) -> None:
     keep_suggestions(suggestions, acting_user=run.created_by)
 
 
-def _keep_rubrics(run: Run, batch: Sequence[Response]) -> None:
-    found = []
+def _store_rubrics(run: Run, batch: Sequence[Response]) -> None:
+    """Store the rubric drafts that a batch of replies proposes."""
+    assert run.created_by is not None  # a person starts every run that suggests
+    source = f"{MODEL}{run.language_model.name}"[:LONGEST_SOURCE]
+    rows = []
     for response in batch:
         marks = response.revision.decimal_sub_marks
         reading = read_rubric_reply(response.text, marks, finish_reason=response.finish_reason)
-        read = _of_rubric(reading)
-        if reading.rubric is not None and not _drafted(run, response, reading.rubric):
-            read = _Read([], reading.span, ReplyFault.QUESTION_CHANGED)
-        found.append((response, read))
-    _store(Asks.RUBRIC, found)
-
-
-def _drafted(run: Run, response: Response, rubric: RubricLines) -> bool:
-    """Whether *rubric* was kept as a draft; not where the item has other marks by now."""
-    assert run.created_by is not None
-    source = f"{MODEL}{run.language_model.name}"[:LONGEST_SOURCE]
-    try:
-        draft_rubric(response.question, rubric, acting_user=run.created_by, source=source)
-    except BadInput:
-        return False
-    return True
-
-
-def _of_labels(reading: LabelReading) -> _Read:
-    if reading.fault:
-        return _Read(_named(reading.params), reading.span, reading.fault)
-    answers = [{"label": label.value, "value": value} for label, value in reading.labels.items()]
-    return _Read(answers, reading.span)
-
-
-def _named(params: Mapping[str, str | int]) -> list[dict[str, Any]]:
-    return [dict(params)] if params else []
-
-
-def _of_rubric(reading: RubricReading) -> _Read:
-    if reading.rubric is None:
-        return _Read(_named(reading.params), reading.span, reading.fault)
-    answers = [
-        {"sub": point.sub, "text": point.text, "points": plain(point.points)}
-        for point in reading.rubric.points
-    ]
-    return _Read(answers, reading.span)
-
-
-def _store(asks: Asks, found: Iterable[tuple[Response, _Read]]) -> None:
-    """Raises IntegrityError where another worker was faster: then nothing of the batch is kept."""
-    Extraction.objects.bulk_create(
-        Extraction(
+        row = SuggestionReading(
             response=response,
-            policy=asks.value,
-            reader_version=VERSIONS[asks],
-            answers=read.answers,
-            spans=[list(read.span)] if read.span else [],
-            outcome=(SuggestionOutcome.UNREADABLE if read.fault else SuggestionOutcome.READ).value,
-            method=read.fault or JSON,
-            confidence=0.0 if read.fault else 1.0,
+            asks=Asks.RUBRIC,
+            reader_version=RUBRIC_READER_VERSION,
+            fault=reading.fault,
+            fault_values=dict(reading.params),
+            **_between(reading.span),
         )
-        for response, read in found
-    )
+        if reading.rubric is not None:
+            try:
+                draft_rubric(
+                    response.question, reading.rubric, acting_user=run.created_by, source=source
+                )
+            except BadInput:  # the item has other full marks by now
+                row.fault = ReplyFault.QUESTION_CHANGED
+            else:
+                row.said = [
+                    {"sub": point.sub, "text": point.text, "points": plain(point.points)}
+                    for point in reading.rubric.points
+                ]
+        rows.append(row)
+    SuggestionReading.objects.bulk_create(rows)
+
+
+def _between(span: tuple[int, int] | None) -> dict[str, Any]:
+    return {"start": span[0], "end": span[1]} if span else {}

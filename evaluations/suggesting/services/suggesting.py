@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Endpoint, Run
-from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.models.vocabulary import Asks, RunPurpose, RunStatus
 from evaluations.runs.kinds import Messages
 from evaluations.runs.rules.prompting.run_settings import RunSettings
 from evaluations.runs.services.calls import subject_name
@@ -31,7 +31,6 @@ from evaluations.runs.services.run_starts import (
     planned_once,
     record_start,
 )
-from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.rules.label_prompt import (
     LABEL_PROMPT_VERSION,
     label_instructions,

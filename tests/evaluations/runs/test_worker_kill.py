@@ -16,18 +16,18 @@ from evaluations.llm.scripted import ScriptedServer
 from evaluations.models import (
     Attempt,
     Endpoint,
-    Extraction,
     Job,
     ModelReading,
     ObjectiveScore,
     Response,
     Run,
+    SuggestionReading,
 )
+from evaluations.models.vocabulary import Asks
 from evaluations.reading.services.model_reading import WantedReading, start_reading
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
-from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.services.suggesting import Wanted, start_suggesting
 from gradeapp.accounts.models import User
 from questions.models import LabelOpinion, Question
@@ -161,7 +161,7 @@ def test_a_killed_worker_suggests_nothing_twice(
     run.refresh_from_db()
     assert run.status == "finished"
     assert Response.objects.filter(run=run).count() == 30
-    assert Extraction.objects.filter(response__run=run, outcome="read").count() == 30
+    assert SuggestionReading.objects.filter(response__run=run, fault="").count() == 30
     suggestions = LabelOpinion.objects.filter(model_name="scripted-demo")
     assert suggestions.count() == suggestions.values("question").distinct().count() == 30
 

@@ -12,11 +12,19 @@ import pytest
 
 from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
-from evaluations.models import Attempt, Endpoint, Extraction, Job, ObjectiveScore, Response, Run
+from evaluations.models import (
+    Attempt,
+    Endpoint,
+    Job,
+    ObjectiveScore,
+    Response,
+    Run,
+    SuggestionReading,
+)
+from evaluations.models.vocabulary import Asks
 from evaluations.runs.services import outcomes
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.suggesting.rules.asks import Asks
 from evaluations.suggesting.selectors import suggested
 from evaluations.suggesting.services.suggested import keep_suggested
 from evaluations.suggesting.services.suggesting import (
@@ -101,11 +109,10 @@ def work(run: Run) -> Run:
     return run
 
 
-def read(run: Run) -> dict[str, tuple[str, str]]:
-    """Outcome and reason by the question's stem."""
-    rows = Extraction.objects.filter(response__run=run)
-    columns = ("response__revision__stem", "outcome", "method")
-    return {stem: (outcome, method) for stem, outcome, method in rows.values_list(*columns)}
+def faults(run: Run) -> dict[str, str]:
+    """Return the fault of each reply by the question's stem, empty where it was taken."""
+    rows = SuggestionReading.objects.filter(response__run=run)
+    return dict(rows.values_list("response__revision__stem", "fault"))
 
 
 def test_labels_through_readable_unreadable_and_failing_replies(
@@ -126,13 +133,13 @@ def test_labels_through_readable_unreadable_and_failing_replies(
     assert (run.status, run.purpose) == ("finished", "suggest")
     assert Counter(run.jobs.values_list("status", flat=True)) == {"done": 6}
     assert server.ledger.billed == 6, "an error is not billed, an unreadable reply not asked again"
-    assert read(run) == {
-        "Question Q0?": ("read", "json"),
-        "Question Q1?": ("read", "json"),
-        "Question Q2?": ("unreadable", "no_json"),
-        "Question Q3?": ("unreadable", "unknown_value"),
-        "Question Q4?": ("read", "json"),
-        "Question Q5?": ("read", "json"),
+    assert faults(run) == {
+        "Question Q0?": "",
+        "Question Q1?": "",
+        "Question Q2?": "no_json",
+        "Question Q3?": "unknown_value",
+        "Question Q4?": "",
+        "Question Q5?": "",
     }
     made = LabelOpinion.objects.order_by("question")
     assert [one.question_id for one in made] == [questions[n].pk for n in (0, 1, 4, 5)]
@@ -148,7 +155,7 @@ def test_labels_through_readable_unreadable_and_failing_replies(
     assert (found.kept, found.unreadable) == (4, 2)
     assert found.reasons == (("no_json", 1), ("unknown_value", 1))
     refused = found.refused[1]
-    assert refused.answers == [{"label": "knowledge", "value": "phlogiston"}]
+    assert refused.fault_values == {"label": "knowledge", "value": "phlogiston"}
     assert "phlogiston" in refused.response.text, "the reply is kept whole"
 
 
@@ -177,12 +184,12 @@ def test_a_second_pass_makes_nothing_twice(
     run = work(start_suggesting(wanted(endpoint), acting_user=admin))
     assert keep_suggested(run) == 0
     # As a worker leaves it that was killed between the answers and what is made of them:
-    Extraction.objects.all().delete()
+    SuggestionReading.objects.all().delete()
     LabelOpinion.objects.all().delete()
     Run.objects.update(status="running")
     look_for_work()
     assert LabelOpinion.objects.count() == 1
-    assert Extraction.objects.count() == 2
+    assert SuggestionReading.objects.count() == 2
     assert (Response.objects.count(), server.ledger.billed) == (2, 2)
 
 
@@ -201,9 +208,9 @@ def test_a_rubric_draft_waits_for_a_person(
         assert (one.accepted, one.source, one.created_by) == (False, "model:scripted-demo", admin)
     assert [p.points for p in made[first.pk].points.all()] == [4, 6]
     assert [p.points for p in made[second.pk].points.all()] == [3, 6], "left to a person"
-    refused = Extraction.objects.get(response__question=third)
-    assert (refused.outcome, refused.method) == ("unreadable", "point_out_of_range")
-    assert refused.answers == [{"point": 1, "points": "-4", "most": "300"}]
+    refused = SuggestionReading.objects.get(response__question=third)
+    assert refused.fault == "point_out_of_range"
+    assert refused.fault_values == {"point": 1, "points": "-4", "most": "300"}
     assert keep_suggested(run) == 0
 
 
@@ -216,7 +223,7 @@ def test_a_rubric_for_marks_that_have_changed_is_refused(
     other = make_question(question.task, marks=("10",)).current
     Question.objects.filter(pk=question.pk).update(current=other)
     work(run)
-    assert read(run) == {"Question Q0?": ("unreadable", "question_changed")}
+    assert faults(run) == {"Question Q0?": "question_changed"}
     assert not Rubric.objects.exists()
 
 
@@ -226,7 +233,7 @@ def test_a_reply_that_was_cut_off_suggests_nothing(
     items(1)
     server.endpoint.faults = says({"Q0": LABELS}, finish="length")
     run = work(start_suggesting(wanted(endpoint), acting_user=admin))
-    assert read(run) == {"Question Q0?": ("unreadable", "truncated")}
+    assert faults(run) == {"Question Q0?": "truncated"}
     assert not LabelOpinion.objects.exists()
 
 

@@ -17,11 +17,11 @@ from evaluations.marking.rounds.selectors.round_choice import (
     markable_runs,
 )
 from evaluations.models import Endpoint, Run
+from evaluations.models.vocabulary import Asks
 from evaluations.reading.services.rescoring import rescore
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.scored_answers import scored_answers
 from evaluations.runs.services.endpoints import save_endpoint
-from evaluations.suggesting.rules.asks import Asks
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput
@@ -224,7 +224,7 @@ def test_suggestions_are_no_answers(
 ) -> None:
     run = answered(endpoint, admin, ["A", "B", LABELS, LABELS, LABELS])
     run.jobs.filter(question=essays[0]).update(status="failed")
-    run.responses.get(question=essays[0]).extractions.all().delete()
+    run.responses.get(question=essays[0]).suggestion.delete()
     run.responses.get(question=essays[0]).delete()
     assert choices().dataset == "", "no report knows of it"
     assert scored_answers(ReportParams("exam")) == []
