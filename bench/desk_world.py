@@ -13,9 +13,9 @@ from django.conf import settings
 
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import FinalMark, LanguageModel, Mark, Response, Run, Slot
 from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.schemes import Scheme
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
 from questions.models import Dataset, Question

@@ -13,8 +13,6 @@ from django.db import connection, transaction
 from bench.bank_world import source
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
-from evaluations.marking.rules.arbitration import Rule
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
@@ -26,6 +24,7 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import AnswerRole, RunPurpose, RunStatus, SlotKind
+from evaluations.schemes import FinalRule, Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
@@ -44,8 +43,8 @@ FIRST, SECOND, THIRD, LEAD = (
 )
 # Of ten responses in a row: which marks each has, which slot waits, and by which rule it is final.
 COURSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    *[((FIRST, SECOND), "", Rule.MEAN_OF_TWO.value)] * 4,
-    ((FIRST, SECOND, THIRD), "", Rule.CLOSEST_1_3.value),
+    *[((FIRST, SECOND), "", FinalRule.MEAN_OF_TWO.value)] * 4,
+    ((FIRST, SECOND, THIRD), "", FinalRule.CLOSEST_1_3.value),
     ((FIRST,), "", ""),
     ((FIRST, SECOND), THIRD, ""),
     ((FIRST, SECOND, THIRD), LEAD, ""),

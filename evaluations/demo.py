@@ -12,11 +12,11 @@ from evaluations.imports.services.answer_imports import import_answers
 from evaluations.judging.services import ensure_judge
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import Endpoint, MarkingRound, Run
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.services.gold_check import check_golds
 from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.schemes import Scheme
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PURE = ["questions/rules", "questions/importers", "evaluations/statistics", "evaluations/llm"]
+PURE += ["evaluations/schemes"]
 PURE += sorted(
     str(package.relative_to(ROOT)).removesuffix(".py")
     for package in (ROOT / "evaluations").rglob("rules*")

@@ -26,12 +26,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import (
     BlindAnswer,
     CapabilityJudgement,
     CapabilityReview,
     FinalMark,
+    FinalMarkSource,
     Judge,
     Judgement,
     LanguageModel,
@@ -42,6 +42,7 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import Flag, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import NOW, RUBRIC, answers_of, give, held_slot, small_round
@@ -117,6 +118,7 @@ class World:
 
     def _forget(self, answer: BlindAnswer) -> None:
         BlindAnswer.objects.filter(pk=answer.pk).update(final=None)
+        FinalMarkSource.objects.filter(final__answer=answer).delete()
         FinalMark.objects.filter(answer=answer).delete()
         for mark in Mark.objects.filter(slot__answer=answer, teacher=self.other):
             mark.points.all().delete()

@@ -10,9 +10,9 @@ from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.monitoring.selectors.sending_back import Reach
 from evaluations.marking.monitoring.services.marking_again import mark_again
 from evaluations.marking.monitoring.services.sending_back import send_back
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (

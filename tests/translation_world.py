@@ -11,7 +11,6 @@ from django.urls import reverse
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import (
     Attempt,
     BlindAnswer,
@@ -40,6 +39,7 @@ from evaluations.reading.services.pattern_searches import start_search
 from evaluations.reading.services.rescoring_jobs import start_rescoring
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.runs import start_run
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Dataset, LabelOpinion, Question, Task

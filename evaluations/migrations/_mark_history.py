@@ -13,6 +13,9 @@ TABLES = {
         " ON mark.slot_id = slot.id WHERE mark.id = OLD.mark_id)"
     ),
     "evaluations_finalmark": "OLD.answer_id",
+    "evaluations_finalmarksource": (
+        "(SELECT answer_id FROM evaluations_finalmark WHERE id = OLD.final_id)"
+    ),
 }
 INTO = (
     'INSERT INTO evaluations_markchange ("table", "row", answer, action, before, changed_at, actor)'
@@ -24,7 +27,7 @@ def install(apps, schema_editor):
     remove(apps, schema_editor)
     connection = schema_editor.connection
     make = _on_postgresql if connection.vendor == "postgresql" else _on_sqlite
-    for table, answer in TABLES.items():
+    for table, answer in _there(connection):
         for statement in make(connection, table, answer):
             schema_editor.execute(statement, params=None)
 
@@ -32,12 +35,18 @@ def install(apps, schema_editor):
 def remove(apps, schema_editor):
     """Take the triggers off; what they wrote stays."""
     postgresql = schema_editor.connection.vendor == "postgresql"
-    for table in TABLES:
+    for table, _answer in _there(schema_editor.connection):
         where = f" ON {table}" if postgresql else ""
         for action in ("update", "delete"):
             schema_editor.execute(f"DROP TRIGGER IF EXISTS {table}_{action}_kept{where}", None)
         if postgresql:
             schema_editor.execute(f"DROP FUNCTION IF EXISTS {table}_kept()", None)
+
+
+def _there(connection):
+    """The tables that exist: an earlier migration knows fewer."""
+    names = set(connection.introspection.table_names())
+    return [(table, answer) for table, answer in TABLES.items() if table in names]
 
 
 def _on_postgresql(connection, table, answer):

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class MarkChange(models.Model):
-    """One UPDATE or DELETE of a mark, the mark of a point or a final mark: what stood before.
+    """One UPDATE or DELETE of a mark, a point, a final mark or its sources: what stood before.
 
     Written by a trigger, so that no way round the services escapes it:
     ``QuerySet.update``, ``bulk_update`` and raw SQL are kept too. ``before`` is

@@ -10,7 +10,8 @@ from django.db import models
 
 from evaluations.models.responses import Response
 from evaluations.models.rounds import MarkingRound
-from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, ArbitrationReason, SlotKind
+from evaluations.schemes import FinalRule
 from questions.models import Question, QuestionRevision, Rubric, ScoringPoint
 
 
@@ -59,6 +60,9 @@ class BlindAnswer(models.Model):
                 condition=models.Q(role=AnswerRole.REPEAT.value, repeat_of__isnull=False)
                 | (~models.Q(role=AnswerRole.REPEAT.value) & models.Q(repeat_of=None)),
                 name="a_repeat_names_its_first",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(role__in=list(AnswerRole)), name="answer_role_known"
             ),
         ]
         # All that is counted of a round's responses stands in it: no row is read for that.
@@ -113,6 +117,9 @@ class Slot(models.Model):
             models.CheckConstraint(
                 condition=models.Q(marked=False) | models.Q(holder__isnull=False),
                 name="a_mark_has_a_marker",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=list(SlotKind)), name="slot_kind_known"
             ),
         ]
         indexes = [
@@ -176,6 +183,9 @@ class Mark(models.Model):
             models.CheckConstraint(
                 condition=models.Q(total__gte=Decimal(0)) & models.Q(total__lte=models.F("full")),
                 name="mark_within_full_marks",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(reason__in=["", *ArbitrationReason]), name="mark_reason_known"
             ),
         ]
         indexes = [models.Index(fields=["teacher", "-id"], name="mark_by_teacher")]
@@ -248,7 +258,7 @@ class FinalMarkQuerySet(models.QuerySet["FinalMark"]):
 
 
 class FinalMark(models.Model):
-    """What counts for a response in a round, with the rule that made it.
+    """What counts for a response in a round, the rule that made it and the marks it was made from.
 
     Exact: a mean of half points may end in .25 or .75; rounded only when shown.
     A correction is a new row with a higher ``number``.
@@ -258,8 +268,8 @@ class FinalMark(models.Model):
     number = models.PositiveIntegerField(default=1)
     value = models.DecimalField(max_digits=8, decimal_places=4)
     full = models.DecimalField(max_digits=6, decimal_places=2)
-    rule = models.CharField(max_length=40)
-    marks = models.JSONField(default=list, help_text="ids of the marks it was made from")
+    rule = models.CharField(max_length=40, choices=FinalRule.choices())
+    marks = models.ManyToManyField(Mark, through="FinalMarkSource", related_name="finals")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = FinalMarkQuerySet.as_manager()
@@ -272,10 +282,33 @@ class FinalMark(models.Model):
                 condition=models.Q(value__gte=Decimal(0)) & models.Q(value__lte=models.F("full")),
                 name="final_within_full_marks",
             ),
+            models.CheckConstraint(
+                condition=models.Q(rule__in=list(FinalRule)), name="final_rule_known"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.answer}: {self.value} ({self.rule})"
+
+
+class FinalMarkSource(models.Model):
+    """One of the one to three marks that a final mark was made from; ``place`` is their order."""
+
+    final = models.ForeignKey(FinalMark, on_delete=models.PROTECT, related_name="sources")
+    mark = models.ForeignKey(Mark, on_delete=models.PROTECT, related_name="+")
+    place = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["final", "mark"], name="final_names_a_mark_once"),
+            models.UniqueConstraint(fields=["final", "place"], name="one_source_per_place"),
+            models.CheckConstraint(
+                condition=models.Q(place__gte=1, place__lte=3), name="at_most_three_sources"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.final} from {self.mark}"
 
 
 class SeedAnswer(models.Model):

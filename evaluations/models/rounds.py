@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from evaluations.models.vocabulary import RoundStatus
+from evaluations.schemes import Scheme
 from questions.models import Dataset
 
 
@@ -27,7 +28,7 @@ class MarkingRound(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=100)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="rounds")
-    scheme = models.CharField(max_length=6)
+    scheme = models.CharField(max_length=6, choices=Scheme.choices())
     tolerance_points = models.DecimalField(max_digits=5, decimal_places=2, default=Decimal(1))
     tolerance_share = models.DecimalField(max_digits=4, decimal_places=3, default=Decimal("0.1"))
     task_tolerances = models.JSONField(default=dict)
@@ -58,6 +59,14 @@ class MarkingRound(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=list(RoundStatus)), name="round_status_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(scheme__in=list(Scheme)), name="round_scheme_known"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -16,8 +16,8 @@ from django.utils.translation import pgettext
 
 from evaluations.facts.params import ReportParams, round_names
 from evaluations.facts.words import marker_name, reason_words, short_subject, subject_name
-from evaluations.marking.rules.arbitration import Rule
 from evaluations.reports.rules.page_tables import Gap
+from evaluations.schemes import FinalRule
 from evaluations.statistics.coverage import Coverage, Shortfalls
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import outcome_of
@@ -81,7 +81,7 @@ def outcome_name(outcome: str) -> str:
 @register.filter
 def rule_name(rule: str) -> str:
     """The rule that made a final mark."""
-    return label(Rule, rule)
+    return label(FinalRule, rule)
 
 
 @register.filter

@@ -7,9 +7,9 @@ from decimal import Decimal
 from django import template
 from django.utils.translation import get_language, gettext
 
+from evaluations import schemes
 from evaluations.marking.monitoring.selectors.sending_back import Reach
 from evaluations.marking.rounds.selectors.rounds import AnswerState
-from evaluations.marking.rules import arbitration, scheme
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.marking.sheets.services.sheet_reading import RowState
 from evaluations.models import vocabulary
@@ -23,8 +23,8 @@ LISTS: dict[str, type[Named]] = {
     "Reason": vocabulary.ArbitrationReason,
     "RoundStatus": vocabulary.RoundStatus,
     "SlotKind": vocabulary.SlotKind,
-    "Rule": arbitration.Rule,
-    "Scheme": scheme.Scheme,
+    "Rule": schemes.FinalRule,
+    "Scheme": schemes.Scheme,
     "AnswerState": AnswerState,
     "RowState": RowState,
     "Reach": Reach,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from evaluations.models import FinalMark, Mark, MarkingRound
+from evaluations.models import FinalMark, MarkingRound
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.evaluations.marking_world import answers_of, give, small_round
@@ -102,7 +102,7 @@ def test_the_lead_settles_from_the_comment(site: Site, made: MarkingRound, lead:
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Nothing waits for you").wait_for()
     final = FinalMark.objects.get()
-    decided = Mark.objects.get(pk=final.marks[0])
+    decided = final.marks.get()
     assert (decided.reason, decided.comment.split()) == (
         "generous_reading",
         ["one", "two"],

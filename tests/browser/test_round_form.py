@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import FinalMark, Slot
 from evaluations.models.vocabulary import SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.browser.conftest import Site

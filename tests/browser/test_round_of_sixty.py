@@ -17,10 +17,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluations.imports.services.answer_imports import import_answers
-from evaluations.marking.rules.arbitration import Rule
-from evaluations.marking.rules.scheme import DEFAULT_SCHEME, Scheme
 from evaluations.models import MarkingRound, Response, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.schemes import DEFAULT_SCHEME, FinalRule, Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Task
@@ -43,8 +42,8 @@ TOLERANCE = {
 }
 ANY = "any"
 
-SINGLE, TWO, MIDWAY = Rule.SINGLE, Rule.MEAN_OF_TWO, Rule.THIRD_MIDWAY
-ONE_THREE, TWO_THREE, LEAD = Rule.CLOSEST_1_3, Rule.CLOSEST_2_3, Rule.ARBITRATION
+SINGLE, TWO, MIDWAY = FinalRule.SINGLE, FinalRule.MEAN_OF_TWO, FinalRule.THIRD_MIDWAY
+ONE_THREE, TWO_THREE, LEAD = FinalRule.CLOSEST_1_3, FinalRule.CLOSEST_2_3, FinalRule.ARBITRATION
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Line:
 
     marks: str
     final: str
-    rule: Rule
+    rule: FinalRule
     lead: str = ""
 
     def mark(self, kind: str) -> str:

@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType, Subject
 from tests.browser.conftest import Site

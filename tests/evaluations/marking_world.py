@@ -12,9 +12,9 @@ from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Response, Run, Slot
 from evaluations.models.vocabulary import SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType, Subject

@@ -12,11 +12,11 @@ from django.utils import timezone
 from evaluations.imports.rules.answer_records import Marks
 from evaluations.imports.services.published_answers import StoredAnswers, StoredRow
 from evaluations.marking.rules.arbitration import Settled, next_step
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.tolerance import tolerance
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
+    FinalMarkSource,
     Mark,
     MarkingRound,
     RoundTeacher,
@@ -24,6 +24,7 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import RoundStatus, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.services import ensure_user
 from questions.importers.records import Problem
@@ -139,6 +140,11 @@ def _store(round_: MarkingRound, rows: Sequence[StoredRow]) -> int:
     finals = FinalMark.objects.bulk_create(
         _final(answer, by_answer[answer.pk]) for answer in answers
     )
+    FinalMarkSource.objects.bulk_create(
+        FinalMarkSource(final=final, mark=mark, place=place)
+        for answer, final in zip(answers, finals, strict=True)
+        for place, mark in enumerate(by_answer[answer.pk], start=1)
+    )
     for answer, final in zip(answers, finals, strict=True):
         answer.final = final
     BlindAnswer.objects.bulk_update(answers, ["final"], batch_size=200)
@@ -195,5 +201,4 @@ def _final(answer: BlindAnswer, marks: Sequence[Mark]) -> FinalMark:
         value=settled.value,
         full=answer.full_marks,
         rule=settled.rule,
-        marks=[mark.pk for mark in marks],
     )

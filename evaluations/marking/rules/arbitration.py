@@ -11,29 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.tolerance import points_within, within
-from gradeapp.common.named import Named
-
-
-class Rule(Named):
-    """The rule that produced a final mark; stored, shown and exported beside it."""
-
-    SINGLE = "single mark", "Single mark", "单评分"
-    MEAN_OF_TWO = "mean of two", "Mean of two", "一评、二评均值"
-    CLOSEST_1_3 = (
-        "mean of closest pair (1 and 3)",
-        "Mean of closest pair (1 and 3)",
-        "最接近两评均值（一评与三评）",
-    )
-    CLOSEST_2_3 = (
-        "mean of closest pair (2 and 3)",
-        "Mean of closest pair (2 and 3)",
-        "最接近两评均值（二评与三评）",
-    )
-    THIRD_MIDWAY = "third mark midway", "Third mark midway", "三评居中"
-    ARBITRATION = "arbitration", "Arbitration", "仲裁"
-    REFERENCE = "reference mark", "Reference mark", "种子卷标准分"
+from evaluations.schemes import FinalRule, Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +32,7 @@ class Settled:
     """The final mark, exact (a mean of half points may end in .25 or .75), and its rule."""
 
     value: Decimal
-    rule: Rule
+    rule: FinalRule
 
 
 Decision = NeedsMark | NeedsArbitration | Settled
@@ -81,13 +60,13 @@ def next_step(
     Raises ValueError for more marks than the scheme has.
     """
     if arbitration is not None:
-        return Settled(arbitration, Rule.ARBITRATION)
+        return Settled(arbitration, FinalRule.ARBITRATION)
     if len(marks) > scheme.most_marks:
         raise ValueError(f"scheme {scheme} has {scheme.most_marks} marks, not {len(marks)}")
     if len(marks) < scheme.planned_marks:
         return NeedsMark(len(marks) + 1)
     if scheme is Scheme.SINGLE:
-        return Settled(marks[0], Rule.SINGLE)
+        return Settled(marks[0], FinalRule.SINGLE)
 
     def passes(one: int, other: int) -> bool:
         if not within(marks[one], marks[other], tolerance):
@@ -97,7 +76,7 @@ def next_step(
         return points_within(points[one], points[other], point_tolerance)
 
     if scheme is Scheme.MEAN or passes(0, 1):
-        return Settled((marks[0] + marks[1]) / 2, Rule.MEAN_OF_TWO)
+        return Settled((marks[0] + marks[1]) / 2, FinalRule.MEAN_OF_TWO)
     if scheme is Scheme.TWO_AND_LEAD:
         return NeedsArbitration()
     if len(marks) < 3:
@@ -116,12 +95,15 @@ def _with_third(marks: Sequence[Decimal], passes: Passes) -> Decision:
     first, second, third = marks
     pairs = [
         (abs(one - third), (one + third) / 2, rule)
-        for place, one, rule in ((0, first, Rule.CLOSEST_1_3), (1, second, Rule.CLOSEST_2_3))
+        for place, one, rule in (
+            (0, first, FinalRule.CLOSEST_1_3),
+            (1, second, FinalRule.CLOSEST_2_3),
+        )
         if passes(place, 2)
     ]
     if not pairs:
         return NeedsArbitration()
     if len(pairs) == 2 and first + second == 2 * third and first != second:
-        return Settled(third, Rule.THIRD_MIDWAY)
+        return Settled(third, FinalRule.THIRD_MIDWAY)
     _distance, value, rule = min(pairs, key=lambda pair: pair[0])
     return Settled(value, rule)

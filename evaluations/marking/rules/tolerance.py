@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from evaluations.marking.rules.scheme import DEFAULT_TOLERANCE_POINTS, DEFAULT_TOLERANCE_SHARE
+from evaluations.schemes import DEFAULT_TOLERANCE_POINTS, DEFAULT_TOLERANCE_SHARE
 from questions.rules.rubric import RubricLines
 
 

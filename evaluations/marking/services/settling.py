@@ -14,14 +14,13 @@ from django.db.models import QuerySet, prefetch_related_objects
 from evaluations.marking.rules.arbitration import (
     NeedsArbitration,
     NeedsMark,
-    Rule,
     Settled,
     next_step,
 )
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.tolerance import compared
-from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
+from evaluations.models import BlindAnswer, FinalMark, FinalMarkSource, Mark, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
+from evaluations.schemes import FinalRule, Scheme
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.prepared import prepared, prepared_insert, prepared_update
@@ -30,14 +29,14 @@ from questions.selectors.rubrics import frozen
 _insert = prepared_insert(FinalMark)
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
 # Which marks a final mark was made from, by the rule that made it.
-MADE_FROM: Mapping[Rule, tuple[SlotKind, ...]] = {
-    Rule.SINGLE: (SlotKind.FIRST,),
-    Rule.MEAN_OF_TWO: (SlotKind.FIRST, SlotKind.SECOND),
-    Rule.CLOSEST_1_3: (SlotKind.FIRST, SlotKind.THIRD),
-    Rule.CLOSEST_2_3: (SlotKind.SECOND, SlotKind.THIRD),
-    Rule.THIRD_MIDWAY: TEACHERS,
-    Rule.ARBITRATION: (SlotKind.ARBITRATION,),
-    Rule.REFERENCE: (),
+MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
+    FinalRule.SINGLE: (SlotKind.FIRST,),
+    FinalRule.MEAN_OF_TWO: (SlotKind.FIRST, SlotKind.SECOND),
+    FinalRule.CLOSEST_1_3: (SlotKind.FIRST, SlotKind.THIRD),
+    FinalRule.CLOSEST_2_3: (SlotKind.SECOND, SlotKind.THIRD),
+    FinalRule.THIRD_MIDWAY: TEACHERS,
+    FinalRule.ARBITRATION: (SlotKind.ARBITRATION,),
+    FinalRule.REFERENCE: (),
 }
 
 
@@ -142,9 +141,12 @@ def _write_final(
         value=settled.value,
         full=answer.full_marks,
         rule=settled.rule,
-        marks=[marks[kind].pk for kind in MADE_FROM[settled.rule]],
     )
     answer.final = _insert(final)
+    FinalMarkSource.objects.bulk_create(
+        FinalMarkSource(final=final, mark=marks[kind], place=place)
+        for place, kind in enumerate(MADE_FROM[settled.rule], start=1)
+    )
     _point_to(answer.pk, final.pk)
     record(Tag.MARK_SETTLED, final, actor=None, rule=final.rule, value=str(final.value))
     return final

@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 from evaluations.marking.rules.arbitration import (
     NeedsArbitration,
     NeedsMark,
-    Rule,
     Settled,
     next_step,
 )
-from evaluations.marking.rules.scheme import DEFAULT_SCHEME, Scheme
+from evaluations.schemes import DEFAULT_SCHEME, FinalRule, Scheme
 
 LEAD = NeedsArbitration()
 
 
 def settled(value: str, rule: str) -> Settled:
-    return Settled(Decimal(value), Rule(rule))  # type: ignore[call-arg]
+    return Settled(Decimal(value), FinalRule(rule))  # type: ignore[call-arg]
 
 
 # scheme, marks in slot order, tolerance, what comes next
@@ -87,9 +86,9 @@ def test_more_marks_than_the_scheme_has_are_refused(scheme: str, most: int) -> N
 
 
 def test_names_in_both_languages() -> None:
-    assert Rule.CLOSEST_1_3 == "mean of closest pair (1 and 3)"
-    assert Rule.CLOSEST_1_3.label("zh-hans") == "最接近两评均值（一评与三评）"
-    assert all(rule.english and rule.chinese for rule in Rule)
+    assert FinalRule.CLOSEST_1_3 == "mean of closest pair (1 and 3)"
+    assert FinalRule.CLOSEST_1_3.label("zh-hans") == "最接近两评均值（一评与三评）"
+    assert all(rule.english and rule.chinese for rule in FinalRule)
     assert DEFAULT_SCHEME == "2+1+1"
 
 

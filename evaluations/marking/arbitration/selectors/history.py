@@ -30,8 +30,9 @@ class Change:
 
 
 def changes_of(answer: BlindAnswer) -> list[Change]:
-    """Every change of the marks of *answer*, newest first; empty where all is as it was given."""
-    return [_change(row) for row in MarkChange.objects.filter(answer=answer.pk)]
+    """Every change of points in *answer*'s marks, newest first; empty where all is as given."""
+    rows = MarkChange.objects.filter(answer=answer.pk, table__in=KINDS).order_by("-id")
+    return [_change(row) for row in rows]
 
 
 def _change(row: MarkChange) -> Change:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.marking.rules.arbitration import NeedsArbitration, Settled, next_step
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.tolerance import tolerance, within
+from evaluations.schemes import Scheme
 
 PERCENTS = tuple(
     Decimal(text)

@@ -12,10 +12,9 @@ from evaluations.marking.monitoring.rules.figures import WatchedMark, against, t
 from evaluations.marking.monitoring.rules.limits import Limit, limits_of, outside
 from evaluations.marking.monitoring.rules.pace import expected_finish
 from evaluations.marking.rounds.selectors.round_counts import newest_marks
-from evaluations.marking.rules.arbitration import Rule
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound, RoundTeacher, SeedAnswer, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
+from evaluations.schemes import FinalRule, Scheme
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from gradeapp.accounts.models import User
 from gradeapp.common.casts import real
@@ -194,7 +193,7 @@ def _answers(marking_round: MarkingRound) -> dict[int, _Answer]:
     columns = ("pk", real("tolerance"), "repeat_of_id", real("final__value"), "final__rule")
     return {
         pk: _Answer(
-            tolerance, repeat_of, None if rule == Rule.SINGLE else final, references.get(pk)
+            tolerance, repeat_of, None if rule == FinalRule.SINGLE else final, references.get(pk)
         )
         for pk, tolerance, repeat_of, final, rule in BlindAnswer.objects.filter(round=marking_round)
         .order_by()

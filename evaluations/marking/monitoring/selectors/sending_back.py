@@ -12,10 +12,9 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from evaluations.marking.rounds.selectors.round_choice import newest_rubrics
 from evaluations.marking.rounds.selectors.round_counts import answers_of_round
-from evaluations.marking.rules.arbitration import Rule
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
+from evaluations.schemes import FinalRule, Scheme
 from gradeapp.accounts.models import User
 from gradeapp.common.named import Named
 from questions.models import Question, Rubric
@@ -138,7 +137,7 @@ def _since(
 
 def _needless(slot: Slot) -> bool:
     final = slot.answer.final
-    return bool(final and slot.kind == SlotKind.THIRD and final.rule == Rule.MEAN_OF_TWO)
+    return bool(final and slot.kind == SlotKind.THIRD and final.rule == FinalRule.MEAN_OF_TWO)
 
 
 def fall_since(

@@ -33,8 +33,8 @@ from evaluations.marking.monitoring.selectors.tolerance_simulator import (
 from evaluations.marking.monitoring.views.monitoring import FOLDER
 from evaluations.marking.rounds.services.rounds import look_at_round
 from evaluations.marking.rounds.views.rounds import visible_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import MarkingRound
+from evaluations.schemes import Scheme
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.plain_number import plain

@@ -15,7 +15,8 @@ from evaluations.marking.rounds.selectors.round_choice import (
     possible_teachers,
 )
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
-from evaluations.marking.rules.scheme import (
+from evaluations.models import HouseRuling, MarkingRound
+from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_SCHEME,
     DEFAULT_STEP,
@@ -23,7 +24,6 @@ from evaluations.marking.rules.scheme import (
     DEFAULT_TOLERANCE_SHARE,
     Scheme,
 )
-from evaluations.models import HouseRuling, MarkingRound
 from gradeapp.accounts.models import User
 from questions.models import Knowledge, Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject

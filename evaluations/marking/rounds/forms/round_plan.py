@@ -20,15 +20,15 @@ from evaluations.marking.rounds.selectors.round_choice import (
     possible_teachers,
 )
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
-from evaluations.marking.rules.scheme import (
+from evaluations.models import Run
+from evaluations.runs.forms.choices import RunsField
+from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
     Scheme,
 )
-from evaluations.models import Run
-from evaluations.runs.forms.choices import RunsField
 from gradeapp.accounts.models import User
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named

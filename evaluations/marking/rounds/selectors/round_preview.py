@@ -20,9 +20,9 @@ from evaluations.marking.rounds.rules.round_plan import (
 )
 from evaluations.marking.rounds.selectors.round_choice import Contents
 from evaluations.marking.rounds.selectors.round_queues import marked_before, planned_places
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.seed_answers import Cadence, Id, Role
 from evaluations.models import Mark, MarkingRound
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 
 # What a response is taken to need where nothing of its task was marked yet.

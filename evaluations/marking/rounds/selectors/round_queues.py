@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from evaluations.marking.rounds.rules.round_plan import Checks, QueuePlace, plan_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.seed_answers import Cadence, Id
 from evaluations.models import Mark, MarkingRound
 from evaluations.models.vocabulary import AnswerRole
+from evaluations.schemes import Scheme
 
 # Blocks come as the questions stand in their dataset, the same for everybody.
 BY_BLOCK = ("question__task", "question__position", "response_id")

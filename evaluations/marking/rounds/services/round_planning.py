@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -21,13 +22,12 @@ from evaluations.marking.rounds.services.round_settings import (
 )
 from evaluations.marking.rules.blinding import alias
 from evaluations.marking.rules.drawing import shuffled
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.seed_answers import repeats_due
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
+    FinalMarkSource,
     HouseRuling,
-    Mark,
     MarkingRound,
     Response,
     RoundTeacher,
@@ -35,6 +35,7 @@ from evaluations.models import (
     SeedAnswer,
 )
 from evaluations.models.vocabulary import AnswerRole, RoundStatus
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -142,14 +143,15 @@ def _blind_answer(
 def _references(answers: Sequence[BlindAnswer], finals: Sequence[FinalMark]) -> list[SeedAnswer]:
     """The final marks of other rounds as references; with their points where they are known."""
     final_of = {final.answer.response_id: final for final in finals}
-    keys = [key for final in finals for key in final.marks]
-    marks = Mark.objects.filter(pk__in=keys).prefetch_related("points")
-    points = {mark.pk: [point.points for point in mark.points.all()] for mark in marks}
+    sources = FinalMarkSource.objects.filter(final__in=finals).order_by("place")
+    points = defaultdict(list)
+    for source in sources.prefetch_related("mark__points"):
+        points[source.final_id].append([point.points for point in source.mark.points.all()])
     found = []
     for answer in answers:
         if final := final_of.get(answer.response_id):
             same = final.answer.rubric_id == answer.rubric_id
-            given = _means([points[key] for key in final.marks]) if same else []
+            given = _means(points[final.pk]) if same else []
             found.append(
                 SeedAnswer(answer=answer, total=final.value, points=given, taken_from=final)
             )

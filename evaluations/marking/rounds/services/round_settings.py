@@ -12,7 +12,10 @@ from django.utils.translation import gettext as _
 
 from evaluations.marking.rounds.selectors.round_choice import NO_SEEDS, ResponseChoice, SeedWish
 from evaluations.marking.rules.blinding import names_model
-from evaluations.marking.rules.scheme import (
+from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE, Cadence
+from evaluations.marking.rules.tolerance import tolerance
+from evaluations.models import MarkingRound, Response, Run
+from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_SCHEME,
     DEFAULT_STEP,
@@ -20,9 +23,6 @@ from evaluations.marking.rules.scheme import (
     DEFAULT_TOLERANCE_SHARE,
     Scheme,
 )
-from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE, Cadence
-from evaluations.marking.rules.tolerance import tolerance
-from evaluations.models import MarkingRound, Response, Run
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput

@@ -13,9 +13,9 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
 from evaluations.marking.rounds.services.round_slots import lay_down_slots, share_out
-from evaluations.marking.rules.arbitration import Rule
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
+from evaluations.schemes import FinalRule
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -202,7 +202,7 @@ def _settle_by_reference(marking_round: MarkingRound) -> int:
                 answer=answer,
                 value=answer.seed_answer.total,
                 full=answer.full_marks,
-                rule=Rule.REFERENCE,
+                rule=FinalRule.REFERENCE,
             )
             for answer in answers
         ],

@@ -16,8 +16,8 @@ from evaluations.marking.rounds.selectors.round_choice import contents_of
 from evaluations.marking.rounds.selectors.round_preview import preview_of
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE
+from evaluations.schemes import Scheme
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput

@@ -25,9 +25,9 @@ from evaluations.marking.rounds.selectors.round_preview import preview_of_planne
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
 from evaluations.marking.rounds.services.rounds import look_at_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability

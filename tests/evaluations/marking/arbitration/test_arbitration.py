@@ -49,7 +49,7 @@ def decide(answer: BlindAnswer, lead: User, points: tuple[str, ...], **fields: A
 def test_the_leads_mark_is_final_with_its_reason(disputed: BlindAnswer, lead: User) -> None:
     mark = decide(disputed, lead, ("3", "2", "4"), comment="the law is named")
     final = disputed.finals.get()
-    assert (final.value, final.rule, final.marks) == (Decimal(9), "arbitration", [mark.pk])
+    assert (final.value, final.rule, final.marks.get()) == (Decimal(9), "arbitration", mark)
     assert (mark.reason, mark.comment, mark.slot.kind) == (
         "slip",
         "the law is named",

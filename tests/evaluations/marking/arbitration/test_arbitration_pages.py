@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound
 from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (

@@ -10,9 +10,9 @@ from evaluations.marking.desk.selectors.queue import EmptyReason, why_empty
 from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.slots import claim_next, skip, take
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import Draft, Slot
 from evaluations.models.vocabulary import SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.evaluations.marking_world import (
     NOW,

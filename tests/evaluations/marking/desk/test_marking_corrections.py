@@ -171,7 +171,7 @@ def test_a_correction_follows_the_final_mark_and_nothing_is_lost(
     rows = list(settled.finals.values_list("number", "value", "rule"))
     assert rows == [(1, Decimal("11.5"), "mean of two"), (2, Decimal(9), "arbitration")]
     assert settled.final == settled.finals.get(number=2)
-    assert settled.final.marks == [mark.pk]
+    assert list(settled.final.marks.all()) == [mark]
     assert FinalMark.objects.counting().count() == 1
     entry = AuditEntry.objects.get(tag="mark.corrected")
     assert entry.actor == lead

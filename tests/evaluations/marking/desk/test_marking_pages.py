@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (

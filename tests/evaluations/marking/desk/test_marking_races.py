@@ -20,10 +20,10 @@ from evaluations.marking.arbitration.services import arbitrate, claim_case
 from evaluations.marking.desk.services.drafts import write_draft
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.services.settling import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry

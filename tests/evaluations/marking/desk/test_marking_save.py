@@ -11,9 +11,9 @@ import pytest
 from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import Draft, FinalMark, Mark, PointMark
 from evaluations.models.vocabulary import Flag, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
@@ -275,7 +275,7 @@ def test_what_two_marks_lead_to(
         return
     final = answer.finals.get()
     assert (final.value, final.full, final.rule) == (Decimal(value), 12, rule)
-    assert final.marks == [mark.pk for mark in marks]
+    assert [source.mark for source in final.sources.order_by("place")] == marks
 
 
 # First 12, second 6, tolerance 1: what a third mark makes of it.
@@ -308,7 +308,9 @@ def test_what_a_third_mark_leads_to(
         return
     final = answer.finals.get()
     assert (final.value, final.rule) == (Decimal(value), rule)
-    assert final.marks == [marks[place].pk for place in used]
+    assert [source.mark for source in final.sources.order_by("place")] == [
+        marks[place] for place in used
+    ]
 
 
 def test_one_teacher_is_enough_where_the_scheme_says_so(teacher: User) -> None:

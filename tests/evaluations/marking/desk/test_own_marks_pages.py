@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from evaluations.marking.monitoring.services.sending_back import send_back
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import NOW, answers_of, give, later, small_round

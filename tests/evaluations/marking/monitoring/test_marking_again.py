@@ -14,9 +14,9 @@ from evaluations.marking.monitoring.services.marking_again import Moved, mark_ag
 from evaluations.marking.rounds.selectors.rounds import state_counts
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.seed_answers import premark
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry

@@ -12,9 +12,9 @@ from django.utils.html import escape
 
 from evaluations.marking.monitoring.selectors.monitoring import WatchedTeacher, watched_round
 from evaluations.marking.monitoring.selectors.teacher_marks import MarkFilter, marks_shown
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, Flag, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in

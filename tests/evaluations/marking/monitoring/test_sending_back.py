@@ -23,10 +23,10 @@ from evaluations.marking.monitoring.selectors.sending_back import (
 )
 from evaluations.marking.monitoring.services.marking_again import mark_again
 from evaluations.marking.monitoring.services.sending_back import send_back
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.services.settling import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, RoundStatus, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict, NotFound

@@ -9,8 +9,8 @@ import pytest
 from django.urls import reverse
 
 from evaluations.marking.monitoring.services.sending_back import send_back
-from evaluations.marking.rules.scheme import Scheme
-from evaluations.models import FinalMark, Mark, PointMark, Slot
+from evaluations.models import FinalMark, FinalMarkSource, Mark, PointMark, Slot
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -59,6 +59,7 @@ def test_nobody_can_tell_that_somebody_else_marked_it_before(
     with_a_past = seen()
     assert '"version":1' in with_a_past[3]
     assert Mark.objects.get(slot=slot, teacher=free).version == 2
+    FinalMarkSource.objects.filter(final__answer=answer).delete()
     PointMark.objects.filter(mark__slot=slot).delete()
     answer.slots.filter(kind="third").delete()
     Mark.objects.filter(slot=slot).delete()

@@ -10,8 +10,8 @@ import pytest
 
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.monitoring.services.sending_back import send_back
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import FinalMark, Mark
+from evaluations.schemes import Scheme
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import Conflict, NotFound
 from tests.evaluations.marking.desk.test_marking_races import at_once, save, teachers
@@ -53,7 +53,7 @@ def test_a_partner_saves_while_the_first_mark_goes_back() -> None:
         answer.refresh_from_db()
         assert answer.final
         counting = Mark.objects.counting().filter(slot__answer=answer)
-        assert set(answer.final.marks) == set(counting.values_list("pk", flat=True))
+        assert set(answer.final.marks.all()) == set(counting)
 
 
 def test_a_teacher_revises_while_the_mark_goes_back() -> None:

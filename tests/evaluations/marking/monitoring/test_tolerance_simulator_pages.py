@@ -12,8 +12,8 @@ from django.urls import reverse
 from evaluations.imports.services.answer_imports import import_answers
 from evaluations.marking.monitoring.rules.tolerance_simulator import Setting, simulate
 from evaluations.marking.monitoring.selectors.tolerance_simulator import marked_twice
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import MarkingRound
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from questions.services.imports import import_questions
 from tests.conftest import logged_in

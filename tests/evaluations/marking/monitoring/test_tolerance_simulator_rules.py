@@ -12,7 +12,7 @@ from evaluations.marking.monitoring.rules.tolerance_simulator import (
     grid,
     simulate,
 )
-from evaluations.marking.rules.scheme import Scheme
+from evaluations.schemes import Scheme
 
 
 def pair(answer: int, first: str, second: str, full: str = "10", **later: str) -> MarkedTwice:

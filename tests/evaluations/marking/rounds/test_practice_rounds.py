@@ -18,11 +18,11 @@ from evaluations.judging.selectors import judge_lines, judged_response, judgemen
 from evaluations.marking.rounds.selectors.exports import marks_of_round
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish, contents_of
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import MarkingRound, Response
 from evaluations.reports.selectors.export_rows import SCORE_COLUMNS, mark_rows, score_rows
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.scored_answers import scored_answers
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput, NotFound
 from tests.evaluations.marking_world import (

@@ -19,9 +19,9 @@ from evaluations.marking.rounds.selectors.rounds import (
     teacher_loads,
 )
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (

@@ -29,9 +29,9 @@ from evaluations.marking.rounds.services.rounds import (
     resume_round,
     set_deadline,
 )
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, Draft, FinalMark, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict

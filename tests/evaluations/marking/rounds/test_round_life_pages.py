@@ -12,9 +12,9 @@ from django.utils import timezone
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, HouseRuling, MarkingRound, SeedAnswer
 from evaluations.models.vocabulary import AnswerRole, RoundStatus
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user

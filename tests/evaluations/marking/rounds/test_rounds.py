@@ -10,9 +10,9 @@ import pytest
 
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, chosen_responses
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict

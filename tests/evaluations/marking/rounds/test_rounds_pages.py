@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.models import MarkingRound, Response, Slot
 from evaluations.models.vocabulary import Flag, RoundStatus
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user

@@ -11,7 +11,6 @@ from evaluations.marking.desk.selectors.queue import EmptyReason, has_work, why_
 from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.rules.scheme import Scheme
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import sheet_lines, slots_on
 from evaluations.marking.sheets.services.marking_sheets import give_back
@@ -23,6 +22,7 @@ from evaluations.marking.sheets.services.sheet_reading import (
 )
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import Flag, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict, Refusal

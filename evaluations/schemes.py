@@ -1,4 +1,7 @@
-"""Marking schemes, and the defaults of a marking round (docs/marking-protocol.md)."""
+"""Marking schemes, the rules of final marks and a round's defaults (docs/marking-protocol.md).
+
+Tables store these lists and pure rules compute with them, so this imports no Django.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,26 @@ class Scheme(Named):
         if teachers < 2:
             return cls.SINGLE
         return cls.TWO_AND_LEAD if teachers == 2 else cls.THREE_AND_LEAD
+
+
+class FinalRule(Named):
+    """The rule that produced a final mark; stored, shown and exported beside it."""
+
+    SINGLE = "single mark", "Single mark", "单评分"
+    MEAN_OF_TWO = "mean of two", "Mean of two", "一评、二评均值"
+    CLOSEST_1_3 = (
+        "mean of closest pair (1 and 3)",
+        "Mean of closest pair (1 and 3)",
+        "最接近两评均值（一评与三评）",
+    )
+    CLOSEST_2_3 = (
+        "mean of closest pair (2 and 3)",
+        "Mean of closest pair (2 and 3)",
+        "最接近两评均值（二评与三评）",
+    )
+    THIRD_MIDWAY = "third mark midway", "Third mark midway", "三评居中"
+    ARBITRATION = "arbitration", "Arbitration", "仲裁"
+    REFERENCE = "reference mark", "Reference mark", "种子卷标准分"
 
 
 DEFAULT_SCHEME = Scheme.THREE_AND_LEAD
