@@ -37,7 +37,7 @@ def move_readings(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0019_desk_advance")]
+    dependencies = [("evaluations", "0020_final_mark_sources")]
 
     operations = [
         migrations.CreateModel(
