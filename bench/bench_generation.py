@@ -29,10 +29,9 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from bench.measured import Measured, arguments, show
 from evaluations.llm.blocking import run_pump
-from evaluations.llm.client import ChatRequest
-from evaluations.llm.desk import Desk
+from evaluations.llm.callbacks import Callbacks
+from evaluations.llm.client import CallResult, ChatRequest
 from evaluations.llm.openai_client import OpenAIChat
-from evaluations.llm.outcome import Outcome
 from evaluations.llm.scripted import MODEL_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,13 +81,13 @@ def with_pump(base_url: str, load: Load) -> int:
         taken = islice(waiting, most)
         return [ChatRequest(number, messages(number), {"temperature": 0}) for number in taken]
 
-    def deliver(batch: Sequence[Outcome]) -> None:
+    def deliver(batch: Sequence[CallResult]) -> None:
         answered.extend(outcome.reply.text for outcome in batch if outcome.reply)
 
     chat = OpenAIChat(base_url, MODEL_NAME, "none", max_in_flight=load.in_flight)
     with tempfile.TemporaryDirectory() as folder:
         run_pump(
-            Desk(claim, deliver, lambda: False),
+            Callbacks(claim, deliver, lambda: False),
             chat,
             in_flight=load.in_flight,
             spool_path=Path(folder) / "spool.jsonl",

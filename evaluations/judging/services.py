@@ -121,7 +121,7 @@ def judge_call(
         full_marks=revision.full_marks,
         response_text=job.response.text,
         rubric=lines_of(rubric) if rubric else None,
-        house_rulings=marking_notes.text if marking_notes else "",
+        marking_notes=marking_notes.text if marking_notes else "",
         language=language,
         fence=fence_for(run, job.response.pk, job.response.text),
     )

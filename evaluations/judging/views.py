@@ -24,8 +24,8 @@ from evaluations.judging.selectors import (
 )
 from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.models import Judge
+from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work
-from evaluations.runs.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
@@ -95,7 +95,7 @@ def judgement_page(request: MemberRequest, judge_id: int, response_id: UUID) -> 
 @requires(Capability.SEE_RUNS)
 def run_judges(request: MemberRequest, pk: int) -> HttpResponse:
     """How far the judges of a run are, which go on when the run itself is over."""
-    return render(request, "evaluations/judging/_judge_runs.html", judges_of_run(found(pk)))
+    return render(request, "evaluations/judging/_judge_runs.html", judges_of_run(get_run(pk)))
 
 
 @require_POST
@@ -108,6 +108,8 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
     said = form.cleaned_data
     with transaction.atomic():
         judge = ensure_judge(said["judge"])
-        judging = start_judge_run(found(pk), judge, budget=said["budget"], acting_user=request.user)
+        judging = start_judge_run(
+            get_run(pk), judge, budget=said["budget"], acting_user=request.user
+        )
         transaction.on_commit(partial(ask_for_work, judging.pk))
     return redirect("runs:run", judging.pk)

@@ -1,7 +1,7 @@
-"""Run a pump from synchronous code, with the desk in the caller's own thread.
+"""Run a pump from synchronous code, with the callbacks in the caller's own thread.
 
-The event loop runs in a thread of its own; what the desk does stays where the
-caller's database connection and transaction are.
+The event loop runs in a thread of its own. The callbacks run where the caller's database connection
+and transaction are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from evaluations.llm.desk import Desk
+from evaluations.llm.callbacks import Callbacks
 from evaluations.llm.pump import Pace, PumpError, PumpResult, pump
 from evaluations.llm.rate_limit import SharedSlowdown
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_pump(
-    desk: Desk,
+    callbacks: Callbacks,
     chat: OpenAIChat,
     *,
     in_flight: int,
@@ -34,18 +34,18 @@ def run_pump(
     pace: Pace | None = None,
     gate: SharedSlowdown | None = None,
 ) -> PumpResult:
-    """Pump to the end, close *chat*, and return what ``pump`` returns or raise what it raises.
+    """Run ``pump`` to its end and close *chat*. Returns and raises what ``pump`` does.
 
-    Pass the same *gate* to pumps that follow each other, so that a slow-down outlasts them.
-    Ctrl-C and any other exception that a signal handler raises here give up
-    what is in flight, deliver it as such, and are raised again.
+    Pass the same *gate* to successive pumps, so that a slowdown stays in force. If a signal handler
+    raises in this thread (Ctrl-C), the calls in flight are cancelled and delivered as cancelled,
+    and the exception is raised again.
     """
     calls = _CallersThread()
 
-    async def pumping() -> PumpResult:
+    async def run() -> PumpResult:
         async with chat:
             return await pump(
-                desk,
+                callbacks,
                 chat,
                 in_flight=in_flight,
                 spool_path=spool_path,
@@ -55,7 +55,7 @@ def run_pump(
                 executor=calls,
             )
 
-    thread = _LoopThread(pumping, at_end=calls.finish)
+    thread = _LoopThread(run, at_end=calls.finish)
     thread.start()
     try:
         calls.serve()
@@ -64,24 +64,20 @@ def run_pump(
         calls.serve()
         raise
     thread.join()
-    return _without_wrapping_signals(thread.outcome)
-
-
-def _without_wrapping_signals(outcome: Future[PumpResult]) -> PumpResult:
     try:
-        return outcome.result()
+        return thread.result.result()
     except PumpError as error:
+        # What a signal handler raised is not wrapped.
         if error.__cause__ is not None and not isinstance(error.__cause__, Exception):
             raise error.__cause__ from None
         raise
 
 
 class _CallersThread(Executor):
-    """An executor whose one thread is the one that calls ``serve``.
+    """An executor whose only thread is the one that calls ``serve``.
 
-    Signal handlers raise in that thread, between any two steps. So a call
-    leaves the line only after it was made, and is not made a second time:
-    ``serve`` may be interrupted anywhere and begun again.
+    Signal handlers raise in that thread, between any two steps. A call is removed from the queue
+    only after it was made, and is not made twice: ``serve`` may be interrupted and called again.
     """
 
     def __init__(self) -> None:
@@ -103,7 +99,7 @@ class _CallersThread(Executor):
         return future
 
     def serve(self) -> None:
-        """Make the calls that are submitted, until ``finish``."""
+        """Make the submitted calls until ``finish`` is called."""
         while True:
             while self._calls:
                 call = self._calls[0]
@@ -115,7 +111,7 @@ class _CallersThread(Executor):
             self._news.clear()
 
     def finish(self) -> None:
-        """Let ``serve`` return once everything before this is done."""
+        """Make ``serve`` return after the calls submitted so far."""
         self._put(None)
 
     def _put(self, call: Callable[[], None] | None) -> None:
@@ -124,7 +120,7 @@ class _CallersThread(Executor):
 
 
 class _LoopThread(threading.Thread):
-    """A coroutine in an event loop and thread of its own; ``outcome`` is what came of it."""
+    """A thread that runs a coroutine in an event loop of its own; ``result`` holds its result."""
 
     def __init__(
         self,
@@ -132,7 +128,7 @@ class _LoopThread(threading.Thread):
         at_end: Callable[[], None],
     ) -> None:
         super().__init__(name="pump-loop", daemon=True)
-        self.outcome: Future[PumpResult] = Future()
+        self.result: Future[PumpResult] = Future()
         self._main = main
         self._at_end = at_end
         self._started = threading.Event()
@@ -140,15 +136,15 @@ class _LoopThread(threading.Thread):
 
     def run(self) -> None:
         try:
-            self.outcome.set_result(asyncio.run(self._cancellable()))
+            self.result.set_result(asyncio.run(self._cancellable()))
         except BaseException as error:
-            self.outcome.set_exception(error)
+            self.result.set_exception(error)
         finally:
             self._started.set()
             self._at_end()
 
     def cancel(self) -> None:
-        """Cancel the coroutine; nothing where it is over."""
+        """Cancel the coroutine if it is still running."""
         self._started.wait()
         self._cancel()
 

@@ -1,8 +1,7 @@
-"""An answer's body that stops at a limit, counted after decompression.
+"""Limit the size of a response body, counted after decompression.
 
-The OpenAI client reads every body into memory, error bodies too. Ten gigabytes
-of zeros are ten megabytes of gzip; so the body is unpacked here, piece by
-piece, and given up at the limit.
+The OpenAI client reads every body into memory, error bodies too, and ten megabytes of gzip may hold
+ten gigabytes. So the body is decompressed here in pieces, and reading stops at the limit.
 """
 
 from __future__ import annotations
@@ -19,7 +18,10 @@ _WINDOW_BITS = {"gzip": 31, "deflate": 15}
 
 
 class BoundedBody(httpx2.AsyncByteStream):
-    """The decoded bytes of *source*, at most *limit*; then ``ChatFailure`` (oversize)."""
+    """The decompressed bytes of *source*.
+
+    Raises ``ChatFailure`` (oversize) beyond *limit* bytes.
+    """
 
     def __init__(
         self, source: httpx2.AsyncByteStream, encoding: str, limit: int, status: int
@@ -41,7 +43,7 @@ class BoundedBody(httpx2.AsyncByteStream):
                 yield piece
 
     async def aclose(self) -> None:
-        """Give the connection back."""
+        """Release the connection."""
         await self._source.aclose()
 
     def _unpacked(self, chunk: bytes) -> Iterator[bytes]:
@@ -58,10 +60,10 @@ class BoundedBody(httpx2.AsyncByteStream):
 
 
 def bound(response: httpx2.Response, limit: int) -> None:
-    """Put the bound on *response*, whose body was not read yet.
+    """Limit the body of *response*, which was not read yet, to *limit* bytes.
 
-    We ask for no compression. A server that compresses anyway is unpacked
-    here, or refused where the encoding is not one of the two common ones.
+    Requests ask for no compression. gzip and deflate are decompressed anyway; raises
+    ``ChatFailure`` (malformed) for any other encoding.
     """
     encoding = response.headers.pop("content-encoding", "").strip().lower()
     if encoding not in {"", "identity", *_WINDOW_BITS}:

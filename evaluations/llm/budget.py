@@ -1,8 +1,7 @@
-"""Money: what a call costs, what it can cost at most, and a limit that reservations keep.
+"""Costs of calls, and a budget with reservations.
 
-Amounts are Decimal in the endpoint's currency. The most that one call can cost
-is set aside before it is made and settled after it, so that many calls in
-flight together cannot pass the limit.
+Amounts are Decimal in the endpoint's currency. The highest possible cost of a call is reserved
+before the call and replaced by its cost afterwards, so that concurrent calls stay below the limit.
 """
 
 from __future__ import annotations
@@ -13,38 +12,38 @@ from decimal import Decimal
 from typing import Any
 
 _MILLION = Decimal(1_000_000)
-# Role names and separators that a chat template puts around each message.
+# Tokens for the role name and the separators that a chat template adds to each message.
 _TEMPLATE_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Price of a million tokens, read and written."""
+    """Prices of a million input tokens and a million output tokens."""
 
     per_million_input: Decimal
     per_million_output: Decimal
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
-        """The price of a call with these tokens, exact."""
+        """Return the exact cost of a call with these token counts."""
         read = self.per_million_input * prompt_tokens
         written = self.per_million_output * completion_tokens
         return (read + written) / _MILLION
 
 
 def most_prompt_tokens(messages: Iterable[Mapping[str, Any]]) -> int:
-    """An upper bound of the tokens of *messages*: a token is at least one byte of UTF-8."""
+    """Return an upper bound of the tokens of *messages*: a token is at least one byte of UTF-8."""
     sizes = (len(str(message.get("content") or "").encode()) for message in messages)
     return sum(size + _TEMPLATE_TOKENS for size in sizes)
 
 
 class BudgetSpentError(Exception):
-    """The call cannot be made: it might cost more than is left."""
+    """The call could cost more than is left of the budget."""
 
 
 class Budget:
-    """Spent and reserved amounts under ``limit``; None has no limit.
+    """Spent and reserved amounts of a run. ``limit`` None means no limit.
 
-    ``spent`` starts with what earlier sessions of the same run have spent.
+    ``spent`` starts with the amount that earlier work sessions of the run spent.
     """
 
     def __init__(self, limit: Decimal | None, spent: Decimal = Decimal(0)) -> None:
@@ -54,24 +53,24 @@ class Budget:
 
     @property
     def left(self) -> Decimal | None:
-        """What may still be reserved, None without a limit."""
+        """The amount that may still be reserved; None without a limit."""
         return None if self.limit is None else self.limit - self.spent - self.reserved
 
     def can_reserve(self, most: Decimal) -> bool:
-        """Whether a call that costs at most *most* may be made; exactly the rest may be spent."""
+        """Return whether *most* may be reserved. The limit itself may be reached."""
         return self.left is None or most <= self.left
 
     def reserve(self, most: Decimal) -> None:
-        """Set *most* aside for one call. Raises ``BudgetSpentError`` and reserves nothing."""
+        """Reserve *most* for one call. Raises ``BudgetSpentError`` if it is not left."""
         if most < 0:
             raise ValueError("a reservation is not negative")
         if not self.can_reserve(most):
             raise BudgetSpentError(f"{most} is more than the {self.left} that is left")
         self.reserved += most
 
-    def settle(self, most: Decimal, cost: Decimal) -> None:
-        """Give the reservation of *most* back and count *cost* as spent; 0 for an unbilled call."""
+    def finalize(self, most: Decimal, cost: Decimal) -> None:
+        """Release the reservation of *most* and count *cost* as spent; 0 if it was not billed."""
         if most > self.reserved:
-            raise ValueError("more is settled than was reserved")
+            raise ValueError("more is released than was reserved")
         self.reserved -= most
         self.spent += cost

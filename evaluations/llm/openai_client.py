@@ -18,10 +18,9 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient
 
 from evaluations.llm.bounded_body import bound
-from evaluations.llm.classify import failure_of
+from evaluations.llm.classify import failure_of, scrub
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.llm.replies import read_reply
-from evaluations.llm.scrub import scrub
 
 # All that leaves. The client adds others, and OPENAI_CUSTOM_HEADERS any at all.
 _SENT_HEADERS = ("host", "content-type", "content-length", "connection")

@@ -1,12 +1,11 @@
-"""Keep N requests in flight for a caller whose database is synchronous.
+"""Keep up to N requests in flight for a caller whose database access is synchronous.
 
-The database is the queue of record. The pump claims as many requests as may be
-sent at once, sends them, and hands every outcome back promptly, all that have
-arrived in one batch. It retries nothing: a retry is a new request that the
-caller lets be claimed when its time has come.
+The database is the queue of record. The pump claims as many requests as may be sent at once, sends
+them, and delivers all results that have arrived in one batch. It never retries: a retry is a new
+request that the caller returns from ``claim`` when it is due.
 
-What the caller gives is called in one thread, one call at a time, so that
-database access stays on one connection and never blocks the event loop.
+All callbacks run in one thread, one at a time, so that database access stays on one connection and
+never blocks the event loop.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
+from evaluations.llm.callbacks import Callbacks, CallbackThread, Round
 from evaluations.llm.client import ChatClient, ChatFailure, FailureKind
-from evaluations.llm.crew import Crew
-from evaluations.llm.desk import Desk, DeskThread, Turn
 from evaluations.llm.rate_limit import SharedSlowdown
+from evaluations.llm.worker_pool import WorkerPool
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds between visits to the desk without news, and for answers after a stop."""
+    """Seconds between two rounds of callbacks without results, and for answers after a stop."""
 
     tick: float = 0.5
     grace: float = 30.0
@@ -48,10 +47,10 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PumpResult:
-    """Counts of calls: ``sent == answered + failed``; claimed but never sent ones are not in it.
+    """Counts of calls: ``sent == answered + failed``, without requests that were never sent.
 
-    ``spooled`` outcomes are in the spool file and not with the caller.
-    ``failure`` is the one that paused the run, where one did.
+    ``spooled`` results are in the spool file and were not delivered. ``failure`` is the one that
+    paused the run, or None.
     """
 
     sent: int
@@ -63,7 +62,7 @@ class PumpResult:
 
 
 class PumpError(Exception):
-    """A function of the desk or the client broke (``__cause__``); every outcome was kept."""
+    """A callback or the client raised (``__cause__``); every result was delivered or spooled."""
 
     def __init__(self, result: PumpResult) -> None:
         super().__init__(f"the pump broke off; {result.spooled} outcomes are in the spool")
@@ -71,7 +70,7 @@ class PumpError(Exception):
 
 
 async def pump(
-    desk: Desk,
+    callbacks: Callbacks,
     client: ChatClient,
     *,
     in_flight: int,
@@ -82,38 +81,37 @@ async def pump(
     clock: Callable[[], float] = time.monotonic,
     executor: Executor | None = None,
 ) -> PumpResult:
-    """Send what *desk* lets be claimed until there is no more, a stop, or a pausing failure.
+    """Send what *callbacks* claim until nothing is left, a stop, or a failure that pauses the run.
 
-    Ends when nothing is due and nothing is in flight; when ``should_stop`` says
-    so, or a failure pauses the run: then it waits up to ``pace.grace`` for what
-    is in flight, gives the rest up and delivers both. Cancelling the pump does
-    the same without the wait. All pumps of one endpoint in one loop share a
-    *gate*. *executor* has one thread; without it the pump makes its own.
+    It ends when nothing is due and nothing is in flight. After a stop or a pausing failure it waits
+    up to ``pace.grace`` seconds for calls in flight, cancels the rest and delivers both. Cancelling
+    the pump does the same without the wait. All pumps of one endpoint in one event loop share a
+    *gate*. *executor* has one thread; without it the pump creates its own.
 
-    Raises ``PumpError`` when a function of *desk* raised.
+    Raises ``PumpError`` if a callback raised.
     """
     slowdown = gate or SharedSlowdown(in_flight, random=random)
     with contextlib.ExitStack() as stack:
-        thread = executor or stack.enter_context(ThreadPoolExecutor(1, "pump-desk"))
-        crew = Crew(client, in_flight, slowdown, clock)
-        at_desk = DeskThread(desk, thread, spool_path)
-        return await _Pump(crew, at_desk, slowdown, in_flight, pace or Pace(), clock).run()
+        thread = executor or stack.enter_context(ThreadPoolExecutor(1, "pump-callbacks"))
+        pool = WorkerPool(client, in_flight, slowdown, clock)
+        calls = CallbackThread(callbacks, thread, spool_path)
+        return await _Pump(pool, calls, slowdown, in_flight, pace or Pace(), clock).run()
 
 
 class _Pump:
-    """One run of the pump: visits to the desk, and waits for news, in turn."""
+    """One run of the pump: rounds of callbacks and waits for results, in turn."""
 
     def __init__(
         self,
-        crew: Crew,
-        at_desk: DeskThread,
+        pool: WorkerPool,
+        callbacks: CallbackThread,
         gate: SharedSlowdown,
         in_flight: int,
         pace: Pace,
         clock: Callable[[], float],
     ) -> None:
-        self._crew = crew
-        self._at_desk = at_desk
+        self._pool = pool
+        self._callbacks = callbacks
         self._gate = gate
         self._most = in_flight
         self._pace = pace
@@ -127,91 +125,79 @@ class _Pump:
             await self._keep_in_flight()
             await self._wait_for_the_last()
         finally:
-            await self._close()
-        result = self._result()
-        if self._broken is not None:
-            raise PumpError(result) from self._broken
+            try:
+                self._note(await self._callbacks.unfinished())
+                await self._pool.cancel()
+                await self._round(0)
+            finally:
+                # A second cancellation may have ended the lines above: no result may be lost.
+                self._callbacks.keep(self._pool.take())
+        pool, broken = self._pool, self._broken
+        result = PumpResult(
+            sent=pool.sent,
+            answered=pool.answered,
+            failed=pool.sent - pool.answered,
+            spooled=self._spooled,
+            stopped_because=self._reason(),
+            failure=pool.pausing,
+        )
+        if broken is not None:
+            raise PumpError(result) from broken
         return result
 
     async def _keep_in_flight(self) -> None:
         while True:
-            room = self._room()
-            turn = await self._turn(room)
-            if self._stopping or (room and not turn.claimed and self._idle):
+            room = 0
+            if not self._stopping:
+                own = self._most - self._pool.outstanding
+                room = max(0, min(own, self._gate.room(self._clock())))
+            done = await self._round(room)
+            if self._stopping or (room and not done.claimed and self._idle):
                 return
             await self._wait(self._pace.tick)
 
     async def _wait_for_the_last(self) -> None:
-        self._crew.closed = True
+        self._pool.closed = True
         interrupted = self._error is not None and not isinstance(self._error, Exception)
         deadline = self._clock() + (0.0 if interrupted else self._pace.grace)
         while not self._idle and (left := deadline - self._clock()) > 0:
             await self._wait(min(left, self._pace.tick))
-            await self._turn(0)
+            await self._round(0)
 
-    async def _close(self) -> None:
-        """Nothing may be lost here, whatever ended the pump."""
-        try:
-            self._note(await self._at_desk.unfinished())
-            await self._crew.cancel()
-            await self._turn(0)
-        finally:
-            # Only where a second cancellation cut the lines above short.
-            self._at_desk.keep(self._crew.take())
+    async def _round(self, room: int) -> Round:
+        done = await self._callbacks.run(self._pool.take(), room)
+        self._note(done)
+        return done
 
-    async def _turn(self, room: int) -> Turn:
-        turn = await self._at_desk.turn(self._crew.take(), room)
-        self._note(turn)
-        return turn
-
-    def _note(self, turn: Turn) -> None:
-        self._error = self._error or turn.error
-        self._spooled += turn.spooled
-        self._asked_to_stop = self._asked_to_stop or turn.asked_to_stop
-        self._crew.send(turn.claimed)
+    def _note(self, done: Round) -> None:
+        self._error = self._error or done.error
+        self._spooled += done.spooled
+        self._asked_to_stop = self._asked_to_stop or done.asked_to_stop
+        self._pool.send(done.claimed)
 
     async def _wait(self, longest: float) -> None:
-        """Until an outcome arrives, the gate opens, or *longest* seconds are over."""
+        """Wait until a result arrives, the gate opens, or *longest* seconds are over."""
         opening = self._gate.seconds_until_open(self._clock())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(longest, opening) if opening else longest):
-                await self._crew.news.wait()
-
-    def _room(self) -> int:
-        if self._stopping:
-            return 0
-        own = self._most - self._crew.outstanding
-        return max(0, min(own, self._gate.room(self._clock())))
+                await self._pool.news.wait()
 
     @property
     def _idle(self) -> bool:
-        return self._crew.outstanding == 0 and not self._crew.news.is_set()
+        return self._pool.outstanding == 0 and not self._pool.news.is_set()
 
     @property
     def _broken(self) -> BaseException | None:
-        return self._error or self._crew.defect
+        return self._error or self._pool.defect
 
     @property
     def _stopping(self) -> bool:
-        return self._asked_to_stop or self._crew.closed or self._broken is not None
-
-    def _result(self) -> PumpResult:
-        crew = self._crew
-        return PumpResult(
-            sent=crew.sent,
-            answered=crew.answered,
-            failed=crew.sent - crew.answered,
-            spooled=self._spooled,
-            stopped_because=self._reason(),
-            failure=crew.pausing,
-        )
+        return self._asked_to_stop or self._pool.closed or self._broken is not None
 
     def _reason(self) -> StopReason:
         if self._broken is not None:
             return StopReason.BROKEN
-        if self._crew.pausing is not None:
-            return _PAUSES.get(self._crew.pausing.kind, StopReason.ASKED_TO_WAIT)
+        if self._pool.pausing is not None:
+            pauses = {FailureKind.AUTH: StopReason.AUTH, FailureKind.QUOTA: StopReason.QUOTA}
+            return pauses.get(self._pool.pausing.kind, StopReason.ASKED_TO_WAIT)
         return StopReason.ASKED if self._asked_to_stop else StopReason.DRAINED
-
-
-_PAUSES = {FailureKind.AUTH: StopReason.AUTH, FailureKind.QUOTA: StopReason.QUOTA}

@@ -1,13 +1,11 @@
-"""One slow-down for all requests to an endpoint: a 429 to one is a 429 to all.
+"""Slow down all requests to an endpoint together after a 429.
 
-Without it each request would find out for itself, and a storm of 429s would
-cost as many requests as there are places. The rule is TCP's: after a 429
-nobody sends until the wait is over, then one request goes ahead as a probe;
-while answers come in, the number in flight doubles up to half of what it was
-and then grows by one a round.
+The rule is that of TCP congestion control: after a 429 nothing is sent until the wait is over, then
+one request is sent as a probe. While answers arrive, the number in flight doubles up to half of
+what it was, and then grows by one per round.
 
-A state machine on a clock that the caller reads; no asyncio in it. Belongs to
-one event loop: it is not thread-safe.
+A state machine without asyncio; the caller passes the time. It belongs to one event loop and is not
+thread-safe.
 """
 
 from __future__ import annotations
@@ -18,17 +16,17 @@ from random import Random
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Proof that a request went out, and in which era: before or after the last 429."""
+    """A request that was sent. ``era`` counts the 429s before it was sent."""
 
     era: int
 
 
 class SharedSlowdown:
-    """How many more requests may go out now.
+    """Limits how many requests may be in flight.
 
-    ``in_flight`` is the most at any time, ``first`` the most at the beginning
-    (as many by default), waits are in seconds. ``random`` spreads the waits so
-    that several processes do not come back together.
+    ``in_flight`` is the limit at any time, ``first`` the limit at the beginning (the same by
+    default); waits are in seconds. ``random`` varies the waits, so that several processes do not
+    start again at the same time.
     """
 
     def __init__(
@@ -54,22 +52,22 @@ class SharedSlowdown:
         self._in_flight = 0
 
     def room(self, now: float) -> int:
-        """How many requests may be sent at *now*, 0 or more."""
+        """Return how many requests may be sent at *now*, 0 or more."""
         if now < self._closed_until:
             return 0
         return max(0, int(self._allowed) - self._in_flight)
 
     def seconds_until_open(self, now: float) -> float:
-        """How long nobody may send, 0 where the gate is open."""
+        """Return the seconds until requests may be sent; 0 if they may be sent now."""
         return max(0.0, self._closed_until - now)
 
     def sent(self) -> Ticket:
-        """A request goes out; hand the ticket back with what became of it."""
+        """Count a request as sent. Pass the ticket to ``done`` or ``slowed`` when it has ended."""
         self._in_flight += 1
         return Ticket(self._era)
 
     def done(self, ticket: Ticket, *, answered: bool) -> None:
-        """A request is over; *answered* says that the endpoint is willing."""
+        """Count a request as ended; *answered* means that the endpoint accepts requests."""
         self._in_flight -= 1
         if not answered or ticket.era != self._era:
             return
@@ -78,23 +76,20 @@ class SharedSlowdown:
         self._allowed = min(float(self._most), self._allowed + step)
 
     def slowed(self, ticket: Ticket, now: float, retry_after: float | None) -> None:
-        """A request was told to slow down.
+        """Count a request as ended by a 429 and wait, *retry_after* seconds or more.
 
-        Requests that were already on their way when the first of them was told
-        belong to the same storm: they may lengthen the wait, not double it.
+        Requests that were already in flight at the first 429 may lengthen the wait, but do not
+        double it.
         """
         self._in_flight -= 1
-        asked = retry_after or 0.0
+        wait = retry_after or 0.0
         if ticket.era == self._era:
-            asked = max(asked, self._strike())
-        self._closed_until = max(self._closed_until, now + asked)
-
-    def _strike(self) -> float:
-        """Fall back to one probe; the seconds to wait before it."""
-        if self._strikes == 0:
-            self._threshold = max(1.0, self._allowed / 2)
-        self._allowed = 1.0
-        self._era += 1
-        self._strikes += 1
-        doubled = self._first_wait * 2.0 ** min(self._strikes - 1, 20)
-        return min(self._longest_wait, doubled) * (0.75 + 0.25 * self._random.random())
+            if self._strikes == 0:
+                self._threshold = max(1.0, self._allowed / 2)
+            self._allowed = 1.0
+            self._era += 1
+            self._strikes += 1
+            doubled = self._first_wait * 2.0 ** min(self._strikes - 1, 20)
+            varied = min(self._longest_wait, doubled) * (0.75 + 0.25 * self._random.random())
+            wait = max(wait, varied)
+        self._closed_until = max(self._closed_until, now + wait)

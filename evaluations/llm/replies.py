@@ -1,4 +1,4 @@
-"""Read the body of a chat completion: facts out, nothing judged, nothing guessed."""
+"""Read the body of a chat completion."""
 
 from __future__ import annotations
 
@@ -12,15 +12,25 @@ _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def read_reply(body: bytes, request_id: str = "") -> ChatReply:
-    """The reply in *body*, a JSON chat completion.
+    """Return the reply in *body*, a JSON chat completion.
 
-    A cut (``length``), filtered, refused or empty answer is a reply with these
-    facts. Raises ``ChatFailure`` (malformed, possibly billed) where the body is
-    not UTF-8 JSON or has no choice with a message.
+    A truncated, filtered, refused or empty answer is a reply too. Raises ``ChatFailure``
+    (malformed, possibly billed) if the body is not UTF-8 JSON or has no choice with a message.
     """
-    raw, completion = _completion(body, request_id)
-    choice = _first_choice(completion, request_id)
-    message = choice["message"]
+    try:
+        raw = body.decode("utf-8")
+        completion = json.loads(raw)
+    # RecursionError: a body of ten thousand opening brackets is bad input, not our defect.
+    except (ValueError, RecursionError) as error:
+        why = f"the body is not JSON: {type(error).__name__}"
+        raise malformed(why, request_id) from None
+    if not isinstance(completion, dict):
+        raise malformed("the body is JSON, but not an object", request_id)
+    choices = _sequence(completion.get("choices"))
+    choice = _mapping(choices[0]) if choices else {}
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise malformed("the body has no choice with a message", request_id)
     usage = _mapping(completion.get("usage"))
     return ChatReply(
         text=_text(message.get("content")),
@@ -37,7 +47,7 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
 
 
 def malformed(why: str, request_id: str = "") -> ChatFailure:
-    """A 200 that cannot be used: the work behind it was most likely billed."""
+    """Return the failure for an unusable response with status 200, which was most likely billed."""
     return ChatFailure(
         FailureKind.MALFORMED,
         why,
@@ -47,32 +57,11 @@ def malformed(why: str, request_id: str = "") -> ChatFailure:
     )
 
 
-def _completion(body: bytes, request_id: str) -> tuple[str, dict[str, Any]]:
-    try:
-        raw = body.decode("utf-8")
-        completion = json.loads(raw)
-    # RecursionError: a body of ten thousand opening brackets is bad input, not our defect.
-    except (ValueError, RecursionError) as error:
-        why = f"the body is not JSON: {type(error).__name__}"
-        raise malformed(why, request_id) from None
-    if not isinstance(completion, dict):
-        raise malformed("the body is JSON, but not an object", request_id)
-    return raw, completion
-
-
-def _first_choice(completion: dict[str, Any], request_id: str) -> dict[str, Any]:
-    choices = _sequence(completion.get("choices"))
-    first = _mapping(choices[0]) if choices else {}
-    if not isinstance(first.get("message"), dict):
-        raise malformed("the body has no choice with a message", request_id)
-    return first
-
-
 def _text(value: object) -> str:
-    """A string that every database takes; some servers send content as a list of typed parts.
+    """Return *value* (a string, or a list of typed parts) as a string that every database stores.
 
-    JSON can spell NUL and half surrogate pairs, which PostgreSQL and UTF-8
-    refuse: they become U+FFFD here, and ``raw`` keeps what was sent.
+    JSON can contain NUL and half surrogate pairs, which PostgreSQL and UTF-8 do not accept: they
+    become U+FFFD. ``raw`` keeps them.
     """
     if not isinstance(value, str):
         parts = [_mapping(part).get("text") for part in _sequence(value)]
@@ -81,7 +70,7 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int | None:
-    """A token count; a bool, a float or a negative number is no count."""
+    """Return a token count; None for a bool, a float or a negative number."""
     usable = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if usable else None  # type: ignore[return-value]
 

@@ -32,7 +32,8 @@ from evaluations.reading.services.answer_cases import check_corrections
 from evaluations.reading.services.answer_checks import MOST_DRAWN, draw_sample, save_check
 from evaluations.reading.services.model_reading import MOST_ANSWERS, WantedReading, start_reading
 from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
-from evaluations.runs.api.runs import found, told
+from evaluations.runs.api.runs import run_response
+from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -67,7 +68,7 @@ class RunReadAPI(APIView):
         form = NewReadingSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
-        wanted = WantedReading(found(pk), said["endpoint"], said["limit"])
+        wanted = WantedReading(get_run(pk), said["endpoint"], said["limit"])
         with transaction.atomic():
             run = start_reading(
                 wanted,
@@ -76,7 +77,7 @@ class RunReadAPI(APIView):
                 idempotency_key=said["idempotency_key"],
             )
             transaction.on_commit(partial(ask_for_work, run.pk))
-        return told(run, status.HTTP_201_CREATED)
+        return run_response(run, status.HTTP_201_CREATED)
 
 
 class LabourSerializer(serializers.Serializer[Any]):
@@ -279,7 +280,7 @@ class SampleListAPI(APIView):
         form.is_valid(raise_exception=True)
         said = form.validated_data
         sample: CheckSample = draw_sample(
-            found(said["run"]),
+            get_run(said["run"]),
             said["size"],
             acting_user=cast(User, request.user),
             random_seed=said["random_seed"],

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from evaluations.models import Endpoint
 from evaluations.models.vocabulary import Asks
 from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
-from evaluations.runs.api.runs import told
+from evaluations.runs.api.runs import run_response
 from evaluations.runs.tasks import ask_for_work
 from evaluations.suggesting.forms import USUAL_LIMIT, chosen, filters_in
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted, start_suggesting
@@ -68,7 +68,7 @@ class SuggestAPI(APIView):
                 wanted, acting_user=request.user, budget=budget, idempotency_key=key
             )
             transaction.on_commit(partial(ask_for_work, run.pk))
-        return told(run, status.HTTP_201_CREATED)
+        return run_response(run, status.HTTP_201_CREATED)
 
 
 def declared(filters: dict[str, str]) -> QuestionFilter:

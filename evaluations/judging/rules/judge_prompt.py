@@ -54,7 +54,7 @@ def judge_messages(
     full_marks: Decimal,
     response_text: str,
     rubric: RubricLines | None = None,
-    house_rulings: str = "",
+    marking_notes: str = "",
     language: Language = Language.CHINESE,
     fence: str,
 ) -> list[Message]:
@@ -78,7 +78,7 @@ def judge_messages(
     head = system.format(subject=subject, fence=f"<{fence}>")
     labels = CHINESE_LABELS if chinese else ENGLISH_LABELS
     points = "\n".join(_rubric_lines(rubric or RubricLines(), chinese))
-    texts = (question, answer_key, analysis, points, house_rulings, _number(full_marks))
+    texts = (question, answer_key, analysis, points, marking_notes, _number(full_marks))
     parts = [
         f"【{label}】\n{text.strip()}"
         for label, text in zip(labels[:-1], texts, strict=True)

@@ -1,8 +1,7 @@
-"""A scripted model behind a real OpenAI-compatible HTTP server on loopback.
+"""A scripted model behind an OpenAI-compatible HTTP server on loopback.
 
-For the demo without a local model, for tests and for benchmarks: it speaks the
-protocol over real sockets, keeps a ledger of what a provider would have billed,
-and makes faults on request. It looks at no answer key.
+For the demo, tests and benchmarks: it speaks the protocol over real sockets, keeps a ledger of what
+a provider would have billed, and produces faults on request. It reads no answer key.
 
     python -m evaluations.llm.scripted --port 8099 [--latency 0.05] [--ledger FILE] [--faults FILE]
 

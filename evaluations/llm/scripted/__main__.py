@@ -1,4 +1,4 @@
-"""``python -m evaluations.llm.scripted``: the scripted endpoint as a process of its own."""
+"""Run the scripted endpoint as a process: ``python -m evaluations.llm.scripted``."""
 
 from __future__ import annotations
 
@@ -11,36 +11,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluations.llm.scripted.endpoint import MODEL_NAME, ScriptedEndpoint
-from evaluations.llm.scripted.faults import FaultScript, script_from
+from evaluations.llm.scripted.faults import script_from
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until SIGTERM or Ctrl-C; 1 with a sentence where it cannot start."""
-    options = _options(arguments)
+    """Serve until SIGTERM or Ctrl-C. If it cannot start, print why and return 1."""
+    parser = argparse.ArgumentParser(prog="evaluations.llm.scripted", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8099, help="0 for any free port")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds for each answer")
+    parser.add_argument("--ledger", type=Path, help="append a line for each billed request")
+    parser.add_argument("--faults", type=Path, help="a fault script: a JSON list")
+    options = parser.parse_args(arguments)
     try:
-        faults = _faults(options.faults)
-        asyncio.run(_serve(options, faults))
+        asyncio.run(_serve(options))
     except (OSError, ValueError) as error:
         print(f"The scripted endpoint cannot start: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="evaluations.llm.scripted", description=__doc__)
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8099, help="0 takes a free one")
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds for each answer")
-    parser.add_argument("--ledger", type=Path, help="append a line for each billed request")
-    parser.add_argument("--faults", type=Path, help="a fault script: a JSON list")
-    return parser.parse_args(arguments)
-
-
-def _faults(path: Path | None) -> FaultScript | None:
-    return script_from(json.loads(path.read_text(encoding="utf-8"))) if path else None
-
-
-async def _serve(options: argparse.Namespace, faults: FaultScript | None) -> None:
+async def _serve(options: argparse.Namespace) -> None:
+    path: Path | None = options.faults
+    faults = script_from(json.loads(path.read_text(encoding="utf-8"))) if path else None
     endpoint = ScriptedEndpoint(latency=options.latency, faults=faults, ledger=options.ledger)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

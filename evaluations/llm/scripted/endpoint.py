@@ -1,10 +1,12 @@
-"""The scripted endpoint: routes, the answer or the fault, and what is remembered of it."""
+"""The scripted endpoint: its routes, and the ledger of billed requests."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,16 +20,47 @@ from evaluations.llm.scripted.http import (
     write_faulty,
     write_json,
 )
-from evaluations.llm.scripted.ledger import Ledger
 
 MODEL_NAME = "scripted-demo"
 
 
-class ScriptedEndpoint:
-    """Serves ``/v1/models`` and ``/v1/chat/completions`` inside one event loop.
+class Ledger:
+    """Append-only ledger with a line for each request that a provider would have billed.
 
-    ``latency`` is in seconds for each answer. With ``api_key`` any other key
-    gets a 401. ``keep`` remembers every request and billed prompt, for tests.
+    With *path*, each line is on the disk before the answer is sent. With *keep*, ``prompts`` keeps
+    the billed prompts in memory for tests; a demo that runs for days must not.
+    """
+
+    def __init__(self, path: Path | None = None, *, keep: bool = False) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._file = os.open(path, flags, 0o600) if path else None
+        self._keep = keep
+        self.billed = 0
+        self.prompts: list[str] = []
+
+    def bill(self, prompt: str) -> None:
+        """Add one billed request."""
+        self.billed += 1
+        if self._keep:
+            self.prompts.append(prompt)
+        if self._file is not None:
+            digest = hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()
+            line = json.dumps({"number": self.billed, "prompt_sha256": digest})
+            os.write(self._file, line.encode() + b"\n")
+            os.fsync(self._file)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class ScriptedEndpoint:
+    """Serves ``/v1/models`` and ``/v1/chat/completions`` in one event loop.
+
+    ``latency`` is in seconds per answer. With ``api_key``, any other key gets a 401. ``keep``
+    stores every request and billed prompt, for tests.
     """
 
     def __init__(
@@ -51,12 +84,12 @@ class ScriptedEndpoint:
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> int:
-        """Listen; the port that was taken. Raises OSError where it is in use."""
+        """Listen on *port* (0 for any free port) and return it. Raises OSError if it is in use."""
         self._server = await asyncio.start_server(self._connected, host, port, backlog=1024)
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
-        """Stop listening and drop every connection."""
+        """Stop listening and close every connection."""
         if self._server is not None:
             self._server.close()
         for task in self._connections:
@@ -70,7 +103,12 @@ class ScriptedEndpoint:
         task.add_done_callback(self._connections.discard)
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                await self._converse(reader, writer)
+                while (received := await read_request(reader)) is not None:
+                    if self._keep:
+                        self.requests.append(received)
+                    if not await self._respond(received, writer):
+                        return
+                    await writer.drain()
         except (BadRequestError, asyncio.LimitOverrunError):
             reset(writer)
         except asyncio.CancelledError:
@@ -79,16 +117,8 @@ class ScriptedEndpoint:
         finally:
             writer.close()
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while (received := await read_request(reader)) is not None:
-            if self._keep:
-                self.requests.append(received)
-            if not await self._answered(received, writer):
-                return
-            await writer.drain()
-
-    async def _answered(self, received: Received, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection can carry another request."""
+    async def _respond(self, received: Received, writer: asyncio.StreamWriter) -> bool:
+        """Respond to one request; return whether the connection can be used again."""
         if self._api_key and received.headers.get("authorization") != f"Bearer {self._api_key}":
             write_json(writer, 401, _error("Incorrect API key provided", "invalid_api_key"))
         elif (received.method, received.path) == ("GET", "/v1/models"):
@@ -108,28 +138,24 @@ class ScriptedEndpoint:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            return await self._chat_answered(prompt, writer)
+            fault = self.faults(prompt) if self.faults else None
+            if fault is None or fault.billed:
+                self.ledger.bill(prompt)
+            number = self.ledger.billed
+            if delay := self.latency + (fault.delay if fault else 0.0):
+                await asyncio.sleep(delay)
+            if fault is None:
+                write_json(writer, 200, completion_of(prompt, number))
+                return True
+            return await write_faulty(writer, fault, completion_of(prompt, number))
         finally:
             self.in_flight -= 1
 
-    async def _chat_answered(self, prompt: str, writer: asyncio.StreamWriter) -> bool:
-        fault = self.faults(prompt) if self.faults else None
-        if fault is None or fault.billed:
-            self.ledger.bill(prompt)
-        number = self.ledger.billed
-        delay = self.latency + (fault.delay if fault else 0.0)
-        if delay:
-            await asyncio.sleep(delay)
-        if fault is None:
-            write_json(writer, 200, completion_of(prompt, number))
-            return True
-        return await write_faulty(writer, fault, completion_of(prompt, number))
-
 
 def completion_of(prompt: str, number: int) -> dict[str, Any]:
-    """A chat completion as OpenAI's API words it; tokens are counted as half the characters."""
+    """Return a chat completion in the form of OpenAI's API, with half the characters as tokens."""
     text = answer(prompt)
-    asked, told = len(prompt) // 2 + 1, len(text) // 2 + 1
+    read, written = len(prompt) // 2 + 1, len(text) // 2 + 1
     message = {"role": "assistant", "content": text}
     return {
         "id": f"chatcmpl-scripted-{number}",
@@ -138,9 +164,9 @@ def completion_of(prompt: str, number: int) -> dict[str, Any]:
         "model": MODEL_NAME,
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": told,
-            "total_tokens": asked + told,
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
         },
     }
 
@@ -150,15 +176,8 @@ def _error(message: str, code: str) -> dict[str, Any]:
 
 
 def _prompt(body: bytes) -> str | None:
-    """The text of all messages, None where the body is not a chat request."""
+    """Return the text of all messages; None if the body is not a chat request."""
     try:
-        messages = json.loads(body)["messages"]
-        return "\n".join(_content(message["content"]) for message in messages)
+        return "\n".join(str(message["content"]) for message in json.loads(body)["messages"])
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _content(content: object) -> str:
-    if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return str(content)

@@ -1,7 +1,7 @@
-"""Faults that the scripted endpoint can be told to make, by name or by a function.
+"""Faults of the scripted endpoint, by name or by a function.
 
-A fault script is a JSON list; each entry answers ``times`` requests (1 unless
-given) in order of arrival, and after the last entry everything is well:
+A fault script is a JSON list. Each entry applies to ``times`` requests (default 1) in the order of
+arrival; after the last entry there are no more faults:
 
     [{"fault": "ok", "times": 5}, {"fault": "rate_limit", "times": 3, "retry_after": "2"}]
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +20,11 @@ Change = Callable[[Completion], Completion]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """How one request is answered otherwise than well.
+    """A faulty response.
 
-    ``body`` replaces the answer, ``change`` alters it. ``delay`` (seconds)
-    comes before the answer and ``drip`` between its single bytes. ``cut_after``
-    bytes of the body the connection is reset; -1 resets it before the status line.
+    ``body`` replaces the answer, ``change`` alters it. ``delay`` is in seconds before the answer,
+    ``drip`` between its single bytes. The connection is reset after ``cut_after`` bytes of the
+    body, or before the status line for -1.
     """
 
     status: int = 200
@@ -38,16 +38,16 @@ class Fault:
 
     @property
     def billed(self) -> bool:
-        """The provider did the work, whether or not the answer arrives."""
+        """Whether the provider would bill the call, also if its answer does not arrive."""
         return self.status == 200
 
 
 FaultScript = Callable[[str], Fault | None]
-"""Given the prompt of a chat request: the fault to make, None to answer well."""
+"""Returns the fault for the prompt of a chat request, or None for none."""
 
 
 def named_fault(name: str, **options: Any) -> Fault:
-    """The fault called *name*; raises ValueError for an unknown name or option."""
+    """Return the fault *name*. Raises ValueError for an unknown name or option."""
     make = _NAMED.get(name)
     if make is None:
         raise ValueError(f"unknown fault {name!r}; known: ok, {', '.join(sorted(_NAMED))}")
@@ -59,19 +59,17 @@ def named_fault(name: str, **options: Any) -> Fault:
 
 
 def script_from(entries: object) -> FaultScript:
-    """A script that plays the JSON list *entries* once; raises ValueError on nonsense."""
+    """Return a script that applies the JSON list *entries* once. Raises ValueError if malformed."""
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError("a fault script is a list of objects, each with a fault's name")
-    remaining = iter(list(_expand(entries)))
-    return lambda prompt: next(remaining, None)
-
-
-def _expand(entries: Iterable[Mapping[str, Any]]) -> Iterator[Fault | None]:
+    faults: list[Fault | None] = []
     for entry in entries:
         options = {key: value for key, value in entry.items() if key not in {"fault", "times"}}
         name = str(entry.get("fault", ""))
         fault = None if name == "ok" else named_fault(name, **options)
-        yield from [fault] * int(entry.get("times", 1))
+        faults += [fault] * int(entry.get("times", 1))
+    remaining = iter(faults)
+    return lambda prompt: next(remaining, None)
 
 
 def _error(status: int, message: str, code: str | None = None, kind: str = "error") -> Fault:
@@ -83,10 +81,6 @@ def _rate_limit(retry_after: str | None = None) -> Fault:
     fault = _error(429, "Rate limit reached", "rate_limit_exceeded", "requests")
     named = (("Retry-After", retry_after),) if retry_after is not None else ()
     return replace(fault, headers=named)
-
-
-def _redirect(to: str = "http://127.0.0.1:9/v1/chat/completions", status: int = 307) -> Fault:
-    return Fault(status, headers=(("Location", to),), body=b"")
 
 
 def _message(**facts: Any) -> Change:
@@ -105,16 +99,14 @@ def _finish(reason: str, **facts: Any) -> Change:
     return change
 
 
-def _model(name: str) -> Change:
-    return lambda completion: {**completion, "model": name}
-
-
 _TOOL_CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-_WHOLE = b'{"choices": []}'
+
 
 _NAMED: dict[str, Callable[..., Fault]] = {
     "rate_limit": _rate_limit,
-    "redirect": _redirect,
+    "redirect": lambda to="http://127.0.0.1:9/v1/chat/completions", status=307: Fault(
+        status, headers=(("Location", to),), body=b""
+    ),
     "server_error": lambda status=500: _error(status, "The server had an error"),
     "auth": lambda text="Incorrect API key provided": _error(401, text, "invalid_api_key"),
     "quota": lambda: _error(429, "You exceeded your current quota", "insufficient_quota"),
@@ -130,9 +122,11 @@ _NAMED: dict[str, Callable[..., Fault]] = {
     "hang_up": lambda: Fault(cut_after=-1),
     "short_body": lambda: Fault(claimed_length=100_000, cut_after=10_000),
     "malformed": lambda: Fault(body=b'{"choices": [{"message": {"content": "half'),
-    "no_choices": lambda: Fault(body=_WHOLE),
+    "no_choices": lambda: Fault(body=b'{"choices": []}'),
     "not_http": lambda: Fault(headers=(("bad header", "\x00"),)),
-    "wrong_model": lambda name="another-model": Fault(change=_model(name)),
+    "wrong_model": lambda name="another-model": Fault(
+        change=lambda completion: {**completion, "model": name}
+    ),
     "empty": lambda: Fault(change=_message(content="")),
     "null_content": lambda: Fault(change=_message(content=None)),
     "length": lambda: Fault(change=_finish("length")),

@@ -1,6 +1,6 @@
-"""Just enough HTTP/1.1 for a scripted endpoint that must also be able to misbehave.
+"""HTTP/1.1 for the scripted endpoint, with responses that are faulty on purpose.
 
-A web framework would refuse to send half a body, a wrong length or a reset.
+A web framework would not send half a body, a wrong length or a reset.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PIECE = 65536
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One HTTP request as it came in; header names are lower-case."""
+    """One HTTP request; header names are lower-case."""
 
     method: str
     path: str
@@ -31,11 +31,11 @@ class Received:
 
 
 class BadRequestError(ValueError):
-    """What came over the wire is not a request that this server reads."""
+    """The request is malformed."""
 
 
 async def read_request(reader: asyncio.StreamReader) -> Received | None:
-    """The next request on a connection, None when the client has closed it."""
+    """Return the next request of a connection; None if the client has closed it."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
@@ -51,13 +51,13 @@ async def read_request(reader: asyncio.StreamReader) -> Received | None:
 
 
 def write_json(writer: asyncio.StreamWriter, status: int, value: object) -> None:
-    """A whole well-formed answer."""
+    """Write a well-formed response."""
     body = json.dumps(value, ensure_ascii=False).encode()
     writer.write(_head(status, len(body), ()) + body)
 
 
 async def write_faulty(writer: asyncio.StreamWriter, fault: Fault, completion: Any) -> bool:
-    """The answer as *fault* wants it; whether the connection can be used again."""
+    """Write the response that *fault* describes; return whether the connection stays open."""
     if fault.cut_after == -1:
         reset(writer)
         return False
@@ -65,24 +65,20 @@ async def write_faulty(writer: asyncio.StreamWriter, fault: Fault, completion: A
     body = json.dumps(changed, ensure_ascii=False).encode() if fault.body is None else fault.body
     length = len(body) if fault.claimed_length is None else fault.claimed_length
     writer.write(_head(fault.status, length, fault.headers))
-    await _write_slowly(writer, body[: fault.cut_after], fault.drip)
+    body, size = body[: fault.cut_after], 1 if fault.drip else _PIECE
+    for start in range(0, len(body), size):
+        writer.write(body[start : start + size])
+        await writer.drain()
+        if fault.drip:
+            await asyncio.sleep(fault.drip)
     if fault.cut_after is None:
         return True
     reset(writer)
     return False
 
 
-async def _write_slowly(writer: asyncio.StreamWriter, body: bytes, drip: float) -> None:
-    size = 1 if drip else _PIECE
-    for start in range(0, len(body), size):
-        writer.write(body[start : start + size])
-        await writer.drain()
-        if drip:
-            await asyncio.sleep(drip)
-
-
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Break the connection with a TCP reset, as a crashing proxy does."""
+    """Close the connection with a TCP reset, as a crashing proxy does."""
     connection = writer.get_extra_info("socket")
     if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

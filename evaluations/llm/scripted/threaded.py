@@ -1,4 +1,4 @@
-"""The scripted endpoint in a thread of its own, for tests that are synchronous or asynchronous."""
+"""The scripted endpoint in a thread of its own, for tests."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from evaluations.llm.scripted.endpoint import ScriptedEndpoint
+from evaluations.llm.scripted.endpoint import Ledger, ScriptedEndpoint
 from evaluations.llm.scripted.faults import FaultScript
 from evaluations.llm.scripted.http import Received
-from evaluations.llm.scripted.ledger import Ledger
 
 
 class ScriptedServer:
-    """``with ScriptedServer(...) as server``: a real server on a free loopback port.
+    """A server on a free loopback port: ``with ScriptedServer(...) as server``.
 
-    It remembers every request. ``faults`` may be set anew while it runs.
+    It stores every request. ``endpoint.faults`` may be changed while it runs.
     """
 
     def __init__(
@@ -58,15 +57,15 @@ class ScriptedServer:
 
     @property
     def base_url(self) -> str:
-        """What a client is given: ends before ``/chat/completions``."""
+        """The address for clients, up to ``/chat/completions``."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def ledger(self) -> Ledger:
-        """What was billed."""
+        """The ledger of billed requests."""
         return self.endpoint.ledger
 
     @property
     def requests(self) -> list[Received]:
-        """Everything that came in, in order."""
+        """All requests, in the order of arrival."""
         return self.endpoint.requests

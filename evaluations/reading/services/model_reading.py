@@ -26,8 +26,8 @@ from evaluations.runs.services.calls import fence_for
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
+    check_call_count,
     check_ready,
-    check_told,
     hashed,
     planned_once,
     record_start,
@@ -125,7 +125,7 @@ def start_reading(
         # Two who start at once must not pay for the same answers.
         Run.objects.select_for_update().get(pk=wanted.run.pk)
         responses = answers_to_read(wanted)
-        check_told(wanted.shown, len(responses))
+        check_call_count(wanted.shown, len(responses))
         run.run_settings["limit"] = len(responses)
         run.save()
         Job.objects.bulk_create((_job(run, response) for response in responses), batch_size=1000)

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods
 from evaluations.reading.forms.model_reading import ReadForm
 from evaluations.reading.selectors.model_reading import unread_responses
 from evaluations.reading.services.model_reading import estimate_reading, start_reading
+from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.views.run_starts import estimate_context, started
-from evaluations.runs.views.runs import found
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import Refusal
@@ -22,7 +22,7 @@ from gradeapp.common.refusals import Refusal
 @requires(Capability.START_RUNS)
 def read(request: MemberRequest, pk: int) -> HttpResponse:
     """The form; it says what the run will ask and cost before it starts."""
-    answered, refused = found(pk), ""
+    answered, refused = get_run(pk), ""
     sent = request.POST if request.method == "POST" else request.GET
     form = ReadForm(sent) if "endpoint" in sent else ReadForm()
     if request.method == "POST" and form.is_valid():

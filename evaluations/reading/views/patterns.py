@@ -21,7 +21,7 @@ from evaluations.reading.selectors.pattern_precision import precisions
 from evaluations.reading.selectors.reading_patterns import accepted_patterns
 from evaluations.reading.services import pattern_decisions, pattern_searches
 from evaluations.reading.tasks import ask_for_search
-from evaluations.runs.views.runs import found as found_run
+from evaluations.runs.selectors.runs import get_run
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.background_work.services import note_if_lost
@@ -54,7 +54,7 @@ def found_pattern(pk: int) -> MinedPattern:
 @requires(Capability.SEE_RUNS)
 def search_list(request: MemberRequest, pk: int) -> HttpResponse:
     """The searches of a run, the patterns that count now, and the form of a new search."""
-    run = found_run(pk)
+    run = get_run(pk)
     form = SearchForm()
     if request.method == "POST":
         check(request.user, DECIDES)

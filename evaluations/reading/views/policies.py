@@ -18,7 +18,7 @@ from evaluations.reading.selectors.ablation import ablation, quotations
 from evaluations.reading.services.exports import note_run_export
 from evaluations.reading.services.gold_check import check_golds
 from evaluations.reading.views.rescoring import scored_before
-from evaluations.runs.views.runs import found
+from evaluations.runs.selectors.runs import get_run
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_file import manifest, sha256
@@ -32,7 +32,7 @@ PAGE = 50
 @requires(Capability.SEE_RUNS)
 def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
     """Both rates of a run, the reasons between them, and the responses that moved."""
-    run = found(pk)
+    run = get_run(pk)
     made = ablation(run)
     reason = wanted_reason(request.GET.get("reason", ""))
     page = Paginator(made.because_of(reason), PAGE).get_page(request.GET.get("page"))
@@ -53,7 +53,7 @@ def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
 @requires(Capability.EXPORT)
 def policies_export(request: MemberRequest, pk: int) -> HttpResponse:
     """The same responses as CSV; who took what is kept."""
-    run = found(pk)
+    run = get_run(pk)
     items = ablation(run).items
     table = ablation_table(run.pk, items, quotations(items))
     content = render_csv(table)

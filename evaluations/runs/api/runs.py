@@ -28,11 +28,11 @@ from evaluations.runs.api.run_serializers import (
 )
 from evaluations.runs.forms.runs import ResponseFilter, RunFilter
 from evaluations.runs.selectors.responses import responses_of
-from evaluations.runs.selectors.runs import progress, runs
+from evaluations.runs.selectors.runs import get_run, progress, runs
 from evaluations.runs.services import runs as services
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput
 from questions.forms.filters import unknown_parameters
 
 MAY = {
@@ -40,14 +40,6 @@ MAY = {
     "HEAD": Capability.SEE_RUNS,
     "POST": Capability.START_RUNS,
 }
-
-
-def found(pk: int) -> Run:
-    """The run *pk*; refuses where there is none."""
-    run = runs().filter(pk=pk).first()
-    if run is None:
-        raise NotFound(_("There is no such run."))
-    return run
 
 
 def refuse_unknown(filters: type[django_filters.FilterSet], request: Request) -> None:
@@ -58,9 +50,9 @@ def refuse_unknown(filters: type[django_filters.FilterSet], request: Request) ->
         raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
 
 
-def told(run: Run, code: int = status.HTTP_200_OK) -> Answer:
+def run_response(run: Run, code: int = status.HTTP_200_OK) -> Answer:
     """A run with its progress."""
-    whole = found(run.pk)
+    whole = get_run(run.pk)
     facts = {"progress": ProgressSerializer(progress(whole, timezone.now())).data}
     return Answer({**RunSerializer(whole).data, **facts}, status=code)
 
@@ -87,7 +79,7 @@ class RunListAPI(generics.ListAPIView[Run]):
         with transaction.atomic():
             run = services.start_run(**said, acting_user=request.user)
             transaction.on_commit(partial(ask_for_work, run.pk))
-        return told(run, status.HTTP_201_CREATED)
+        return run_response(run, status.HTTP_201_CREATED)
 
 
 class RunAPI(APIView):
@@ -98,7 +90,7 @@ class RunAPI(APIView):
     @extend_schema(responses=RunSerializer)
     def get(self, request: Request, pk: int) -> Answer:
         """What the run's page shows."""
-        return told(found(pk))
+        return run_response(get_run(pk))
 
 
 class RunStopAPI(APIView):
@@ -109,7 +101,7 @@ class RunStopAPI(APIView):
     @extend_schema(request=None, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """Send nothing more; what is in flight still comes in."""
-        return told(services.stop_run(found(pk), acting_user=request.user))
+        return run_response(services.stop_run(get_run(pk), acting_user=request.user))
 
 
 class RunResumeAPI(APIView):
@@ -123,9 +115,9 @@ class RunResumeAPI(APIView):
         form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said: dict[str, Any] = dict(form.validated_data)
-        run = services.resume_run(found(pk), acting_user=request.user, **said)
+        run = services.resume_run(get_run(pk), acting_user=request.user, **said)
         transaction.on_commit(partial(ask_for_work, run.pk))
-        return told(run)
+        return run_response(run)
 
 
 class RunRetryAPI(APIView):
@@ -136,10 +128,10 @@ class RunRetryAPI(APIView):
     @extend_schema(request=None, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """Each failed call gets all its attempts again."""
-        run = found(pk)
+        run = get_run(pk)
         services.retry_failed(run, acting_user=request.user)
         transaction.on_commit(partial(ask_for_work, run.pk))
-        return told(run)
+        return run_response(run)
 
 
 class ResponseListAPI(generics.ListAPIView[Response]):
@@ -152,7 +144,7 @@ class ResponseListAPI(generics.ListAPIView[Response]):
     queryset = Response.objects.none()  # for the schema; the rows are those of the run
 
     def get_queryset(self) -> QuerySet[Response]:
-        return responses_of(found(self.kwargs["pk"]))
+        return responses_of(get_run(self.kwargs["pk"]))
 
     def filter_queryset(self, queryset: QuerySet[Response]) -> QuerySet[Response]:
         refuse_unknown(ResponseFilter, self.request)

@@ -11,10 +11,12 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Attempt, Job, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import ReadCounts, kind_of
+from gradeapp.common.refusals import NotFound
 
 # What is called "now" in "calls per second now".
 RECENT = timedelta(seconds=30)
@@ -109,6 +111,14 @@ def runs() -> QuerySet[Run]:
         failed=_counted(jobs.filter(status=JobStatus.FAILED)),
         response_count=_counted(Response.objects.filter(run=OuterRef("pk"))),
     )
+
+
+def get_run(pk: int) -> Run:
+    """Return the run *pk* from ``runs()``. Raises NotFound if there is none."""
+    run = runs().filter(pk=pk).first()
+    if run is None:
+        raise NotFound(_("There is no such run."))
+    return run
 
 
 def _counted(rows: QuerySet[Any]) -> Coalesce:

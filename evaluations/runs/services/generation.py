@@ -17,22 +17,22 @@ from evaluations.runs.kinds import followers
 from evaluations.runs.services import queue
 from evaluations.runs.services.run_states import (
     begin,
+    finalize,
+    finalize_all,
     resume_waiting,
-    settle,
-    settle_all,
     waiting_runs,
 )
-from evaluations.runs.services.shift import Shift
 from evaluations.runs.services.stop_signals import StopSignals
+from evaluations.runs.services.work_session import WorkSession
 from evaluations.runs.services.worker_names import new_name
 
-SHIFT_SECONDS = 240
+SESSION_SECONDS = 240
 
 
 def work_on_run(
     run_id: int,
     *,
-    seconds: float = SHIFT_SECONDS,
+    seconds: float = SESSION_SECONDS,
     on_progress: Callable[[], None] = lambda: None,
     clock: Callable[[], datetime] = timezone.now,
     stop: StopSignals | None = None,
@@ -52,10 +52,10 @@ def work_on_run(
     ends = clock() + timedelta(seconds=seconds)
     try:
         with nullcontext(stop) if stop else StopSignals() as signals:
-            Shift(run, owner, ends, lambda: signals.asked, clock, on_progress).work()
+            WorkSession(run, owner, ends, lambda: signals.asked, clock, on_progress).work()
     finally:
         queue.let_go(run, owner)
-        settle(run.pk, clock())
+        finalize(run.pk, clock())
     if signals.asked:
         return []
     beside = [one.pk for follower in followers() for one in follower.runs_beside(run)]
@@ -71,5 +71,5 @@ def look_for_work(clock: Callable[[], datetime] = timezone.now) -> list[int]:
     now = clock()
     queue.reap(now)
     resume_waiting(now)
-    settle_all(now)
+    finalize_all(now)
     return waiting_runs(now)

@@ -96,7 +96,7 @@ def claim(
         Attempt.objects.bulk_create(attempts)
     claimed = [_claimed(attempt, planned.pop(attempt.job_id)) for attempt in attempts]
     for lost in planned.values():
-        budget.settle(lost.most, Decimal(0))
+        budget.finalize(lost.most, Decimal(0))
     return claimed
 
 

@@ -49,7 +49,7 @@ def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
     check_address(endpoint.base_url)
 
 
-def check_told(shown: int | None, calls: int) -> None:
+def check_call_count(shown: int | None, calls: int) -> None:
     """Refuse another number of *calls* than somebody was *shown*; None where nobody was."""
     if shown not in (None, calls):
         raise Conflict(

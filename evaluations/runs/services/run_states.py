@@ -41,7 +41,7 @@ def begin(run_id: int, owner: str, now: datetime) -> Run | None:
     if run.status == RunStatus.RUNNING:
         return run
     queue.let_go(run, owner)
-    settle(run.pk, now)
+    finalize(run.pk, now)
     return None
 
 
@@ -79,7 +79,7 @@ def without_worker(now: datetime) -> Q:
 
 
 @transaction.atomic
-def settle(run_id: int, now: datetime) -> None:
+def finalize(run_id: int, now: datetime) -> None:
     """Set *run* to stopped or finished where that is what its jobs say by now."""
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.worker and run.worker_until and run.worker_until >= now:
@@ -112,11 +112,11 @@ def catch_up(run: Run) -> None:
         logger.exception("responses of %s stay unread; the command score reads answers", run)
 
 
-def settle_all(now: datetime) -> None:
+def finalize_all(now: datetime) -> None:
     """Settle every run that nobody works on."""
     live = Run.objects.filter(without_worker(now), status__in=[*WORKABLE, RunStatus.STOPPING])
     for run_id in live.values_list("pk", flat=True):
-        settle(run_id, now)
+        finalize(run_id, now)
 
 
 def waiting_runs(now: datetime, among: Sequence[int] | None = None) -> list[int]:

@@ -21,7 +21,7 @@ from evaluations.runs.services.run_starts import (
     planned_once,
     record_start,
 )
-from evaluations.runs.services.run_states import WORKABLE, settle
+from evaluations.runs.services.run_states import WORKABLE, finalize
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -96,7 +96,7 @@ def stop_run(run: Run, *, acting_user: User | None) -> Run:
         run.status, run.pause_reason, run.resume_at = RunStatus.STOPPING, "", None
         run.save(update_fields=["status", "pause_reason", "resume_at"])
         record(Tag.RUN_STOPPED, run, actor=acting_user)
-        settle(run.pk, timezone.now())
+        finalize(run.pk, timezone.now())
     run.refresh_from_db()
     return run
 

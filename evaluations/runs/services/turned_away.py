@@ -29,12 +29,12 @@ SHORTEST, LONGEST = timedelta(seconds=10), timedelta(seconds=60)
 SAYS_NOTHING = frozenset({FailureKind.CONNECT, FailureKind.RATE_LIMIT, FailureKind.CANCELLED})
 
 
-def takes_calls(answered: int, failures: Sequence[ChatFailure]) -> bool:
+def accepts_calls(answered: int, failures: Sequence[ChatFailure]) -> bool:
     """Whether a batch shows that the endpoint is there and willing, be it with an error."""
     return bool(answered) or any(failure.kind not in SAYS_NOTHING for failure in failures)
 
 
-def wait_if_turned_away(run: Run, failures: Sequence[ChatFailure], now: datetime) -> None:
+def pause_if_refused(run: Run, failures: Sequence[ChatFailure], now: datetime) -> None:
     """Let *run* wait where the endpoint has only turned calls away lately."""
     kinds = {failure.kind for failure in failures}
     if FailureKind.CONNECT in kinds:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from evaluations.runs.forms.runs import ResponseFilter
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.selectors.responses import job_of, readings_of, response_whole, responses_of
-from evaluations.runs.views.runs import found
+from evaluations.runs.selectors.runs import get_run
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import NotFound
@@ -26,7 +26,7 @@ PAGE = 50
 @requires(Capability.SEE_RUNS)
 def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
     """The responses of a run by filter; the filters stand in the address."""
-    run = found(pk)
+    run = get_run(pk)
     filters = ResponseFilter(request.GET, queryset=responses_of(run), run=run)
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
     context = {"run": run, "kind": kind_of(run), "filters": filters, "page": page}

@@ -22,23 +22,16 @@ from evaluations.runs.forms.runs import BudgetForm, NewRunForm
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.run_notices import run_notice
+from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services import runs as services
 from evaluations.runs.services.run_estimates import Estimate, estimate
 from evaluations.runs.tasks import ask_for_work
 from evaluations.runs.views.run_starts import estimate_context, started
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, NotFound, Refusal
+from gradeapp.common.refusals import BadInput, Refusal
 
 PAGE = 25
-
-
-def found(pk: int) -> Run:
-    """The run *pk*; refuses where there is none."""
-    run = reading.runs().filter(pk=pk).first()
-    if run is None:
-        raise NotFound(_("There is no such run."))
-    return run
 
 
 @require_safe
@@ -54,7 +47,7 @@ def run_list(request: MemberRequest) -> HttpResponse:
 @requires(Capability.SEE_RUNS)
 def run_page(request: MemberRequest, pk: int) -> HttpResponse:
     """One run: its progress, its tasks, its errors, its settings."""
-    run = found(pk)
+    run = get_run(pk)
     panels = panels_of(run, request.user)
     context = {
         **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
@@ -74,7 +67,7 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
     The sentence above it comes along only when it is not the one that the page
     has, so that a screen reader says it once.
     """
-    context = progress_context(found(pk), may_start=request.user.may(Capability.START_RUNS))
+    context = progress_context(get_run(pk), may_start=request.user.may(Capability.START_RUNS))
     if request.GET.get("state") != context["state"]:
         return HttpResponseClientRefresh()
     has = request.GET.get("notice", context["notice_key"])
@@ -145,7 +138,7 @@ def estimated(form: NewRunForm) -> Estimate:
 @requires(Capability.START_RUNS)
 def stop(request: MemberRequest, pk: int) -> HttpResponse:
     """Send nothing more."""
-    services.stop_run(found(pk), acting_user=request.user)
+    services.stop_run(get_run(pk), acting_user=request.user)
     messages.success(request, _("Nothing more is sent; what is in flight still comes in."))
     return redirect("runs:run", pk)
 
@@ -157,7 +150,7 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
     form = BudgetForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("The budget is an amount such as 12.50."))
-    services.resume_run(found(pk), acting_user=request.user, budget=form.cleaned_data["budget"])
+    services.resume_run(get_run(pk), acting_user=request.user, budget=form.cleaned_data["budget"])
     transaction.on_commit(partial(ask_for_work, pk))
     return redirect("runs:run", pk)
 
@@ -166,7 +159,7 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
 @requires(Capability.START_RUNS)
 def retry(request: MemberRequest, pk: int) -> HttpResponse:
     """Try the failed calls again."""
-    n = services.retry_failed(found(pk), acting_user=request.user)
+    n = services.retry_failed(get_run(pk), acting_user=request.user)
     transaction.on_commit(partial(ask_for_work, pk))
     tried = ngettext("%(n)d call is tried again.", "%(n)d calls are tried again.", n)
     messages.success(request, tried % {"n": n})

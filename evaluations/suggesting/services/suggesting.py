@@ -25,8 +25,8 @@ from evaluations.runs.services.frozen import Frozen, freeze
 from evaluations.runs.services.planning import plan_jobs, spread
 from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
+    check_call_count,
     check_ready,
-    check_told,
     hashed,
     planned_once,
     record_start,
@@ -180,7 +180,7 @@ def start_suggesting(
     def plan() -> None:
         check_ready(wanted.endpoint, budget)
         items = items_to_ask(wanted)
-        check_told(wanted.shown, len(items))
+        check_call_count(wanted.shown, len(items))
         ensure_taxonomy()
         run.save()
         record_start(run, plan_jobs(run, items), asks=wanted.asks.value)

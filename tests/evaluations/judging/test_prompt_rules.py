@@ -41,7 +41,7 @@ def test_everything_is_there_once() -> None:
 
 
 def test_what_is_empty_has_no_heading() -> None:
-    user = ask(analysis=" ", rubric=None, house_rulings="")[1]["content"]
+    user = ask(analysis=" ", rubric=None, marking_notes="")[1]["content"]
     assert "分析过程" not in user
     assert "评分细则" not in user
     assert "阅卷规定" not in user

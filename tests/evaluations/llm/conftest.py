@@ -9,10 +9,9 @@ from random import Random
 
 import pytest
 
-from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, Key, Limits
-from evaluations.llm.desk import Desk
+from evaluations.llm.callbacks import Callbacks
+from evaluations.llm.client import CallResult, ChatFailure, ChatReply, ChatRequest, Key, Limits
 from evaluations.llm.openai_client import OpenAIChat
-from evaluations.llm.outcome import Outcome
 from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.llm.scripted import ScriptedServer
 
@@ -62,25 +61,25 @@ class QueueOfRecord:
     def __init__(self, jobs: int, policy: RetryPolicy | None = None) -> None:
         self.due: list[int] = list(range(jobs))
         self.attempts: Counter[int] = Counter()
-        self.outcomes: list[Outcome] = []
+        self.results: list[CallResult] = []
         self.batches: list[int] = []
         self.stop_after: int | None = None
         self._policy = policy or RetryPolicy(attempts=30, after_possible_billing=30)
         self._random = Random(0)
 
     @property
-    def desk(self) -> Desk:
-        return Desk(self.claim, self.deliver, self.should_stop)
+    def callbacks(self) -> Callbacks:
+        return Callbacks(self.claim, self.deliver, self.should_stop)
 
     def claim(self, most: int) -> list[ChatRequest]:
         taken, self.due = self.due[:most], self.due[most:]
         self.attempts.update(taken)
         return [request(number, f"第{number}题") for number in taken]
 
-    def deliver(self, batch: Sequence[Outcome]) -> None:
+    def deliver(self, batch: Sequence[CallResult]) -> None:
         self.batches.append(len(batch))
         for outcome in batch:
-            self.outcomes.append(outcome)
+            self.results.append(outcome)
             number = int(outcome.key)
             failure = outcome.failure
             if failure is None:
@@ -89,8 +88,8 @@ class QueueOfRecord:
                 self.due.append(number)
 
     def should_stop(self) -> bool:
-        return self.stop_after is not None and len(self.outcomes) >= self.stop_after
+        return self.stop_after is not None and len(self.results) >= self.stop_after
 
     @property
     def answered(self) -> list[int]:
-        return sorted(int(outcome.key) for outcome in self.outcomes if outcome.reply)
+        return sorted(int(outcome.key) for outcome in self.results if outcome.reply)

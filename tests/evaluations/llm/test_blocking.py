@@ -1,4 +1,4 @@
-"""The pump from synchronous code: the desk stays in the caller's thread."""
+"""The pump from synchronous code: the callbacks stays in the caller's thread."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import pytest
 
 from evaluations.llm import spool
 from evaluations.llm.blocking import run_pump
-from evaluations.llm.client import ChatRequest
-from evaluations.llm.desk import Desk
+from evaluations.llm.callbacks import Callbacks
+from evaluations.llm.client import CallResult, ChatRequest
 from evaluations.llm.openai_client import OpenAIChat
-from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, PumpResult
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.retry import RetryPolicy
@@ -26,10 +25,10 @@ from tests.evaluations.llm.conftest import KEY, QueueOfRecord
 
 
 def run(
-    server: ScriptedServer, desk: Desk, tmp_path: Path, gate: SharedSlowdown | None = None
+    server: ScriptedServer, callbacks: Callbacks, tmp_path: Path, gate: SharedSlowdown | None = None
 ) -> PumpResult:
     return run_pump(
-        desk,
+        callbacks,
         OpenAIChat(server.base_url, "scripted-demo", KEY, max_in_flight=8),
         in_flight=8,
         spool_path=tmp_path / "spool.jsonl",
@@ -42,11 +41,11 @@ def run(
 def test_the_desk_is_visited_in_the_callers_thread(server: ScriptedServer, tmp_path: Path) -> None:
     queue, threads = QueueOfRecord(40), set[threading.Thread]()
 
-    def deliver(batch: Sequence[Outcome]) -> None:
+    def deliver(batch: Sequence[CallResult]) -> None:
         threads.add(threading.current_thread())
         queue.deliver(batch)
 
-    result = run(server, Desk(queue.claim, deliver, queue.should_stop), tmp_path)
+    result = run(server, Callbacks(queue.claim, deliver, queue.should_stop), tmp_path)
     assert result.answered == 40
     assert queue.answered == list(range(40))
     assert threads == {threading.current_thread()}
@@ -62,7 +61,7 @@ def test_a_slow_down_outlasts_the_pump_that_met_it(server: ScriptedServer, tmp_p
         rooms.append(most)
         return queue.claim(most)
 
-    run(server, Desk(claim, queue.deliver, queue.should_stop), tmp_path, gate)
+    run(server, Callbacks(claim, queue.deliver, queue.should_stop), tmp_path, gate)
     assert rooms[0] == 1
     assert queue.answered == list(range(40))
 
@@ -73,7 +72,7 @@ def test_an_error_of_the_desk_reaches_the_caller(server: ScriptedServer, tmp_pat
 
     queue = QueueOfRecord(1)
     with pytest.raises(PumpError) as raised:
-        run(server, Desk(claim, queue.deliver, queue.should_stop), tmp_path)
+        run(server, Callbacks(claim, queue.deliver, queue.should_stop), tmp_path)
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
 
 
@@ -88,7 +87,7 @@ def test_ctrl_c_loses_no_outcome(server: ScriptedServer, tmp_path: Path, where: 
             sent.set()
             os.kill(os.getpid(), signal.SIGINT)
 
-    def deliver(batch: Sequence[Outcome]) -> None:
+    def deliver(batch: Sequence[CallResult]) -> None:
         queue.deliver(batch)
         if where == "waiting":
             threading.Timer(0.2, interrupt).start()
@@ -96,7 +95,7 @@ def test_ctrl_c_loses_no_outcome(server: ScriptedServer, tmp_path: Path, where: 
             interrupt()
 
     with pytest.raises(KeyboardInterrupt):
-        run(server, Desk(queue.claim, deliver, queue.should_stop), tmp_path)
+        run(server, Callbacks(queue.claim, deliver, queue.should_stop), tmp_path)
     spooled, _ = spool.read(tmp_path / "spool.jsonl")
-    assert {outcome.key for outcome in [*queue.outcomes, *spooled]} == set(queue.attempts)
+    assert {outcome.key for outcome in [*queue.results, *spooled]} == set(queue.attempts)
     assert len(queue.attempts) < 500

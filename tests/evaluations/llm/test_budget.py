@@ -31,7 +31,7 @@ def test_reserve_and_settle() -> None:
     budget = Budget(Decimal("1.00"), spent=Decimal("0.20"))
     budget.reserve(Decimal("0.50"))
     assert budget.left == Decimal("0.30")
-    budget.settle(Decimal("0.50"), Decimal("0.10"))
+    budget.finalize(Decimal("0.50"), Decimal("0.10"))
     assert (budget.spent, budget.reserved, budget.left) == (
         Decimal("0.30"),
         Decimal(0),
@@ -60,7 +60,7 @@ def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="not negative"):
         budget.reserve(Decimal(-1))
     with pytest.raises(ValueError, match="than was reserved"):
-        budget.settle(Decimal("0.1"), Decimal(0))
+        budget.finalize(Decimal("0.1"), Decimal(0))
 
 
 amounts = st.decimals(min_value=0, max_value=3, places=4)
@@ -75,7 +75,7 @@ def test_spending_never_passes_the_limit(calls: list[tuple[Decimal, Decimal]]) -
             budget.reserve(most)
             reserved.append((most, most * share))
     for most, cost in reserved:
-        budget.settle(most, cost)
+        budget.finalize(most, cost)
     assert budget.reserved == 0
     assert budget.spent == sum((cost for _, cost in reserved), Decimal(0)) <= 10
 

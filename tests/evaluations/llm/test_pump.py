@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from evaluations.llm import spool
-from evaluations.llm.client import ChatReply, ChatRequest, FailureKind, Limits
-from evaluations.llm.desk import Desk
+from evaluations.llm.callbacks import Callbacks
+from evaluations.llm.client import CallResult, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.llm.openai_client import OpenAIChat
-from evaluations.llm.outcome import Outcome
 from evaluations.llm.pump import Pace, PumpError, PumpResult, StopReason, pump
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.retry import RetryPolicy
@@ -30,7 +29,7 @@ QUICK = Pace(tick=0.02, grace=5.0)
 
 def run(
     server: ScriptedServer,
-    desk: Desk,
+    callbacks: Callbacks,
     spool_path: Path,
     *,
     in_flight: int = 8,
@@ -43,7 +42,7 @@ def run(
             server.base_url, "scripted-demo", KEY, max_in_flight=in_flight, limits=limits
         ) as chat:
             return await pump(
-                desk,
+                callbacks,
                 chat,
                 in_flight=in_flight,
                 spool_path=spool_path,
@@ -66,7 +65,7 @@ def billed(server: ScriptedServer) -> Counter[str]:
 
 def test_every_job_is_answered_once(server: ScriptedServer, spool_path: Path) -> None:
     queue = QueueOfRecord(100)
-    result = run(server, queue.desk, spool_path)
+    result = run(server, queue.callbacks, spool_path)
     assert result == PumpResult(100, 100, 0, 0, StopReason.DRAINED)
     assert queue.answered == list(range(100))
     assert set(billed(server).values()) == {1}
@@ -75,7 +74,7 @@ def test_every_job_is_answered_once(server: ScriptedServer, spool_path: Path) ->
 
 
 def test_nothing_to_do(server: ScriptedServer, spool_path: Path) -> None:
-    result = run(server, QueueOfRecord(0).desk, spool_path)
+    result = run(server, QueueOfRecord(0).callbacks, spool_path)
     assert result == PumpResult(0, 0, 0, 0, StopReason.DRAINED)
 
 
@@ -84,7 +83,7 @@ def test_never_more_in_flight_than_allowed(
     server: ScriptedServer, spool_path: Path, in_flight: int
 ) -> None:
     server.endpoint.latency = 0.01
-    run(server, QueueOfRecord(60).desk, spool_path, in_flight=in_flight)
+    run(server, QueueOfRecord(60).callbacks, spool_path, in_flight=in_flight)
     assert server.endpoint.most_in_flight == in_flight
 
 
@@ -95,7 +94,7 @@ def test_the_places_are_kept_filled(server: ScriptedServer, spool_path: Path) ->
     )
     queue = QueueOfRecord(50, RetryPolicy(after_possible_billing=0))
     queue.stop_after = 49
-    run(server, queue.desk, spool_path, in_flight=2, pace=Pace(tick=0.02, grace=0.05))
+    run(server, queue.callbacks, spool_path, in_flight=2, pace=Pace(tick=0.02, grace=0.05))
     assert queue.answered == list(range(1, 50))
 
 
@@ -111,8 +110,8 @@ def test_the_desk_is_visited_in_one_thread_that_is_not_the_loops(
 
         return call
 
-    desk = Desk(seen(queue.claim), seen(queue.deliver), seen(queue.should_stop))
-    run(server, desk, spool_path)
+    callbacks = Callbacks(seen(queue.claim), seen(queue.deliver), seen(queue.should_stop))
+    run(server, callbacks, spool_path)
     assert len(threads) == 1
     assert threading.current_thread().name not in threads
 
@@ -122,14 +121,14 @@ def test_outcomes_that_arrive_during_a_visit_are_delivered_together(
 ) -> None:
     queue = QueueOfRecord(64)
 
-    def deliver(batch: Sequence[Outcome]) -> None:
+    def deliver(batch: Sequence[CallResult]) -> None:
         if not queue.batches:  # the first visit lasts until the endpoint has answered the rest
             while server.ledger.billed < 32 or server.endpoint.in_flight:
                 time.sleep(0.01)
             time.sleep(0.2)
         queue.deliver(batch)
 
-    run(server, Desk(queue.claim, deliver, queue.should_stop), spool_path, in_flight=32)
+    run(server, Callbacks(queue.claim, deliver, queue.should_stop), spool_path, in_flight=32)
     assert queue.answered == list(range(64))
     assert max(queue.batches) > 1
 
@@ -144,14 +143,14 @@ def test_under_random_faults_no_outcome_is_lost(server: ScriptedServer, spool_pa
     server.endpoint.faults = faults
     queue = QueueOfRecord(150)
     gate = SharedSlowdown(16, random=Random(0), first_wait=0.01, longest_wait=0.05)
-    result = run(server, queue.desk, spool_path, in_flight=16, gate=gate)
+    result = run(server, queue.callbacks, spool_path, in_flight=16, gate=gate)
 
     assert queue.answered == list(range(150))
     attempts = sum(queue.attempts.values())
-    assert len(queue.outcomes) == attempts == result.sent == len(server.requests)
+    assert len(queue.results) == attempts == result.sent == len(server.requests)
     assert result.answered == 150
     # what the provider billed is what we have answers for, or know to be possibly billed
-    possibly = [o for o in queue.outcomes if o.failure and o.failure.may_have_been_billed]
+    possibly = [o for o in queue.results if o.failure and o.failure.may_have_been_billed]
     assert server.ledger.billed == 150 + len(possibly)
     assert server.endpoint.most_in_flight <= 16
 
@@ -168,7 +167,7 @@ def test_a_storm_of_429_slows_all_requests_down(server: ScriptedServer, spool_pa
     server.endpoint.faults = faults
     queue = QueueOfRecord(60)
     gate = SharedSlowdown(8, random=Random(0), first_wait=0.01, longest_wait=0.05)
-    result = run(server, queue.desk, spool_path, gate=gate)
+    result = run(server, queue.callbacks, spool_path, gate=gate)
     assert queue.answered == list(range(60))
     assert result.sent == len(server.requests) == 60 + storm
     # The first volley of 8; then one at a time, although 8 are allowed.
@@ -179,7 +178,7 @@ def test_a_storm_of_429_slows_all_requests_down(server: ScriptedServer, spool_pa
 def test_a_wait_beyond_two_minutes_ends_the_pump(server: ScriptedServer, spool_path: Path) -> None:
     server.endpoint.faults = lambda prompt: named_fault("rate_limit", retry_after="86400")
     queue = QueueOfRecord(50)
-    result = run(server, queue.desk, spool_path)
+    result = run(server, queue.callbacks, spool_path)
     assert result.stopped_because is StopReason.ASKED_TO_WAIT
     assert result.failure is not None
     assert result.failure.retry_after == 86400
@@ -197,7 +196,7 @@ def test_a_wrong_key_or_an_empty_account_stops_at_once(
         None if len(server.requests) <= 20 else named_fault(fault)
     )
     queue = QueueOfRecord(400)
-    result = run(server, queue.desk, spool_path)
+    result = run(server, queue.callbacks, spool_path)
     assert result.stopped_because is reason
     assert len(server.requests) <= 20 + 8 + 1
     assert sorted(queue.due + queue.answered) == list(range(400))
@@ -207,7 +206,7 @@ def test_a_stop_waits_for_what_is_in_flight(server: ScriptedServer, spool_path: 
     server.endpoint.latency = 0.1
     queue = QueueOfRecord(100)
     queue.stop_after = 1
-    result = run(server, queue.desk, spool_path)
+    result = run(server, queue.callbacks, spool_path)
     assert result.stopped_because is StopReason.ASKED
     assert result.failed == 0
     assert len(queue.answered) == result.sent == server.ledger.billed
@@ -222,8 +221,8 @@ def test_after_the_grace_time_what_is_in_flight_is_given_up(
     )
     queue = QueueOfRecord(4, RetryPolicy(after_possible_billing=0))
     queue.stop_after = 1
-    result = run(server, queue.desk, spool_path, in_flight=4, pace=Pace(tick=0.02, grace=0.05))
-    given_up = [o.failure for o in queue.outcomes if o.failure]
+    result = run(server, queue.callbacks, spool_path, in_flight=4, pace=Pace(tick=0.02, grace=0.05))
+    given_up = [o.failure for o in queue.results if o.failure]
     assert {failure.kind for failure in given_up} == {FailureKind.CANCELLED}
     assert all(failure.may_have_been_billed for failure in given_up)
     assert (result.sent, result.answered, result.failed) == (4, 1, 3)
@@ -239,7 +238,7 @@ def test_the_pump_can_be_cancelled_and_loses_nothing(
     async def cancelled() -> None:
         async with OpenAIChat(server.base_url, "m", KEY, max_in_flight=5) as chat:
             task = asyncio.create_task(
-                pump(queue.desk, chat, in_flight=5, spool_path=spool_path, random=Random(0))
+                pump(queue.callbacks, chat, in_flight=5, spool_path=spool_path, random=Random(0))
             )
             while server.ledger.billed < 8:
                 await asyncio.sleep(0.01)
@@ -248,8 +247,8 @@ def test_the_pump_can_be_cancelled_and_loses_nothing(
                 await task
 
     asyncio.run(cancelled())
-    assert len(queue.outcomes) == sum(queue.attempts.values())
-    assert {outcome.key for outcome in queue.outcomes} == set(queue.attempts)
+    assert len(queue.results) == sum(queue.attempts.values())
+    assert {outcome.key for outcome in queue.results} == set(queue.attempts)
 
 
 @pytest.mark.parametrize("during", ["claim", "deliver"])
@@ -272,10 +271,10 @@ def test_a_cancellation_during_a_visit_loses_nothing(
     async def cancelled() -> None:
         claim = interrupted(queue.claim) if during == "claim" else queue.claim
         deliver = interrupted(queue.deliver) if during == "deliver" else queue.deliver
-        desk = Desk(claim, deliver, queue.should_stop)
+        callbacks = Callbacks(claim, deliver, queue.should_stop)
         async with OpenAIChat(server.base_url, "m", KEY, max_in_flight=5) as chat:
             task = asyncio.create_task(
-                pump(desk, chat, in_flight=5, spool_path=spool_path, random=Random(0))
+                pump(callbacks, chat, in_flight=5, spool_path=spool_path, random=Random(0))
             )
             await asyncio.to_thread(visiting.wait)
             task.cancel()
@@ -285,7 +284,7 @@ def test_a_cancellation_during_a_visit_loses_nothing(
                 await task
 
     asyncio.run(cancelled())
-    assert Counter(o.key for o in queue.outcomes) == queue.attempts
+    assert Counter(o.key for o in queue.results) == queue.attempts
     assert not spool_path.exists()
 
 
@@ -295,13 +294,13 @@ def test_when_delivery_fails_the_outcomes_are_spooled(
     server.endpoint.latency = 0.02
     queue = QueueOfRecord(200)
 
-    def deliver(batch: Sequence[Outcome]) -> None:
-        if len(queue.outcomes) >= 20:
+    def deliver(batch: Sequence[CallResult]) -> None:
+        if len(queue.results) >= 20:
             raise OSError("the database is down")
         queue.deliver(batch)
 
     with pytest.raises(PumpError) as raised:
-        run(server, Desk(queue.claim, deliver, queue.should_stop), spool_path)
+        run(server, Callbacks(queue.claim, deliver, queue.should_stop), spool_path)
     assert isinstance(raised.value.__cause__, OSError)
     result = raised.value.result
     assert result.stopped_because is StopReason.BROKEN
@@ -309,9 +308,9 @@ def test_when_delivery_fails_the_outcomes_are_spooled(
     spooled, unreadable = spool.read(spool_path)
     assert not unreadable
     assert len(spooled) == result.spooled > 0
-    assert result.sent == len(queue.outcomes) + len(spooled) == server.ledger.billed
+    assert result.sent == len(queue.results) + len(spooled) == server.ledger.billed
     assert spool.replay(spool_path, queue.deliver) == result.spooled
-    assert {outcome.key for outcome in queue.outcomes} == set(queue.attempts)
+    assert {outcome.key for outcome in queue.results} == set(queue.attempts)
 
 
 def test_when_claiming_fails_what_is_in_flight_is_delivered(
@@ -326,7 +325,7 @@ def test_when_claiming_fails_what_is_in_flight_is_delivered(
         return queue.claim(most)
 
     with pytest.raises(PumpError) as raised:
-        run(server, Desk(claim, queue.deliver, queue.should_stop), spool_path)
+        run(server, Callbacks(claim, queue.deliver, queue.should_stop), spool_path)
     assert raised.value.result.spooled == 0
     assert queue.answered == sorted(queue.attempts)
     assert not spool_path.exists()
@@ -342,10 +341,10 @@ def test_a_defect_in_the_client_is_an_outcome_and_an_error(
     queue = QueueOfRecord(10, RetryPolicy(after_possible_billing=0))
     with pytest.raises(PumpError) as raised:
         asyncio.run(
-            pump(queue.desk, Defective(), in_flight=1, spool_path=spool_path, random=Random(0))
+            pump(queue.callbacks, Defective(), in_flight=1, spool_path=spool_path, random=Random(0))
         )
     assert isinstance(raised.value.__cause__, KeyError)
-    (outcome,) = queue.outcomes
+    (outcome,) = queue.results
     assert outcome.failure is not None
     assert outcome.failure.may_have_been_billed
 
@@ -359,7 +358,7 @@ def test_retries_that_are_due_later_are_found(server: ScriptedServer, spool_path
 
     def claim(most: int) -> list[ChatRequest]:
         claimed = queue.claim(most)
-        return claimed or (late.claim(most) if queue.outcomes == [] and queue.attempts else [])
+        return claimed or (late.claim(most) if queue.results == [] and queue.attempts else [])
 
-    run(server, Desk(claim, queue.deliver, queue.should_stop), spool_path)
+    run(server, Callbacks(claim, queue.deliver, queue.should_stop), spool_path)
     assert queue.answered == [0, 7]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluations.llm.scrub import LONGEST_TEXT, scrub
+from evaluations.llm.classify import LONGEST_TEXT, scrub
 
 SECRET = "0f9e8d7c6b5a"
 

@@ -21,7 +21,7 @@ from evaluations.reading.services.model_reading import (
     start_reading,
 )
 from evaluations.reading.services.scoring import score_responses
-from evaluations.runs.services import outcomes
+from evaluations.runs.services import call_results
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, retry_failed
@@ -40,9 +40,9 @@ HOSTILE = (
 
 @pytest.fixture(autouse=True)
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(outcomes, "PATIENT", patient)
+    monkeypatch.setattr(call_results, "PATIENT", patient)
 
 
 @pytest.fixture

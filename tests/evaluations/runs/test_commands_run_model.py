@@ -16,7 +16,7 @@ from django.core.management import call_command
 from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Endpoint, Job, Run
-from evaluations.runs.services import outcomes, turned_away
+from evaluations.runs.services import call_results, turned_away
 from evaluations.runs.services.endpoints import save_endpoint
 from tests.factories import make_dataset, make_question, make_task
 
@@ -42,9 +42,9 @@ def endpoint(server: ScriptedServer, db: None) -> Endpoint:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries without the usual waits."""
-    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(outcomes, "PATIENT", patient)
+    monkeypatch.setattr(call_results, "PATIENT", patient)
 
 
 def run_model(*arguments: str, dataset: str = "exam", name: str = "scripted") -> Any:

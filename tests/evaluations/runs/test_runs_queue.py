@@ -13,14 +13,13 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluations.llm.budget import Budget
-from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
-from evaluations.llm.outcome import Outcome
+from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
 from evaluations.models import Attempt, Endpoint, Job, LanguageModel, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.selectors.runs import progress
 from evaluations.runs.services import queue
+from evaluations.runs.services.call_results import store_results
 from evaluations.runs.services.generation import look_for_work
-from evaluations.runs.services.outcomes import store_outcomes
 from evaluations.runs.services.planning import plan_jobs
 from evaluations.runs.services.queue import Call, Claimed
 from tests.factories import make_question, make_run, make_task
@@ -49,17 +48,19 @@ def claim(run: Run, owner: str, n: int, now: datetime = NOW) -> list[Claimed]:
     return queue.claim(run, owner, n, now, prepare=prepare, budget=Budget(None))
 
 
-def answered(one: Claimed, text: str = "A", tokens: int | None = 100) -> Outcome:
+def answered(one: Claimed, text: str = "A", tokens: int | None = 100) -> CallResult:
     reply = ChatReply(text, "", "", 0, "stop", tokens, 0, "m", "id", '{"raw": 1}')
-    return Outcome(one.attempt.pk, reply, 0.5)
+    return CallResult(one.attempt.pk, reply, 0.5)
 
 
-def failed(one: Claimed, kind: FailureKind = FailureKind.SERVER, billed: bool = False) -> Outcome:
-    return Outcome(one.attempt.pk, ChatFailure(kind, "no", may_have_been_billed=billed), 0.5)
+def failed(
+    one: Claimed, kind: FailureKind = FailureKind.SERVER, billed: bool = False
+) -> CallResult:
+    return CallResult(one.attempt.pk, ChatFailure(kind, "no", may_have_been_billed=billed), 0.5)
 
 
-def store(*outcomes: Outcome, now: datetime = NOW) -> None:
-    store_outcomes(outcomes, now=now, random=Random(1))
+def store(*outcomes: CallResult, now: datetime = NOW) -> None:
+    store_results(outcomes, now=now, random=Random(1))
 
 
 def state(run: Run) -> Counter[str]:
@@ -221,7 +222,7 @@ def test_what_is_delivered_twice_is_stored_once() -> None:
 @pytest.mark.django_db
 def test_an_outcome_of_another_database_is_passed_over() -> None:
     planned(1)
-    store(Outcome(10**9, ChatFailure(FailureKind.SERVER), 0.1))
+    store(CallResult(10**9, ChatFailure(FailureKind.SERVER), 0.1))
     assert Attempt.objects.count() == 0
 
 

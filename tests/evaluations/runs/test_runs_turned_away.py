@@ -13,7 +13,7 @@ from evaluations.llm.retry import RetryPolicy
 from evaluations.llm.scripted import ScriptedServer, named_fault
 from evaluations.models import Attempt, Endpoint, Job, Run
 from evaluations.runs.selectors.runs import waits_for_endpoint
-from evaluations.runs.services import outcomes, turned_away
+from evaluations.runs.services import call_results, turned_away
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, start_run, stop_run
@@ -28,7 +28,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run is turned away for half a second, and its calls wait as usual: up to a minute."""
     monkeypatch.setattr(turned_away, "AT_LEAST", timedelta(seconds=0.5))
     monkeypatch.setattr(
-        outcomes,
+        call_results,
         "PATIENT",
         RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.05),
     )

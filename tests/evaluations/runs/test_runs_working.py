@@ -21,7 +21,7 @@ from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
-from evaluations.runs.services import outcomes, queue, shift
+from evaluations.runs.services import call_results, queue, work_session
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, retry_failed, start_run, stop_run
@@ -32,9 +32,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(outcomes, "PATIENT", patient)
+    monkeypatch.setattr(call_results, "PATIENT", patient)
 
 
 @pytest.fixture
@@ -233,7 +233,7 @@ def check_down_and_probe(run: Run) -> None:
 
 def test_the_budget_is_a_hard_stop(server: ScriptedServer, endpoint: Endpoint) -> None:
     run = planned(endpoint, 12)
-    one = shift.call_for(run, Job.objects.filter(run=run).first()).most
+    one = work_session.call_for(run, Job.objects.filter(run=run).first()).most
     run.budget = one * Decimal("1.05")
     run.save()
     worked(run)
@@ -283,14 +283,14 @@ def test_paid_answers_outlive_a_database_that_does_not_take_them(
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(shift, "store_outcomes", broken)
+        patch.setattr(work_session, "store_results", broken)
         with pytest.raises(OSError, match="disk is full"):
             work_on_run(run.pk)
-    assert len(shift.spools_of(run)) == 1
+    assert len(work_session.spools_of(run)) == 1
     assert jobs(run) == {"leased": 4}
     worked(run)
     assert (run.status, jobs(run)) == ("finished", {"done": 4})
-    assert shift.spools_of(run) == []
+    assert work_session.spools_of(run) == []
     assert server.ledger.billed == 4, "nothing was asked, and paid, a second time"
 
 

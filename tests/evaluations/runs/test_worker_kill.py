@@ -49,7 +49,7 @@ import os, signal
 import django
 django.setup()
 from evaluations.reading import kinds
-from evaluations.runs.services import generation, shift
+from evaluations.runs.services import generation, work_session
 
 where = os.environ["DIES_AT"]
 calls = 0
@@ -65,10 +65,10 @@ def dying(step, after):
     return wrapped
 
 owner, name, after = {
-    "before a claim": (shift.queue, "claim", False),
-    "between claim and call": (shift.queue, "claim", True),
-    "before the answers are stored": (shift, "store_outcomes", False),
-    "between answers and scores": (shift, "store_outcomes", True),
+    "before a claim": (work_session.queue, "claim", False),
+    "between claim and call": (work_session.queue, "claim", True),
+    "before the answers are stored": (work_session, "store_results", False),
+    "between answers and scores": (work_session, "store_results", True),
     "between scores and judges": (kinds, "score_responses", True),
 }[where]
 setattr(owner, name, dying(getattr(owner, name), after))

@@ -22,7 +22,7 @@ from evaluations.models import (
     SuggestionReading,
 )
 from evaluations.models.vocabulary import Asks
-from evaluations.runs.services import outcomes
+from evaluations.runs.services import call_results
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.suggesting.selectors import suggested
@@ -47,9 +47,9 @@ POINTS = '[{"sub": 1, "text": "the law", "points": 4}, {"sub": 2, "text": "the e
 
 @pytest.fixture(autouse=True)
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outcomes, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(outcomes, "PATIENT", patient)
+    monkeypatch.setattr(call_results, "PATIENT", patient)
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from random import Random
 
 from django.db import transaction
 
-from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
-from evaluations.llm.outcome import Outcome
+from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
 from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
@@ -45,7 +44,7 @@ class Stored:
 
 
 @transaction.atomic
-def store_outcomes(outcomes: Sequence[Outcome], *, now: datetime, random: Random) -> Stored:
+def store_results(outcomes: Sequence[CallResult], *, now: datetime, random: Random) -> Stored:
     """Store a batch, all of it or nothing; an outcome that is here already changes nothing.
 
     ``settled`` pairs what was reserved for a call with what it cost; a call
@@ -71,7 +70,7 @@ def store_outcomes(outcomes: Sequence[Outcome], *, now: datetime, random: Random
     return stored
 
 
-def _locked_jobs(outcomes: Sequence[Outcome]) -> dict[int, Job]:
+def _locked_jobs(outcomes: Sequence[CallResult]) -> dict[int, Job]:
     """The jobs of the batch, locked in one order so that two workers cannot wait for each other."""
     keys = [int(outcome.key) for outcome in outcomes]
     locked = Job.objects.filter(attempts__in=keys).select_for_update(of=("self",)).order_by("pk")
@@ -86,7 +85,7 @@ def _is_open(attempt: Attempt) -> bool:
     return attempt.status in (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
 
 
-def _note(attempt: Attempt, outcome: Outcome, now: datetime) -> None:
+def _note(attempt: Attempt, outcome: CallResult, now: datetime) -> None:
     attempt.finished_at, attempt.seconds = now, outcome.seconds
     if outcome.reply is not None:
         _note_reply(attempt, outcome.reply)

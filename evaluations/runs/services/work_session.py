@@ -15,9 +15,8 @@ from django.conf import settings
 from evaluations.llm import spool
 from evaluations.llm.blocking import run_pump
 from evaluations.llm.budget import Budget
-from evaluations.llm.client import ChatRequest
-from evaluations.llm.desk import Desk
-from evaluations.llm.outcome import Outcome
+from evaluations.llm.callbacks import Callbacks
+from evaluations.llm.client import CallResult, ChatRequest
 from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.models import Job, Run
@@ -25,12 +24,12 @@ from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services import queue
+from evaluations.runs.services.call_results import Stored, is_wall, store_results
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
 from evaluations.runs.services.frozen import is_still_the_same
-from evaluations.runs.services.outcomes import Stored, is_wall, store_outcomes
 from evaluations.runs.services.run_states import forget_pause, pause, pause_for_failure
-from evaluations.runs.services.turned_away import takes_calls, wait_if_turned_away
+from evaluations.runs.services.turned_away import accepts_calls, pause_if_refused
 from gradeapp.common.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def spools_of(run: Run) -> list[Path]:
     return sorted((Path(settings.VAR_DIR) / "spool").glob(f"{run.public_id}-*.jsonl"))
 
 
-class Shift:
+class WorkSession:
     """One worker on one run. Everything here is called in one thread, in turn."""
 
     def __init__(
@@ -103,7 +102,7 @@ class Shift:
         """Keep calls in flight; a stop waits as long for answers as the endpoint may take."""
         try:
             result = run_pump(
-                Desk(self.claim, self.deliver, self.should_stop),
+                Callbacks(self.claim, self.deliver, self.should_stop),
                 chat,
                 in_flight=self.in_flight,
                 spool_path=spool_path(self.run, self.owner),
@@ -142,12 +141,12 @@ class Shift:
     def prepare(self, job: Job) -> queue.Call:
         return call_for(self.run, job)
 
-    def deliver(self, batch: Sequence[Outcome]) -> None:
+    def deliver(self, batch: Sequence[CallResult]) -> None:
         """Store a batch; the paid answers are committed before anything is made of them."""
-        stored = store_outcomes(batch, now=self.clock(), random=self.random)
+        stored = store_results(batch, now=self.clock(), random=self.random)
         self.flying -= len(batch)
         for reserved, counted in stored.settled:
-            self.budget.settle(reserved, counted)
+            self.budget.finalize(reserved, counted)
         self.make_of(stored)
         self.look_at(stored)
         self.on_progress()
@@ -185,13 +184,13 @@ class Shift:
 
     def look_at(self, stored: Stored) -> None:
         """Pause where no other call would fare better; wait where calls are turned away."""
-        if self.probing and takes_calls(stored.answered, stored.failures):
+        if self.probing and accepts_calls(stored.answered, stored.failures):
             self.probing = False
             forget_pause(self.run)
         for failure in stored.failures:
             if is_wall(failure):
                 pause_for_failure(self.run, failure, self.clock())
-        wait_if_turned_away(self.run, stored.failures, self.clock())
+        pause_if_refused(self.run, stored.failures, self.clock())
 
     def wait_for_due(self) -> bool:
         """Wait for the next retry, if it is due soon; False to end the shift."""
@@ -205,7 +204,7 @@ class Shift:
             time.sleep(0.2)
         return False
 
-    def deliver_late(self, batch: Sequence[Outcome]) -> None:
+    def deliver_late(self, batch: Sequence[CallResult]) -> None:
         """Store paid answers that an earlier worker could not store."""
-        stored = store_outcomes(batch, now=self.clock(), random=self.random)
+        stored = store_results(batch, now=self.clock(), random=self.random)
         self.make_of(stored)

@@ -1,21 +1,27 @@
-"""The coroutines that make the calls: as many as may be in flight, each one call after another."""
+"""The coroutines that make the calls: one for each call that may be in flight."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
 
-from evaluations.llm.client import ChatClient, ChatFailure, ChatReply, ChatRequest, FailureKind
-from evaluations.llm.outcome import Outcome
+from evaluations.llm.client import (
+    CallResult,
+    ChatClient,
+    ChatFailure,
+    ChatReply,
+    ChatRequest,
+    FailureKind,
+)
 from evaluations.llm.rate_limit import SharedSlowdown, Ticket
 
 
-class Crew:
-    """Makes calls and collects outcomes; every request given to it becomes exactly one outcome.
+class WorkerPool:
+    """Makes calls and collects their results; each request gets exactly one result.
 
-    ``outstanding`` counts requests without an outcome yet. ``pausing`` is the
-    first failure that stops a run, ``defect`` the first exception that a client
-    must not raise. After ``closed`` is set no further call is begun.
+    ``outstanding`` counts requests without a result. ``pausing`` is the first failure that pauses
+    the run, ``defect`` the first exception that a client must not raise. After ``closed`` is set,
+    no further call is made.
     """
 
     def __init__(
@@ -31,7 +37,7 @@ class Crew:
         self._clock = clock
         self._queue: asyncio.Queue[tuple[ChatRequest, Ticket]] = asyncio.Queue()
         self._workers: list[asyncio.Task[None]] = []
-        self._arrived: list[Outcome] = []
+        self._results: list[CallResult] = []
         self.news = asyncio.Event()
         self.outstanding = 0
         self.sent = 0
@@ -41,33 +47,33 @@ class Crew:
         self.closed = False
 
     def send(self, requests: Sequence[ChatRequest]) -> None:
-        """Begin *requests* at once, as far as there are places."""
+        """Queue *requests*; workers start them at once, up to the limit in flight."""
         for request in requests:
             self._queue.put_nowait((request, self._gate.sent()))
         self.outstanding += len(requests)
         while len(self._workers) < min(self._most, self.outstanding):
             self._workers.append(asyncio.create_task(self._work()))
 
-    def take(self) -> list[Outcome]:
-        """The outcomes that have arrived since the last time."""
-        arrived, self._arrived = self._arrived, []
+    def take(self) -> list[CallResult]:
+        """Return the results that arrived since the last call."""
+        results, self._results = self._results, []
         self.news.clear()
-        return arrived
+        return results
 
     async def cancel(self) -> None:
-        """Give up what is in flight; what was not begun is said to be unsent."""
+        """Cancel the calls in flight and report queued requests as never sent."""
         self.closed = True
         for worker in self._workers:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
         while not self._queue.empty():
-            self._unsent(*self._queue.get_nowait())
+            self._add_unsent(*self._queue.get_nowait())
 
     async def _work(self) -> None:
         while True:
             request, ticket = await self._queue.get()
             if self.closed:
-                self._unsent(request, ticket)
+                self._add_unsent(request, ticket)
             else:
                 await self._call(request, ticket)
 
@@ -86,28 +92,25 @@ class Crew:
             text = f"the client broke: {type(error).__name__}"
             result = ChatFailure(FailureKind.INTERRUPTED, text, may_have_been_billed=True)
         finally:
-            # Also when this worker is cancelled: the call may have been billed.
-            self._release(ticket, result)
-            self._arrive(Outcome(request.key, result, self._clock() - started))
+            # Also if this worker is cancelled: the call may have been billed.
+            if isinstance(result, ChatReply):
+                self.answered += 1
+                self._gate.done(ticket, answered=True)
+            elif result.slows_down:
+                self._gate.slowed(ticket, self._clock(), result.retry_after)
+            else:
+                self._gate.done(ticket, answered=False)
+            self._add(CallResult(request.key, result, self._clock() - started))
 
-    def _release(self, ticket: Ticket, result: ChatReply | ChatFailure) -> None:
-        if isinstance(result, ChatReply):
-            self.answered += 1
-            self._gate.done(ticket, answered=True)
-        elif result.slows_down:
-            self._gate.slowed(ticket, self._clock(), result.retry_after)
-        else:
-            self._gate.done(ticket, answered=False)
-
-    def _unsent(self, request: ChatRequest, ticket: Ticket) -> None:
+    def _add_unsent(self, request: ChatRequest, ticket: Ticket) -> None:
         self._gate.done(ticket, answered=False)
         failure = ChatFailure(FailureKind.CANCELLED, "never sent")
-        self._arrive(Outcome(request.key, failure, 0.0))
+        self._add(CallResult(request.key, failure, 0.0))
 
-    def _arrive(self, outcome: Outcome) -> None:
+    def _add(self, result: CallResult) -> None:
         self.outstanding -= 1
-        self._arrived.append(outcome)
-        failure = outcome.failure
+        self._results.append(result)
+        failure = result.failure
         if failure is not None and failure.pauses_run and self.pausing is None:
             self.pausing = failure
         if self.pausing or self.defect:

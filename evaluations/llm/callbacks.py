@@ -1,0 +1,98 @@
+"""The caller's side of the pump: three synchronous functions, all called in one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluations.llm import spool
+from evaluations.llm.client import CallResult, ChatRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """Functions that the pump calls.
+
+    ``claim(n)`` returns at most n requests; the pump sends them at once, so the caller stores their
+    attempts first. An empty list means that nothing is due. ``deliver(batch)`` stores results; if
+    it raises, the pump writes the batch to the spool. ``should_stop()`` is called before each claim
+    and at least once per tick, so it may renew a lease.
+    """
+
+    claim: Callable[[int], Sequence[ChatRequest]]
+    deliver: Callable[[Sequence[CallResult]], None]
+    should_stop: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round of callbacks returned."""
+
+    claimed: Sequence[ChatRequest] = ()
+    asked_to_stop: bool = False
+    spooled: int = 0
+    error: BaseException | None = None
+
+
+class CallbackThread:
+    """Calls the callbacks in the only thread of *executor*.
+
+    Every result is delivered or spooled.
+    """
+
+    def __init__(self, callbacks: Callbacks, executor: Executor, spool_path: Path) -> None:
+        self._callbacks = callbacks
+        self._executor = executor
+        self._spool_path = spool_path
+        self._running: Future[Round] | None = None
+        self._batch: Sequence[CallResult] = ()
+
+    async def run(self, batch: Sequence[CallResult], room: int) -> Round:
+        """Deliver *batch*, ask whether to stop, and claim up to *room* requests."""
+        self._batch = batch
+        self._running = self._executor.submit(self._call, batch, room)
+        return await self._result(self._running)
+
+    async def unfinished(self) -> Round:
+        """Wait for the round that was running when the pump was cancelled, if there was one."""
+        return Round() if self._running is None else await self._result(self._running)
+
+    def keep(self, batch: Sequence[CallResult]) -> None:
+        """Write *batch* to the spool in the calling thread."""
+        if batch:
+            spool.append(self._spool_path, batch)
+
+    async def _result(self, running: Future[Round]) -> Round:
+        # Shielded: cancelling the pump must not cancel a delivery.
+        await asyncio.shield(_without_raising(running))
+        self._running = None
+        error = running.exception()
+        if error is None:
+            return running.result()
+        # Ctrl-C was raised between two callbacks: it is not known whether the batch was stored.
+        self.keep(self._batch)
+        return Round(spooled=len(self._batch), error=error)
+
+    def _call(self, batch: Sequence[CallResult], room: int) -> Round:
+        """Run in the thread of the executor. BaseException, because Ctrl-C may be raised here."""
+        try:
+            if batch:
+                self._callbacks.deliver(batch)
+        except BaseException as error:
+            self.keep(batch)
+            return Round(spooled=len(batch), error=error)
+        try:
+            if self._callbacks.should_stop():
+                return Round(asked_to_stop=True)
+            return Round(claimed=self._callbacks.claim(room) if room else ())
+        except BaseException as error:
+            return Round(error=error)
+
+
+async def _without_raising(running: Future[Round]) -> None:
+    with contextlib.suppress(BaseException):
+        await asyncio.wrap_future(running)
