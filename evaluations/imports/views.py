@@ -1,32 +1,34 @@
-"""Imports of answers, human marks and gradings, by the pages of imports of questions."""
+"""The pages of imports of answers, human marks and gradings."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from evaluations.imports.forms import AnswersForm
-from evaluations.imports.selectors.answer_uploads import AnswerTotals, answer_totals
+from evaluations.imports.selectors.answer_uploads import answer_totals
 from evaluations.imports.services.answer_uploads import take_answers
 from evaluations.imports.tasks import ask_for_answers
 from gradeapp.accounts.permissions import MemberRequest
 from gradeapp.accounts.roles import Capability
 from questions.models import ImportBatch
 from questions.selectors.imports import ANSWERS
-from questions.views.imports import ImportPages
+from questions.views.imports import ImportPages, addresses
 
 
 class AnswerPages(ImportPages):
-    """Leads answer for marks and answers as curators do for questions."""
+    """Leads import answers and marks, as curators import questions."""
 
     kind = ANSWERS
-    space = "answer-imports"
-    templates = "evaluations/imports"
+    at = addresses("answer-imports")
+    folder = "evaluations/imports"
     sees = Capability.SEE_RUNS
     edits = Capability.LEAD_ROUNDS
     form = AnswersForm
+    ask = staticmethod(ask_for_answers)
+    totals_of = staticmethod(answer_totals)
 
-    def take(self, said: dict[str, Any], request: MemberRequest) -> ImportBatch:
-        """Keep the uploaded files with the model and the repeat."""
+    def start(self, form: Any, request: MemberRequest, owner: int | None) -> ImportBatch:
+        said = form.cleaned_data
         return take_answers(
             said["files"],
             said["source"],
@@ -34,11 +36,3 @@ class AnswerPages(ImportPages):
             repeat=said["repeat"] or 1,
             acting_user=request.user,
         )
-
-    def ask(self, pk: int) -> None:
-        """Tell the workers of an upload."""
-        ask_for_answers(pk)
-
-    def totals(self, batch: ImportBatch) -> AnswerTotals:
-        """The sums over the files of an upload."""
-        return answer_totals(batch)

@@ -24,8 +24,8 @@ STATES: dict[str, tuple[str | Promise, str]] = {
 
 
 @register.filter
-def search_state(status: str) -> tuple[str | Promise, str]:
-    """Text and colour of the pill of a search."""
+def work_state(status: str) -> tuple[str | Promise, str]:
+    """Text and colour of the pill of background work."""
     return STATES[status]
 
 

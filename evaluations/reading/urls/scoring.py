@@ -2,15 +2,14 @@
 
 from django.urls import path
 
-from evaluations.reading.views import policies, rescoring
+from evaluations.reading.views import policies
+from evaluations.reading.views.rescoring import RescoringPages
 
+rescorings = RescoringPages()
 app_name = "scoring"
 urlpatterns = [
-    path("", rescoring.rescoring_list, name="rescorings"),
-    path("<int:pk>/", rescoring.rescoring_page, name="rescoring"),
-    path("<int:pk>/progress/", rescoring.rescoring_progress, name="progress"),
-    path("<int:pk>/stop/", rescoring.stop, name="stop"),
-    path("<int:pk>/resume/", rescoring.resume, name="resume"),
+    path("", rescorings.list_view(), name="rescorings"),
+    *rescorings.urls_of_one(),
     path("golds/", policies.golds, name="golds"),
     path("run/<int:pk>/", policies.policies_page, name="policies"),
     path("run/<int:pk>.csv", policies.policies_export, name="policies-export"),
