@@ -18,8 +18,7 @@ from evaluations.facts.open_marking import check_not_marking
 from evaluations.models import AnswerCheck, CheckSample, Endpoint, Response, Run
 from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.forms.answer_checks import name_of, reading_named
-from evaluations.reading.rules.extraction.agreed_checks import Said
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.reading import Outcome, Statement
 from evaluations.reading.selectors.answer_check_queue import (
     QueueChoice,
     own_check,
@@ -175,7 +174,7 @@ class CheckListAPI(generics.ListAPIView[AnswerCheck]):
             response,
             user,
             seen=reading_named(response, said["seen"]),
-            said=Said(tuple(said["answers"]), said["outcome"]),
+            said=Statement(tuple(said["answers"]), said["outcome"]),
             source=source,
             key=said["key"],
             based_on=said["based_on"],

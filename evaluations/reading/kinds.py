@@ -9,8 +9,8 @@ from evaluations.models import Extraction, Job, ModelReading, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
-from evaluations.reading.rules.extraction.fallback_reply import ReplyStatus
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.model_reader import ReplyStatus
+from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.selectors.model_reading import unread_responses
 from evaluations.reading.services.model_read import keep_readings, score_read
 from evaluations.reading.services.model_reading import read_call

@@ -11,8 +11,8 @@ from django.utils.translation import get_language, gettext_lazy
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import CheckSource
-from evaluations.reading.rules.extraction.fallback_reply import ReplyStatus
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.model_reader import ReplyStatus
+from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.selectors.model_reading import ReadByModel, read_by_model
 from evaluations.reading.selectors.reading_labour import Labour, labour
 

@@ -18,8 +18,8 @@ from evaluations.models import (
     Run,
 )
 from evaluations.models.vocabulary import AttemptStatus, CheckSource, RunPurpose, RunStatus
-from evaluations.reading.rules.extraction.agreed_checks import Said
-from evaluations.reading.rules.extraction.fallback_reply import read_fallback_reply
+from evaluations.reading.rules.extraction.model_reader import read_fallback_reply
+from evaluations.reading.rules.extraction.reading import Statement
 from evaluations.reading.selectors.answer_checks import reading_to_check
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.answer_checks import SavedCheck, draw_sample, save_check
@@ -115,7 +115,7 @@ def saved(
     assert seen is not None
     given: dict[str, Any] = {
         "seen": seen,
-        "said": Said(said or (None,), outcome),
+        "said": Statement(said or (None,), outcome),
         "source": CheckSource.SAMPLE,
         "key": uuid.uuid4(),
         **changes,

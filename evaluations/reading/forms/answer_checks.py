@@ -14,9 +14,8 @@ from django.utils.translation import gettext_lazy
 
 from evaluations.models import AnswerCheck, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import CheckSource
-from evaluations.reading.rules.extraction.agreed_checks import Said
-from evaluations.reading.rules.extraction.fallback_reply import Asked
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.model_reader import Asked
+from evaluations.reading.rules.extraction.reading import Outcome, Statement
 from evaluations.reading.selectors.answer_check_queue import QueueChoice
 from evaluations.reading.selectors.answer_checks import looked_at, said_in
 from evaluations.reading.selectors.model_reading import asked_of
@@ -178,7 +177,7 @@ def _on_one_line(answer: str | None) -> str | None:
 class SentCheck:
     """A check as it was sent."""
 
-    said: Said
+    said: Statement
     seen: Extraction | ModelReading
     key: uuid.UUID
     based_on: int
@@ -198,7 +197,7 @@ def sent_check(response: Response, sent: Any) -> SentCheck:
         key = uuid.UUID(sent.get("key", ""))
     except ValueError:
         raise BadInput(_("Send a new key with a new check."), code="no_key") from None
-    return SentCheck(Said(tuple(answers), outcome), seen, key, number(sent, "based_on"))
+    return SentCheck(Statement(tuple(answers), outcome), seen, key, number(sent, "based_on"))
 
 
 def shown_reading(own: AnswerCheck | None, reading: Extraction | ModelReading | None) -> Any:

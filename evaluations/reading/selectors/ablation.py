@@ -16,7 +16,6 @@ from evaluations.reading.rules.scoring.ablation import (
     PolicyScore,
     Reason,
     ScoredItem,
-    Step,
     movements,
     steps_of,
 )
@@ -75,14 +74,36 @@ def ablation(run: Run) -> Ablation:
         strict = scores[Policy.STRICT].get(row["pk"])
         if not has_key(_published_key(row)):
             published = None
-        item = _item(row, published, strict)
+        item = ScoredItem(
+            dataset=row["question__task__dataset__slug"],
+            subject=row["question__subject"],
+            question_type=row["revision__question_type"],
+            key=_published_key(row),
+            sub_marks=tuple(map(Decimal, row["revision__sub_marks"])),
+            published=_score(published),
+            strict=_score(strict),
+            left_out=row["question__status"] == ItemStatus.QUARANTINED,
+        )
         if published is not None:
             points, full = points + published.points, full + item.full
         if strict is not None and item.counts_strictly:
             strict_points, strict_full = strict_points + strict.points, strict_full + item.full
         if len(item.key) == len(item.sub_marks) and (own := steps_of(item)):
             steps.append(own)
-            moved.append(_moved(row, item, published, strict, own))
+            moved.append(
+                MovedItem(
+                    response=row["pk"],
+                    public_id=row["public_id"],
+                    task=row["question__task__slug"],
+                    external_id=row["question__external_id"],
+                    repeat=row["repeat"],
+                    key=item.key,
+                    full=item.full,
+                    published=published,
+                    strict=strict,
+                    steps=tuple(own),
+                )
+            )
     return Ablation(
         published=(points, full),
         strict=(strict_points, strict_full),
@@ -120,19 +141,6 @@ def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
     return found
 
 
-def _item(row: dict[str, Any], published: Evidence | None, strict: Evidence | None) -> ScoredItem:
-    return ScoredItem(
-        dataset=row["question__task__dataset__slug"],
-        subject=row["question__subject"],
-        question_type=row["revision__question_type"],
-        key=_published_key(row),
-        sub_marks=tuple(map(Decimal, row["revision__sub_marks"])),
-        published=_score(published),
-        strict=_score(strict),
-        left_out=row["question__status"] == ItemStatus.QUARANTINED,
-    )
-
-
 def _published_key(row: dict[str, Any]) -> tuple[str, ...]:
     own = row["revision__published_key"]
     return tuple(row["revision__answer_key"] if own is None else own)
@@ -142,27 +150,6 @@ def _score(evidence: Evidence | None) -> PolicyScore | None:
     if evidence is None:
         return None
     return PolicyScore(evidence.answers, evidence.outcome, evidence.points)
-
-
-def _moved(
-    row: dict[str, Any],
-    item: ScoredItem,
-    published: Evidence | None,
-    strict: Evidence | None,
-    steps: list[Step],
-) -> MovedItem:
-    return MovedItem(
-        response=row["pk"],
-        public_id=row["public_id"],
-        task=row["question__task__slug"],
-        external_id=row["question__external_id"],
-        repeat=row["repeat"],
-        key=item.key,
-        full=item.full,
-        published=published,
-        strict=strict,
-        steps=tuple(steps),
-    )
 
 
 def quotations(items: Sequence[MovedItem]) -> dict[int, dict[str, str]]:

@@ -13,8 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import AnswerCheck, CheckSample, Response, Run
 from evaluations.models.vocabulary import CheckSource, RunPurpose
-from evaluations.reading.rules.extraction.agreed_checks import agreed
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.reading import Outcome, majority
 from evaluations.reading.selectors.answer_checks import (
     newest_checks,
     newest_pattern,
@@ -56,7 +55,13 @@ def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
     if choice.source is CheckSource.SECOND:
         return found.filter(pk__in=_checked_once(user)).order_by("pk")
     if choice.source is CheckSource.DIFFER:
-        return found.filter(pk__in=_to_settle(user)).order_by("pk")
+        return found.filter(
+            pk__in=[
+                response
+                for response, checks in differences().items()
+                if user.pk not in {check.checker_id for check in checks}
+            ]
+        ).order_by("pk")
     sources = FIRST if choice.source is None else (choice.source,)
     wanted = Q()
     for source in sources:
@@ -91,21 +96,14 @@ def _checked_once(user: User) -> QuerySet[Any, Any]:
     return people.filter(n=1, mine=0).values("response")
 
 
-def _to_settle(user: User) -> list[int]:
-    """Responses on which people differ, and of which *user* has said nothing."""
-    return [
-        response
-        for response, checks in differences().items()
-        if user.pk not in {check.checker_id for check in checks}
-    ]
-
-
 def differences() -> dict[int, list[AnswerCheck]]:
     """By response: the checks of people who differ, where no answer leads."""
     counting = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values("response")
     several = counting.annotate(n=Count("pk")).filter(n__gt=1).values_list("response", flat=True)
     checks = newest_checks(list(several))
-    return {key: rows for key, rows in checks.items() if agreed([said_in(r) for r in rows]) is None}
+    return {
+        key: rows for key, rows in checks.items() if majority([said_in(r) for r in rows]) is None
+    }
 
 
 def source_of(response: Response, choice: QueueChoice) -> CheckSource:

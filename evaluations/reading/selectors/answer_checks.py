@@ -10,9 +10,8 @@ from typing import Any
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
-from evaluations.reading.rules.extraction.agreed_checks import Said, agreed, undecided
-from evaluations.reading.rules.extraction.fallback_reply import METHOD, ReplyStatus
-from evaluations.reading.rules.extraction.outcome import Outcome, Span
+from evaluations.reading.rules.extraction.model_reader import METHOD, ReplyStatus
+from evaluations.reading.rules.extraction.reading import Outcome, Span, Statement, majority
 from evaluations.statistics.policies import Policy
 
 PERSON = "person"
@@ -49,7 +48,18 @@ def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
     found: dict[int, DecidedReading] = {}
     for some in batches(responses):
         readings = taken_readings(some).filter(outcome=Outcome.READ)
-        found |= {one.response_id: _by_model(one) for one in readings.order_by("pk")}
+        found |= {
+            one.response_id: DecidedReading(
+                answers=tuple(one.answers),
+                spans=spans_of(one),
+                outcome=Outcome(one.outcome),
+                method=METHOD,
+                pattern=one.version,
+                confidence=one.confidence,
+                model_reading=one.pk,
+            )
+            for one in readings.order_by("pk")
+        }
         for response, checks in newest_checks(some).items():
             found[response] = _by_people(checks)
     return found
@@ -78,9 +88,9 @@ def newest_checks(responses: Iterable[int] | None = None) -> dict[int, list[Answ
     return dict(found)
 
 
-def said_in(row: AnswerCheck | ModelReading | Extraction) -> Said:
+def said_in(row: AnswerCheck | ModelReading | Extraction) -> Statement:
     """What *row* says that was answered."""
-    return Said(tuple(row.answers), row.outcome)
+    return Statement(tuple(row.answers), row.outcome)
 
 
 def looked_at(check: AnswerCheck) -> Extraction | ModelReading:
@@ -110,21 +120,11 @@ def reading_to_check(response: Response) -> Extraction | ModelReading | None:
     return by_model or newest_patterns(response=response).first()
 
 
-def _by_model(row: ModelReading) -> DecidedReading:
-    return DecidedReading(
-        answers=tuple(row.answers),
-        spans=spans_of(row),
-        outcome=Outcome(row.outcome),
-        method=METHOD,
-        pattern=row.version,
-        confidence=row.confidence,
-        model_reading=row.pk,
-    )
-
-
 def _by_people(checks: Sequence[AnswerCheck]) -> DecidedReading:
     parts = len(checks[0].answers)
-    said = agreed([said_in(check) for check in checks]) or undecided(parts)
+    said = majority([said_in(check) for check in checks]) or Statement(
+        (None,) * parts, Outcome.AMBIGUOUS
+    )
     return DecidedReading(
         answers=said.answers,
         spans=_shown(checks[-1], said),
@@ -136,7 +136,7 @@ def _by_people(checks: Sequence[AnswerCheck]) -> DecidedReading:
     )
 
 
-def _shown(check: AnswerCheck, said: Said) -> tuple[Span | None, ...]:
+def _shown(check: AnswerCheck, said: Statement) -> tuple[Span | None, ...]:
     """The words that the reading gave for those answers that people agree with."""
     row = looked_at(check)
     rows = list(zip(row.answers, spans_of(row), strict=True))

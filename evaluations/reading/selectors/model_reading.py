@@ -8,8 +8,8 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from evaluations.models import Job, ModelReading, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
-from evaluations.reading.rules.extraction.fallback_reply import Asked, ReplyStatus
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.model_reader import Asked, ReplyStatus
+from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.selectors.answer_checks import newest_patterns
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, QuestionType

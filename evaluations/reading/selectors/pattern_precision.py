@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from evaluations.models import AnswerCheck, MinedPattern, Response, Run
 from evaluations.reading.rules.extraction.mined import option_letters
-from evaluations.reading.rules.extraction.outcome import Outcome
 from evaluations.reading.rules.extraction.pattern_mining import Output, answer
+from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.rules.extraction.source_text import plain_source
 from evaluations.reading.selectors.answer_checks import PERSON, decided_readings
 from questions.rules.vocabulary import QuestionType

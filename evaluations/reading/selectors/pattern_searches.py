@@ -93,7 +93,15 @@ def figures_of(search: PatternSearch) -> list[TypeFigures]:
             FoundPattern(
                 row=row,
                 of=figures["responses"],
-                examples=_examples(row, texts),
+                examples=[
+                    Example(
+                        response=texts[example["response"]],
+                        pieces=around(texts[example["response"]].text, example["span"]),
+                        letters=" ".join(example["letters"]),
+                    )
+                    for example in row.examples
+                    if example["response"] in texts
+                ],
                 decision=decisions.get(row.pk),
                 earlier=[
                     one
@@ -122,18 +130,6 @@ def _accepted_elsewhere(
 def _responses(ids: Iterable[int]) -> dict[int, Response]:
     rows = Response.objects.select_related("question__task", "revision")
     return rows.in_bulk(set(ids))
-
-
-def _examples(row: MinedPattern, texts: dict[int, Response]) -> list[Example]:
-    return [
-        Example(
-            response=texts[example["response"]],
-            pieces=around(texts[example["response"]].text, example["span"]),
-            letters=" ".join(example["letters"]),
-        )
-        for example in row.examples
-        if example["response"] in texts
-    ]
 
 
 def around(text: str, span: Sequence[int]) -> list[Piece]:

@@ -10,10 +10,9 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Run
-from evaluations.models.vocabulary import CheckSource, RunPurpose
-from evaluations.reading.rules.extraction.agreed_checks import Said
-from evaluations.reading.rules.extraction.fallback_reply import METHOD
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.models.vocabulary import RunPurpose
+from evaluations.reading.rules.extraction.model_reader import METHOD
+from evaluations.reading.rules.extraction.reading import Outcome, Statement
 from evaluations.reading.selectors.answer_checks import (
     PERSON,
     decided_readings,
@@ -47,11 +46,6 @@ class Labour:
     def total(self) -> int:
         """All answers that were looked at by rule."""
         return self.by.total()
-
-    @property
-    def spared(self) -> int:
-        """Answers that no person had to look at."""
-        return self.total - self.checked
 
     def share(self, reader: str) -> float | None:
         """The share of one of ``READERS``, 0 to 1; None where there are no answers."""
@@ -88,7 +82,7 @@ def _labour(run: Run) -> Labour:
         if (row := before.get(response)) is None:
             continue
         by[_reader(row.outcome, row.method)] -= 1
-        said = Said(decided.answers, decided.outcome)
+        said = Statement(decided.answers, decided.outcome)
         by[_decider(said, row, models.get(response))] += 1
     corrected = checks.filter(confirmed=False).values("response").distinct().count()
     return Labour(run, +by, checks.values("response").distinct().count(), corrected)
@@ -100,7 +94,7 @@ def _reader(outcome: str, method: str) -> str:
     return MINED if method == MINED else PATTERN
 
 
-def _decider(said: Said, pattern: Extraction, model: Said | None) -> str:
+def _decider(said: Statement, pattern: Extraction, model: Statement | None) -> str:
     """Who was the first to read what counts."""
     if said.outcome != Outcome.READ:
         return UNREAD
@@ -137,11 +131,3 @@ def samples(runs: Sequence[Run]) -> list[SampleFound]:
         )
     )
     return [SampleFound(row, row.looked, row.wrong) for row in rows]
-
-
-def by_source() -> dict[str, tuple[int, int]]:
-    """By reason: how many checks people made, and how many of them were corrections."""
-    rows = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values_list("source")
-    counted = rows.annotate(n=Count("pk"), wrong=Count("pk", filter=Q(confirmed=False)))
-    found = {source: (n, wrong) for source, n, wrong in counted}
-    return {source.value: found.get(source.value, (0, 0)) for source in CheckSource}

@@ -12,8 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
-from evaluations.reading.rules.extraction.agreed_checks import Said, agreed
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.reading import Outcome, Statement, majority
 from evaluations.reading.selectors.answer_checks import batches, looked_at, newest_checks, said_in
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.case_check import CaseReport, FailedCase, failures
@@ -58,12 +57,12 @@ def corrections() -> Iterator[Case]:
         ).select_related("revision")
         checks = newest_checks(some)
         for response in rows.order_by("pk"):
-            said = agreed([said_in(check) for check in checks[response.pk]])
+            said = majority([said_in(check) for check in checks[response.pk]])
             if said is not None and (before := _read_before(checks[response.pk], said)):
                 yield _case(response, said, before)
 
 
-def _read_before(checks: list[AnswerCheck], said: Said) -> str:
+def _read_before(checks: list[AnswerCheck], said: Statement) -> str:
     """The reading that was corrected, in words; "" where each says the same as people do."""
     for row in map(looked_at, checks):
         was = said_in(row)
@@ -79,7 +78,7 @@ def _version_of(row: Extraction | ModelReading) -> str:
     return row.version if isinstance(row, ModelReading) else row.reader_version
 
 
-def _case(response: Response, said: Said, before: str) -> Case:
+def _case(response: Response, said: Statement, before: str) -> Case:
     asked = asked_of(response.revision)
     read = said.outcome == Outcome.READ
     case: Case = {

@@ -13,9 +13,8 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import CheckSource
-from evaluations.reading.rules.extraction.agreed_checks import Said
-from evaluations.reading.rules.extraction.fallback_reply import answers_fit
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.model_reader import answers_fit
+from evaluations.reading.rules.extraction.reading import Outcome, Statement
 from evaluations.reading.selectors.answer_check_queue import own_check
 from evaluations.reading.selectors.answer_checks import newest_patterns, said_in
 from evaluations.reading.selectors.model_reading import asked_of
@@ -42,7 +41,7 @@ def save_check(
     checker: User,
     *,
     seen: Extraction | ModelReading,
-    said: Said,
+    said: Statement,
     source: CheckSource,
     key: uuid.UUID,
     based_on: int = 0,
@@ -70,7 +69,7 @@ def save_check(
         raise _stale() from error
 
 
-def _check_fits(response: Response, said: Said) -> None:
+def _check_fits(response: Response, said: Statement) -> None:
     """Refuse an outcome that there is not, and answers that the item cannot have."""
     if said.outcome not in list(Outcome):
         raise BadInput(_("Say what the response answers, or why it answers nothing."))
@@ -86,7 +85,7 @@ def _store(
     response: Response,
     checker: User,
     seen: Extraction | ModelReading,
-    said: Said,
+    said: Statement,
     source: CheckSource,
     key: uuid.UUID,
     own: AnswerCheck | None,
@@ -109,7 +108,7 @@ def _store(
     return check
 
 
-def _same(earlier: AnswerCheck, response: Response, checker: User, said: Said) -> AnswerCheck:
+def _same(earlier: AnswerCheck, response: Response, checker: User, said: Statement) -> AnswerCheck:
     """What an equal request stored before; another one with its key is refused."""
     if (earlier.response_id, earlier.checker_id) != (response.pk, checker.pk):
         raise BadInput(_("Send a new key with a new check."), code="key_used")

@@ -12,10 +12,13 @@ from django.utils.translation import gettext as _
 
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
 from evaluations.reading.rules.extraction.cascade import read_answer
-from evaluations.reading.rules.extraction.outcome import Extraction
+from evaluations.reading.rules.extraction.reading import Extraction
 from evaluations.reading.rules.extraction.surface_forms import surface_forms
-from evaluations.reading.rules.scoring.multi_choice_credit import default_partial_credit
-from evaluations.reading.rules.scoring.objective import has_key, score_objective
+from evaluations.reading.rules.scoring.objective import (
+    default_partial_credit,
+    has_key,
+    score_objective,
+)
 from evaluations.reading.selectors.gold_checks import SCORER
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from evaluations.llm.client import ChatReply
 from evaluations.models import Attempt, Job, ModelReading, Response, Run
-from evaluations.reading.rules.extraction.fallback_reply import (
+from evaluations.reading.rules.extraction.model_reader import (
     FALLBACK_READER_VERSION,
     ReplyStatus,
     read_fallback_reply,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
-from evaluations.reading.rules.extraction.llm_fallback import (
+from evaluations.reading.rules.extraction.model_reader import (
     FALLBACK_PROMPT_VERSION,
     fallback_messages,
 )
@@ -128,17 +128,19 @@ def start_reading(
         check_call_count(wanted.shown, len(responses))
         run.run_settings["limit"] = len(responses)
         run.save()
-        Job.objects.bulk_create((_job(run, response) for response in responses), batch_size=1000)
+        Job.objects.bulk_create(
+            (
+                Job(
+                    run=run,
+                    question_id=response.question_id,
+                    revision_id=response.revision_id,
+                    repeat=response.repeat,
+                    response=response,
+                )
+                for response in responses
+            ),
+            batch_size=1000,
+        )
         record_start(run, len(responses), reads=wanted.run.pk)
 
     return planned_once(run, plan)
-
-
-def _job(run: Run, response: Response) -> Job:
-    return Job(
-        run=run,
-        question_id=response.question_id,
-        revision_id=response.revision_id,
-        repeat=response.repeat,
-        response=response,
-    )

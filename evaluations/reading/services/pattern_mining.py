@@ -21,7 +21,6 @@ from evaluations.reading.rules.extraction.mined import (
     option_letters,
     read_by_patterns,
 )
-from evaluations.reading.rules.extraction.outcome import Outcome
 from evaluations.reading.rules.extraction.pattern_mining import (
     Cover,
     Output,
@@ -31,6 +30,7 @@ from evaluations.reading.rules.extraction.pattern_mining import (
     cover,
     find_patterns,
 )
+from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.rules.extraction.source_text import plain_source
 from evaluations.statistics.policies import Policy
 from gradeapp.common.background_work.services import held

@@ -21,11 +21,11 @@ from evaluations.reading.rules.extraction.cascade import (
     read_answer,
     read_answer_by_patterns,
 )
-from evaluations.reading.rules.extraction.outcome import Extraction as Reading
-from evaluations.reading.rules.extraction.outcome import Outcome, unread
 from evaluations.reading.rules.extraction.published import read_answer_published
 from evaluations.reading.rules.extraction.published_agibench import read_agibench
 from evaluations.reading.rules.extraction.published_agieval import read_agieval
+from evaluations.reading.rules.extraction.reading import Extraction as Reading
+from evaluations.reading.rules.extraction.reading import Outcome, unread
 from evaluations.reading.selectors.answer_checks import DecidedReading, decided_readings
 from evaluations.reading.selectors.reading_patterns import PatternSet
 from evaluations.statistics.outcomes import LedgerOutcome
@@ -172,7 +172,18 @@ class StrictReaders:
         decided = self.decided.get(response.pk)
         if decided is not None and len(decided.answers) == len(key.key):
             basis = _decided_basis(decided, key)
-            return Read(_as_reading(decided), basis, basis)
+            return Read(
+                Reading(
+                    answers=decided.answers,
+                    outcome=decided.outcome,
+                    method=decided.method,
+                    pattern=decided.pattern,
+                    spans=decided.spans,
+                    confidence=decided.confidence,
+                ),
+                basis,
+                basis,
+            )
         own = read_strictly(response, key)
         plain = Basis(key.reader)
         if decided is not None:
@@ -220,14 +231,3 @@ def read_strictly(response: Response, key: AnswerKey) -> Reading:
 def _no_answer(key: AnswerKey) -> Reading:
     """The reading of a program's message: a gap for each sub-question."""
     return unread(Outcome.NO_ANSWER, len(key.key), method=ERROR_TEXT)
-
-
-def _as_reading(decided: DecidedReading) -> Reading:
-    return Reading(
-        answers=decided.answers,
-        outcome=decided.outcome,
-        method=decided.method,
-        pattern=decided.pattern,
-        spans=decided.spans,
-        confidence=decided.confidence,
-    )

@@ -14,9 +14,13 @@ from django.db import transaction
 from evaluations.models import Extraction, ObjectiveScore, Response
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
-from evaluations.reading.rules.extraction.outcome import Extraction as Reading
-from evaluations.reading.rules.scoring.multi_choice_credit import default_partial_credit
-from evaluations.reading.rules.scoring.objective import ObjectiveResult, has_key, score_objective
+from evaluations.reading.rules.extraction.reading import Extraction as Reading
+from evaluations.reading.rules.scoring.objective import (
+    ObjectiveResult,
+    default_partial_credit,
+    has_key,
+    score_objective,
+)
 from evaluations.reading.selectors.reading_patterns import PatternSet, accepted_patterns
 from evaluations.reading.selectors.repaired_keys import repaired_keys
 from evaluations.reading.services.readers import (

@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.reading.rules.ablation_table import ablation_table
-from evaluations.reading.rules.scoring.ablation import Reason
+from evaluations.reading.rules.scoring.ablation import Reason, ablation_table
 from evaluations.reading.selectors.ablation import ablation, quotations
 from evaluations.reading.services.exports import note_run_export
 from evaluations.reading.services.gold_check import check_golds

@@ -14,8 +14,8 @@ from evaluations.facts.points import Points, judge_points, left_out
 from evaluations.models import FinalMark, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
+from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
 from evaluations.reading.rules.scoring.objective import has_key
-from evaluations.reading.rules.scoring.token_f1 import f1 as token_f1
 from evaluations.reading.selectors.answer_checks import DECIDED
 from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.statistics.outcomes import LedgerOutcome

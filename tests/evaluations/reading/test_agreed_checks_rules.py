@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from evaluations.reading.rules.extraction.agreed_checks import Said, agreed, undecided
+from evaluations.reading.rules.extraction.reading import Statement, majority
 
-A, B, NONE = Said(("A",), "read"), Said(("B",), "read"), Said((None,), "no_answer")
+A, B, NONE = (
+    Statement(("A",), "read"),
+    Statement(("B",), "read"),
+    Statement((None,), "no_answer"),
+)
 
 
 @pytest.mark.parametrize(
@@ -22,15 +26,9 @@ A, B, NONE = Said(("A",), "read"), Said(("B",), "read"), Said((None,), "no_answe
         ([NONE, A, NONE], NONE),
     ],
 )
-def test_the_most_count(checks: list[Said], together: Said | None) -> None:
-    assert agreed(checks) == together
-
-
-def test_nobody_says_nothing() -> None:
-    with pytest.raises(ValueError, match="nobody"):
-        agreed([])
+def test_the_most_count(checks: list[Statement], together: Statement | None) -> None:
+    assert majority(checks) == together
 
 
 def test_a_gap_is_not_a_refusal() -> None:
-    assert agreed([NONE, Said((None,), "refused")]) is None
-    assert undecided(2) == Said((None, None), "ambiguous")
+    assert majority([NONE, Statement((None,), "refused")]) is None

@@ -336,22 +336,22 @@ def test_labour_is_who_read_what_counts(curator: User) -> None:
     )
     run = plain.run
 
-    def shares() -> tuple[dict[str, int], int, int, int]:
+    def shares() -> tuple[dict[str, int], int, int]:
         (one,) = labour([run])
-        return dict(one.by), one.checked, one.corrected, one.spared
+        return dict(one.by), one.checked, one.corrected
 
-    assert shares() == ({"pattern": 2, "unread": 4}, 0, 0, 6)
+    assert shares() == ({"pattern": 2, "unread": 4}, 0, 0)
     read_by_model(meant)
     read_by_model(found)
-    assert shares() == ({"pattern": 2, "model": 2, "unread": 2}, 0, 0, 6)
+    assert shares() == ({"pattern": 2, "model": 2, "unread": 2}, 0, 0)
     check(plain, curator, "A")
     check(meant, curator, "B")
-    assert shares() == ({"pattern": 2, "model": 2, "unread": 2}, 2, 0, 4), "confirmed is not read"
+    assert shares() == ({"pattern": 2, "model": 2, "unread": 2}, 2, 0), "confirmed is not read"
     check(second, curator, "B")
     check(found, curator, "C")
     check(several, curator, "D")
     check(empty, curator, outcome="no_answer")
-    assert shares() == ({"pattern": 1, "model": 1, "person": 3, "unread": 1}, 6, 3, 0)
+    assert shares() == ({"pattern": 1, "model": 1, "person": 3, "unread": 1}, 6, 3)
     (one,) = labour([run])
     assert (one.total, one.share("person"), one.share("mined")) == (6, 0.5, 0.0)
 

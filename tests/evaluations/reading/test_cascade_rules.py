@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.reading.rules.extraction.cascade import read_answer
-from evaluations.reading.rules.extraction.outcome import Extraction, Outcome
+from evaluations.reading.rules.extraction.reading import Extraction, Outcome
 from tests.conftest import SHARED_DATA
 from tests.evaluations.published_files import objective_items
 

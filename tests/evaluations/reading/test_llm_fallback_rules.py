@@ -6,15 +6,17 @@ import json
 
 import pytest
 
-from evaluations.reading.rules.extraction.fallback_reply import (
+from evaluations.reading.rules.extraction.model_reader import (
     CONFIDENCE_MEANT,
     CONFIDENCE_NAMED,
+    GAP,
     Asked,
     answers_fit,
+    fallback_messages,
     read_fallback_reply,
+    shown_part,
 )
-from evaluations.reading.rules.extraction.llm_fallback import GAP, fallback_messages, shown_part
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.reading import Outcome
 from questions.rules.vocabulary import Language
 
 FENCE = "0123456789abcdef"

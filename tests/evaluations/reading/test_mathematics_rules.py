@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.reading.rules.extraction.blanks import gold_blanks, read_exact_answer, split_blanks
-from evaluations.reading.rules.extraction.outcome import Outcome
+from evaluations.reading.rules.extraction.blanks import read_exact_answer
+from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.rules.scoring.math_equivalence import equivalent
 
 PIECES = [
@@ -103,15 +103,6 @@ def test_more_or_fewer_answers_than_blanks_are_ambiguous() -> None:
     assert read_exact_answer("答案为 5；6；7", 2).outcome is Outcome.AMBIGUOUS
     gap = read_exact_answer("【答案】（2）7", 2)
     assert (gap.outcome, gap.answers) == (Outcome.READ, (None, "7"))
-
-
-def test_a_gold_answer_divides_into_its_blanks() -> None:
-    assert split_blanks("$5$;$10$", 2) == ["$5$", "$10$"]
-    assert split_blanks("(0,1);[2,3]", 2) == ["(0,1)", "[2,3]"]
-    assert split_blanks("5", 2) is None
-    assert gold_blanks("$5$；$10$") == ["$5$", "$10$"]
-    assert gold_blanks("$(1;2)$") == ["$(1;2)$"]
-    assert gold_blanks("5;") == ["5"]
 
 
 HOSTILE = {

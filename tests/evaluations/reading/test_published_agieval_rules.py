@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.reading.rules.extraction.outcome import Outcome
 from evaluations.reading.rules.extraction.published_agieval import read_agieval
+from evaluations.reading.rules.extraction.reading import Outcome
 
 
 @pytest.mark.parametrize(

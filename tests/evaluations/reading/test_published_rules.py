@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.reading.rules.extraction.outcome import Outcome
 from evaluations.reading.rules.extraction.published import read_answer_published
+from evaluations.reading.rules.extraction.reading import Outcome
 from tests.evaluations.published_files import objective_items
 
 OBJECTIVE_TYPES = ("single_choice", "multi_choice", "multi_question_choice", "five_out_of_seven")

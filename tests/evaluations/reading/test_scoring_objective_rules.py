@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.reading.rules.scoring.multi_choice_credit import (
+from evaluations.reading.rules.scoring.objective import (
+    ObjectiveResult,
     PartialCredit,
     default_partial_credit,
+    score_objective,
 )
-from evaluations.reading.rules.scoring.objective import ObjectiveResult, score_objective
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 from tests.evaluations.published_files import objective_items

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.reading.rules.scoring.exact_match import exact_match, published_form
-from evaluations.reading.rules.scoring.token_f1 import f1, tokens
+from evaluations.reading.rules.scoring.exact_match import exact_match, f1, published_form, tokens
 
 
 @pytest.mark.parametrize(

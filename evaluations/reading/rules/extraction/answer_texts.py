@@ -192,13 +192,13 @@ def conclusions(text: str) -> Iterator[Passage]:
     if turned:
         yield Passage(start, turned.start(), False, "conclusion")
     for pattern, name in ((_EQUALS, "equals"), (_CONCLUSION, "conclusion")):
-        cues = [cue for cue in pattern.finditer(text, start, end) if not _in_formula(text, cue)]
+        cues = [
+            cue
+            for cue in pattern.finditer(text, start, end)
+            if text.count("$", max(0, cue.start() - MOST_CHARACTERS), cue.start()) % 2 == 0
+        ]
         for cue in cues[:-4:-1]:
             yield Passage(cue.end(), end, False, name)
-
-
-def _in_formula(text: str, cue: re.Match[str]) -> bool:
-    return text.count("$", max(0, cue.start() - MOST_CHARACTERS), cue.start()) % 2 == 1
 
 
 def last_sentence(text: str) -> tuple[int, int]:

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 from evaluations.reading.rules.extraction import answer_texts as found_in
-from evaluations.reading.rules.extraction.formula_text import formula_source
 from evaluations.reading.rules.extraction.mathematics import (
     Answer,
     answer_of,
     is_mathematical,
     read_mathematics,
 )
-from evaluations.reading.rules.extraction.outcome import Extraction, Outcome, unread
 from evaluations.reading.rules.extraction.patterns import refuses
-from evaluations.reading.rules.extraction.source_text import SourceText
+from evaluations.reading.rules.extraction.reading import Extraction, Outcome, unread
+from evaluations.reading.rules.extraction.source_text import SourceText, formula_source
 
 READER_VERSION = "exact-2"
 
@@ -65,23 +63,6 @@ def read_exact_answer(output: str, parts: int, *, truncated: bool = False) -> Ex
     if all(answer is None or answer.confidence < 0.8 for answer in row) and refuses(text):
         return unread(Outcome.REFUSED, parts)
     return _extraction(source, row)
-
-
-def gold_blanks(gold: str) -> list[str]:
-    """The blanks of a published key that divides them by semicolons ("$5$;$10$")."""
-    text = gold.replace("；", ";")
-    cuts = [place for place, _ in _at(text, ";")]
-    pieces = [text[a:b].strip() for a, b in pairwise([0, *(c + 1 for c in cuts), len(text) + 1])]
-    pieces = [piece.rstrip(";").strip() for piece in pieces]
-    return [piece for piece in pieces if piece] or [gold.strip()]
-
-
-def split_blanks(text: str, parts: int) -> list[str] | None:
-    """*text* cut into the texts of *parts* blanks, or None where it does not divide so."""
-    if parts == 1:
-        return [text.strip()]
-    places = _divided(text, 0, len(text), parts)
-    return [text[start:end].strip() for start, end in places] if places else None
 
 
 def _at_the_cut(text: str, row: Row) -> bool:

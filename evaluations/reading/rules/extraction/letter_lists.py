@@ -1,21 +1,30 @@
-"""Where a text names option letters: single ones, and lists such as "A、C和D"."""
+"""The option letters in a text: single letters, and lists such as "A、C和D"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice, pairwise
 
-from evaluations.reading.rules.extraction.patterns import CUES, LEFT_WINDOW, REJECTED_RIGHT
+from evaluations.reading.rules.extraction.patterns import (
+    CUES,
+    LEFT_WINDOW,
+    REJECTED_RIGHT,
+    for_letters,
+)
 from evaluations.reading.rules.extraction.source_text import FIELD_END
 
 _OPENING = re.compile(
     r"(?:(?:选项|(?<!选)项|\b(?:options?|choices?|letters?|statements?))\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}\Z",
     re.IGNORECASE,
 )
-# What a label or a bracket before a letter can end with; English labels end with a blank.
+# Up to 40 capital letters, or one small letter. The lookbehind stands after the letter because
+# that search is faster.
+_RUNS = (
+    r"[LETTERSSMALL](?<![A-Za-z0-9\\^_].)(?:(?<=[LETTERS])[LETTERS]{0,39})?(?![A-Za-z0-9^_]|'[a-z])"
+)
+# The last characters of a label or a bracket before a letter; English labels end with a blank.
 _ENDS_OPENING = frozenset("项([\"'{<【 \n\r\t\f\v\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029") | frozenset(
     map(chr, (0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000))
 )
@@ -27,7 +36,7 @@ _JOINER = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_JOINER = 24
-# The end of an output decides; one with more letters than this is noise.
+# Only the last letters of an output are read: they decide, and more than this are noise.
 MOST_LETTERINGS = 1000
 _LIST_END = re.compile(
     rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
@@ -53,10 +62,10 @@ JSON_KEY_RIGHT = re.compile(r"\"\s{0,2}:")
 
 @dataclass(frozen=True, slots=True)
 class Lettering:
-    """Letters that stand together, with their brackets and label ("选项(A)").
+    """Adjacent letters with their brackets and label ("选项(A)").
 
-    ``core`` is where the letters begin. ``strong_join``: a word or a 、 joins
-    them to the ones before, not just a comma or a blank.
+    ``core`` is the start of the letters. ``strong_join``: a word or a 、 joins
+    them to the letters before, not just a comma or a blank.
     """
 
     letters: str
@@ -68,9 +77,9 @@ class Lettering:
 
 
 def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
-    """The lists of *letters* in *text*, the last one first; a letter that stands alone is one.
+    """Yield the lists of *letters* in *text* from the end; a single letter is a list too.
 
-    From the end, because the end of an output decides and most readers need no more.
+    Most readers need only the last ones.
     """
     current: list[Lettering] = []
     for lettering in islice(_letterings(text, letters), MOST_LETTERINGS):
@@ -86,41 +95,22 @@ def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
 
 
 def _letterings(text: str, letters: str) -> Iterator[Lettering]:
-    """Runs of *letters* that are no part of a word, a number or a formula; the last one first."""
-    for match in reversed(list(_runs(letters).finditer(text))):
+    """Yield runs of *letters* outside words, numbers and formulas, the last one first."""
+    for match in reversed(list(for_letters(_RUNS, letters, re.DOTALL).finditer(text))):
         left = text[max(0, match.start() - 14) : match.start()]
         if _FORMULA_RIGHT.match(text, match.end()) or _FORMULA_LEFT.search(left):
             continue
         if match[0].islower() and left[-1:] == '"' and JSON_KEY_RIGHT.match(text, match.end()):
             continue
         closing = _CLOSING.match(text, match.end())
-        start = match.start() - _length_of_opening(left)
+        start = match.start()
+        if left and left[-1] in _ENDS_OPENING and (opening := _OPENING.search(left)):
+            start -= len(opening[0])
         yield Lettering(match[0], start, match.start(), closing.end() if closing else match.end())
 
 
-def _length_of_opening(left: str) -> int:
-    """Length of the label and brackets that *left* ends with: 3 for "see 选项("."""
-    if not left or left[-1] not in _ENDS_OPENING:
-        return 0
-    opening = _OPENING.search(left)
-    return len(opening[0]) if opening else 0
-
-
-@lru_cache(maxsize=64)
-def _runs(letters: str) -> re.Pattern[str]:
-    """Up to 40 capital *letters*, or one small one.
-
-    Looking for a character and then at the one before it is faster than the other way round.
-    """
-    few, small = re.escape(letters), re.escape(letters.lower())
-    return re.compile(
-        rf"[{few}{small}](?<![A-Za-z0-9\\^_].)(?:(?<=[{few}])[{few}]{{0,39}})?(?![A-Za-z0-9^_]|'[a-z])",
-        re.DOTALL,
-    )
-
-
 def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:
-    """*after* as the next of *before*'s list, or None where it begins another."""
+    """Return *after* as the next entry of the list of *before*, None if it begins another list."""
     gap = text[before.end : after.core]
     joiner = _JOINER.fullmatch(gap) if len(gap) <= _LONGEST_JOINER else None
     if joiner is None or "\n" in gap:
@@ -132,7 +122,7 @@ def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:
 
 
 def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
-    """One list, or two where a comma only began the next remark ("选B，C、D错误"), last first."""
+    """Yield one list, or two if a comma began the next remark ("选B，C、D错误"), last first."""
     weak = [index for index, lettering in enumerate(found) if index and not lettering.strong_join]
     end = found[-1].end
     cut = 0
@@ -147,7 +137,7 @@ def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
 
 
 def _alike(text: str, found: list[Lettering]) -> bool:
-    """True for "A,B,C,D均不正确": three letters or more in order, all joined in the same way."""
+    """Return whether the list is like "A,B,C,D均不正确": in order, all joined in the same way."""
     gaps = {text[one.end : other.core].strip() for one, other in pairwise(found)}
     named = "".join(lettering.letters for lettering in found).upper()
     alphabetical = all(ord(after) - ord(before) == 1 for before, after in pairwise(named))
@@ -156,7 +146,7 @@ def _alike(text: str, found: list[Lettering]) -> bool:
 
 
 def _all_rejected(text: str, found: list[Lettering]) -> bool:
-    """True for "A, B and D are wrong", False for "the answer is B, C and D are wrong"."""
+    """Return True for "A, B and D are wrong", False for "the answer is B, C and D are wrong"."""
     left = text[max(0, found[0].start - LEFT_WINDOW) : found[0].start]
     gap = text[found[-2].end : found[-1].core]
     return "and" in gap and not any(cue.pattern.search(left) for cue in CUES)

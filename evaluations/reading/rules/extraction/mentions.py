@@ -173,7 +173,12 @@ def _mention(text: str, found: list[Lettering], following: int, is_small: bool) 
 def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
     if p.negated_left(left) or p.REJECTED_RIGHT.match(right):
         return _Verdict(Stance.REJECTED)
-    if _only_discussed(left, right):
+    if bool(
+        p.QUESTION_RIGHT.match(right)
+        or p.CONDITION_RIGHT.match(right)
+        or p.ENUMERATED_RIGHT.match(right)
+        or p.ENUMERATED_LEFT.search(left)
+    ):
         return _Verdict(Stance.NAMED)
     committed = _commitment(left, right, is_small)
     if committed:
@@ -189,16 +194,6 @@ def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
     if p.FAULTED_CLAUSE.search(clause):
         return _Verdict(Stance.FAULTED)
     return _Verdict(Stance.AFFIRMED if p.AFFIRMED_CLAUSE.search(clause) else Stance.NAMED)
-
-
-def _only_discussed(left: str, right: str) -> bool:
-    """A question, a condition, or a list of what there is to choose from."""
-    return bool(
-        p.QUESTION_RIGHT.match(right)
-        or p.CONDITION_RIGHT.match(right)
-        or p.ENUMERATED_RIGHT.match(right)
-        or p.ENUMERATED_LEFT.search(left)
-    )
 
 
 def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:

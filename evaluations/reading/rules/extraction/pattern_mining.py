@@ -190,13 +190,15 @@ def _placed(
 def _set_aside(state: _State, found: Sequence[Proposal]) -> None:
     """Take what the proposals of an iteration read out of the open responses."""
     for proposal in found:
-        aside = {index for index in state.open if _reads(state, index, proposal.expression)}
+        aside = {
+            index
+            for index in state.open
+            if (
+                answer(state.outputs[index], proposal.expression, several=state.several) is not None
+            )
+        }
         state.open = [index for index in state.open if index not in aside]
         state.versions.append(replace(proposal, added=len(aside)))
-
-
-def _reads(state: _State, index: int, expression: str) -> bool:
-    return answer(state.outputs[index], expression, several=state.several) is not None
 
 
 class _Sample:

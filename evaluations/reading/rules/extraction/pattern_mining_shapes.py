@@ -180,12 +180,11 @@ def _blank(before: Piece | None, after: Piece | None) -> str:
     """The blanks that may stand between two pieces, or between one and the letters."""
     if (before and before.is_edge) or (after and after.is_edge):
         return ""
-    chinese = [piece is not None and _is_chinese(piece) for piece in (before, after)]
+    chinese = [
+        piece is not None and any(_CHINESE.match(word) for word in piece.words)
+        for piece in (before, after)
+    ]
     return "" if all(chinese) else " {0,3}"
-
-
-def _is_chinese(piece: Piece) -> bool:
-    return any(_CHINESE.match(word) for word in piece.words)
 
 
 def _sequence(pieces: tuple[Piece, ...]) -> str:
@@ -197,13 +196,8 @@ def _sequence(pieces: tuple[Piece, ...]) -> str:
 
 
 def _render(piece: Piece) -> str:
-    words = [_RENDERED.get(word) or _escaped(word) for word in piece.words]
+    words = [_RENDERED.get(word) or re.escape(word).replace("<", r"\<") for word in piece.words]
     return words[0] if len(words) == 1 else f"(?:{'|'.join(words)})"
-
-
-def _escaped(word: str) -> str:
-    """*word* as a literal, which cannot be taken for the place of the letters."""
-    return re.escape(word).replace("<", r"\<")
 
 
 def merged(old: Shape, new: Shape) -> Shape | None:

@@ -9,6 +9,7 @@ begin where it ends.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 LEFT_WINDOW = 48
@@ -26,6 +27,15 @@ class Cue(NamedTuple):
     pattern: re.Pattern[str]
     weak: bool = False
     right: re.Pattern[str] | None = None
+
+
+@lru_cache(maxsize=512)
+def for_letters(pattern: str, letters: str, flags: int = 0) -> re.Pattern[str]:
+    """Compile *pattern* for an item: LETTERS is replaced by *letters*, SMALL by lower case."""
+    own = pattern.replace("LETTERS", re.escape(letters)).replace(
+        "SMALL", re.escape(letters.lower())
+    )
+    return re.compile(own, flags)
 
 
 def _left(pattern: str) -> re.Pattern[str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-from evaluations.reading.rules.extraction.outcome import Extraction, Outcome, Span
+from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Span
 
 # Possessive quantifiers: the classes are disjoint, so this matches what the
 # published pattern matches, but a run of blanks cannot make it quadratic.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-from evaluations.reading.rules.extraction.outcome import Extraction, Outcome, unread
+from evaluations.reading.rules.extraction.reading import Extraction, Outcome, unread
 
 # The printed row and its expression; group 1 is the answer.
 PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from evaluations.reading.rules.extraction.outcome import Extraction, Outcome, Span, unread
+from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Span, unread
 
 SEVERAL_LETTERS = frozenset({"jec-qa-kd", "jec-qa-ca", "gaokao-physics"})
 EXACT = frozenset({"gaokao-mathcloze", "math"})

@@ -1,28 +1,27 @@
-"""Several questions in one item: one letter each, in the order of the questions.
+"""Answers to several questions of one item: one letter each, in the order of the questions.
 
-A gap costs one sub-question. An answer whose place is not certain is not used.
+A gap costs one sub-question. An answer whose question is not certain is not used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evaluations.reading.rules.extraction.labelled import OWN_NUMBER, with_words
 from evaluations.reading.rules.extraction.mentions import find_mentions
-from evaluations.reading.rules.extraction.numbered_answers import first_without_number
 from evaluations.reading.rules.extraction.numbering import (
     Slot,
     numbered_parts,
     numbered_slots,
     options_with_numbers,
 )
-from evaluations.reading.rules.extraction.outcome import Extraction, Outcome, unread
-from evaluations.reading.rules.extraction.reading import Reading
-from evaluations.reading.rules.extraction.single_choice import (
+from evaluations.reading.rules.extraction.one_question import (
+    first_without_number,
+    read_one_question,
     read_question,
-    read_single_choice,
     several_letters,
 )
+from evaluations.reading.rules.extraction.option_lists import OWN_NUMBER, with_words
+from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Reading, unread
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.steps import from_mention, read_tag, whole
 from evaluations.reading.rules.extraction.tags import Tag, find_tags
@@ -31,9 +30,9 @@ _Row = list[Reading | None]
 
 
 def read_several_questions(source: SourceText, letters: str, parts: int) -> Extraction:
-    """*parts* answers, None for a gap; ambiguous where letters cannot be placed."""
+    """Read *parts* answers, None for a gap; ambiguous if letters cannot be assigned."""
     if parts == 1:
-        return read_single_choice(source, letters)
+        return read_one_question(source, letters, several=False)
     if options_with_numbers(source.text, parts):
         return unread(Outcome.AMBIGUOUS, parts)
     row = (
@@ -43,12 +42,28 @@ def read_several_questions(source: SourceText, letters: str, parts: int) -> Extr
         or _goes_on(source, letters, parts)
     )
     if row is None or not any(row):
-        return unread(_why_unread(source, letters), parts)
-    return _extraction(row)
+        given = (
+            next(find_mentions(source.text, letters).commitments_from_the_end(), None)
+            or ((reading := read_question(source, letters)) and reading.letters)
+            or any(_is_answer(read_question(part, letters)) for part in numbered_parts(source))
+        )
+        return unread(Outcome.AMBIGUOUS if given else Outcome.NO_ANSWER, parts)
+    read = [r for r in row if r is not None and _is_answer(r)]
+    if not read:
+        several = any(r is not None and several_letters(r) for r in row)
+        return unread(Outcome.AMBIGUOUS if several else Outcome.NO_ANSWER, parts)
+    return Extraction(
+        answers=tuple(r.letters[0] if r is not None and _is_answer(r) else None for r in row),
+        outcome=Outcome.READ,
+        method=read[0].method,
+        pattern=read[0].pattern,
+        spans=tuple(r.span if r is not None and _is_answer(r) else None for r in row),
+        confidence=min(r.confidence for r in read),
+    )
 
 
 def _by_tags(source: SourceText, letters: str, parts: int) -> _Row | None:
-    """One field per question, or the last field with all the answers."""
+    """Read one field per question, or all answers from the last field."""
     tags = [tag for tag in find_tags(source.text) if not tag.boxed]
     if not tags:
         return None
@@ -68,9 +83,9 @@ def _by_tags(source: SourceText, letters: str, parts: int) -> _Row | None:
 def _by_numbers_in_tags(
     source: SourceText, tags: Sequence[Tag], letters: str, parts: int
 ) -> _Row | None:
-    """Fields that each begin with another number ("【答案】21. A"): the numbers decide.
+    """Read fields that each begin with another number ("【答案】21. A") by their numbers.
 
-    Where every field has a number and they do not fit, all are gaps.
+    If every field has a number and the numbers do not fit, all answers are gaps.
     """
     numbered = [
         (int(match["number"]), tag)
@@ -89,7 +104,7 @@ def _by_numbers_in_tags(
 
 
 def _goes_on(source: SourceText, letters: str, parts: int) -> _Row | None:
-    """The first answer without its number, and the others with theirs: "C", then "65. A"."""
+    """Read a first answer without its number and the others with theirs: "C", then "65. A"."""
     found = first_without_number(source, letters)
     if found is None:
         return None
@@ -99,7 +114,7 @@ def _goes_on(source: SourceText, letters: str, parts: int) -> _Row | None:
 
 
 def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 1) -> _Row | None:
-    """The cut that answers most sub-questions; the first of equals."""
+    """Return the row of the cut that answers most sub-questions; of equal ones the first."""
     best: _Row | None = None
     most = at_least - 1
     for slots in cuts:
@@ -108,7 +123,11 @@ def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 
             row[slot.index] = slot.fixed or (
                 read_question(slot.source, letters) or with_words(slot.source, letters)
             )
-        _read_articles(slots, row, letters)
+        # "A look after" is read as an answer if at least two others are written so.
+        if sum(r is not None and r.pattern == "with_words" for r in row) > 1:
+            for slot in slots:
+                if row[slot.index] is None:
+                    row[slot.index] = with_words(slot.source, letters, article=True)
         answered = sum(_is_answer(reading) for reading in row)
         if answered > most:
             best, most = row, answered
@@ -117,21 +136,12 @@ def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 
     return best
 
 
-def _read_articles(slots: list[Slot], row: _Row, letters: str) -> None:
-    """Read "A look after" where at least two others are written so and were read."""
-    if sum(r is not None and r.pattern == "with_words" for r in row) < 2:
-        return
-    for slot in slots:
-        if row[slot.index] is None:
-            row[slot.index] = with_words(slot.source, letters, article=True)
-
-
 def _is_answer(reading: Reading | None) -> bool:
     return reading is not None and bool(reading.letters) and not several_letters(reading)
 
 
 def _sequence(source: SourceText, letters: str, parts: int) -> _Row | None:
-    """Exactly *parts* letters in a row: "BDCA", "答案：B、D、C、A", one letter a line."""
+    """Read exactly *parts* letters in a row: "BDCA", "答案：B、D、C、A", one letter per line."""
     reading = whole(source, letters)
     if reading is None:
         last = next(find_mentions(source.text, letters).commitments_from_the_end(parts), None)
@@ -144,29 +154,3 @@ def _sequence(source: SourceText, letters: str, parts: int) -> _Row | None:
         Reading((letter,), place, "sequence", reading.pattern, reading.confidence)
         for letter, place in zip(reading.letters, reading.places, strict=True)
     ]
-
-
-def _why_unread(source: SourceText, letters: str) -> Outcome:
-    """Ambiguous where the output gives letters that no sub-question can claim."""
-    committed = next(find_mentions(source.text, letters).commitments_from_the_end(), None)
-    reading = read_question(source, letters)
-    given = committed is not None or (reading is not None and bool(reading.letters))
-    if given or any(_is_answer(read_question(part, letters)) for part in numbered_parts(source)):
-        return Outcome.AMBIGUOUS
-    return Outcome.NO_ANSWER
-
-
-def _extraction(row: Sequence[Reading | None]) -> Extraction:
-    answers = [r.letters[0] if r is not None and _is_answer(r) else None for r in row]
-    read = [r for r in row if r is not None and _is_answer(r)]
-    if not read:
-        several = any(r is not None and several_letters(r) for r in row)
-        return unread(Outcome.AMBIGUOUS if several else Outcome.NO_ANSWER, len(row))
-    return Extraction(
-        answers=tuple(answers),
-        outcome=Outcome.READ,
-        method=read[0].method,
-        pattern=read[0].pattern,
-        spans=tuple(r.span if r is not None and _is_answer(r) else None for r in row),
-        confidence=min(r.confidence for r in read),
-    )

@@ -1,8 +1,7 @@
-"""An output made plain for reading, which still knows where every character came from.
+"""The text of an output prepared for reading, with the original offset of every character.
 
-Full-width forms become half-width, markup and invisible characters go, struck
-out text and reasoning blocks go; ``SourceText.span`` leads back to offsets in
-the original output.
+Full-width forms are converted; markup, invisible characters, struck out text and
+reasoning blocks are removed. ``SourceText.span`` gives offsets in the original output.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from evaluations.reading.rules.extraction.outcome import Span
+from evaluations.reading.rules.extraction.reading import Span
 
 Edit = tuple[int, int, str]
 
-# <eoa> and <eoe> end a field of GAOKAO-Bench's format; nothing is read across this mark.
+# <eoa> and <eoe> end a field of GAOKAO-Bench's format; no reading crosses this mark.
 FIELD_END = "\x1e"
 
 
@@ -29,18 +28,18 @@ class SourceText:
     starts: Sequence[int]
 
     def part(self, start: int, end: int) -> SourceText:
-        """The slice from *start* to *end*, with its offsets."""
+        """Return the slice from *start* to *end* with its offsets."""
         return SourceText(self.text[start:end], self.starts[start:end])
 
     def span(self, start: int, end: int) -> Span:
-        """Original offsets of ``text[start:end]`` without the blanks around it; not empty."""
+        """Return the original offsets of ``text[start:end]`` without outer blanks; never empty."""
         words = self.text[start:end]
         first = start + len(words) - len(words.lstrip())
         last = max(end - (len(words) - len(words.rstrip())), first + 1)
         return self.starts[first], self.starts[last - 1] + 1
 
     def edited(self, edits: Iterable[Edit]) -> SourceText:
-        """With *edits* (start, end, replacement of at most one character), in order."""
+        """Apply *edits* in order: start, end, replacement of at most one character."""
         pieces: list[str] = []
         starts: list[int] = []
         position = 0
@@ -56,13 +55,21 @@ class SourceText:
         return SourceText("".join(pieces), starts)
 
 
-# The end of an output decides: of one that is longer beside its reasoning, this much is read.
+# The answer is at the end: of a longer output (without its reasoning), only this much is read.
 LONGEST = 16_000
 
 
 def plain_source(output: str) -> SourceText:
-    """*output* ready for reading, or its last ``LONGEST`` characters. Linear in its length."""
-    source = SourceText(_plain_forms(output), range(len(output)))
+    """Return *output* prepared for reading, at most its last ``LONGEST`` characters.
+
+    Linear in the length of *output*.
+    """
+    plain = output
+    if not output.isascii():
+        for form, replacement in _COMMON:
+            plain = plain.replace(form, replacement)
+        plain = plain.translate(_ONE_TO_ONE) if _FORMS.search(plain) else plain
+    source = SourceText(plain, range(len(output)))
     source = source.edited(reasoning_blocks(source.text))
     if len(source.text) > LONGEST:
         source = source.part(len(source.text) - LONGEST, len(source.text))
@@ -70,7 +77,7 @@ def plain_source(output: str) -> SourceText:
 
 
 def _letter_forms() -> dict[int, str]:
-    """Full-width ASCII, circled, parenthesised and mathematical letters: one for one."""
+    """Map full-width ASCII, circled, parenthesised and mathematical letters to plain ones."""
     table = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
     table |= {0x24B6 + index: chr(ord("A") + index) for index in range(26)}
     table |= {0x24D0 + index: chr(ord("a") + index) for index in range(26)}
@@ -82,29 +89,20 @@ def _letter_forms() -> dict[int, str]:
 
 
 _PUNCTUATION = str.maketrans("　〖〗“”„「」『』‘’‛＇﹒｡︰﹕", ' 【】"""""""\'\'\'\'.。::')
-# The traditional characters that the wordings of an answer are made of.
+# The traditional characters that occur in the wordings of an answer.
 _TRADITIONAL = str.maketrans(
     "選擇應該項題確錯誤對為這個認說無與還從綜據結論絕覺顯當滿給僅隻並屬於須",
     "选择应该项题确错误对为这个认说无与还从综据结论绝觉显当满给仅只并属于须",
 )
 _ONE_TO_ONE = _PUNCTUATION | _TRADITIONAL | _letter_forms()
 
-# So common in Chinese that replacing each is faster than looking every character up.
+# These are so common in Chinese that replacing each is faster than translating every character.
 _COMMON = tuple((form, form.translate(_ONE_TO_ONE)) for form in "，：；（）？！“”")
-# Holds every character of ``_ONE_TO_ONE``; ranges, because a long list is slow to look through.
+# Matches every character of ``_ONE_TO_ONE``; ranges are faster to search than a long list.
 _FORMS = re.compile(
     "[\uff01-\uff5e\u249c-\u24e9\U0001d400-\U0001d6a3"
     f"{''.join(map(chr, _PUNCTUATION | _TRADITIONAL))}]"
 )
-
-
-def _plain_forms(output: str) -> str:
-    """*output* by ``_ONE_TO_ONE``."""
-    if output.isascii():
-        return output
-    for form, plain in _COMMON:
-        output = output.replace(form, plain)
-    return output.translate(_ONE_TO_ONE) if _FORMS.search(output) else output
 
 
 _REASONING_TAG = re.compile(
@@ -113,11 +111,11 @@ _REASONING_TAG = re.compile(
 
 
 def reasoning_blocks(text: str) -> list[Edit]:
-    """The blocks between reasoning tags, to be removed.
+    """Return the edits that remove the blocks between reasoning tags.
 
-    A closing tag without an opening one ends a block that began with the text
-    (chat templates often open it in the prompt); an unclosed block runs to the
-    end. One pass over the tags, so nesting cannot make it quadratic.
+    A closing tag without an opening one ends a block that starts at the beginning
+    (chat templates often open it in the prompt); an unclosed block extends to the
+    end. One pass over the tags, so nested tags take linear time.
     """
     edits: list[Edit] = []
     hidden_from: int | None = None
@@ -147,7 +145,7 @@ _MARKUP = re.compile(
     r"|\\[()\[\],;!]|\$)",
     re.IGNORECASE,
 )
-# What a piece of markup begins with; before a heading or a quotation there may be blanks.
+# The first character of a piece of markup; blanks may precede a heading or a quotation.
 _MARKUP_START = re.compile(
     "[<$\\\\&|\t*`~_#>\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
@@ -169,33 +167,26 @@ def _markup(text: str) -> list[Edit]:
     edits: list[Edit] = []
     done = position = 0
     while found := _MARKUP_START.search(text, position):
-        position = found.start()
-        match = _MARKUP.match(text, _indented(text, position, done))
+        start = position = found.start()
+        if text[position] in "#>":  # the blanks before it are removed too
+            while start > max(done, position - _MOST_INDENT) and text[start - 1] == " ":
+                start -= 1
+        match = _MARKUP.match(text, start)
         if match is None:
             position += 1
             continue
-        found_edits, position = _edits(match)
+        found_edits, position = _markup_edits(match)
         done = position
         edits += found_edits
     return edits
 
 
-def _indented(text: str, position: int, done: int) -> int:
-    """Where the blanks before a heading or quotation begin; *position* for other markup."""
-    if text[position] not in "#>":
-        return position
-    start = position
-    while start > max(done, position - _MOST_INDENT) and text[start - 1] == " ":
-        start -= 1
-    return start
+def _markup_edits(match: re.Match[str]) -> tuple[list[Edit], int]:
+    """Return the edits for one piece of markup, and the position where the search continues.
 
-
-def _edits(match: re.Match[str]) -> tuple[list[Edit], int]:
-    """Return the edits for one piece of markup, and where to look on.
-
-    A formula becomes a blank: its letters are variables. The label of an option
-    that it begins with stays, in brackets, unless there are several. What stands
-    between dollars but is a letter, a box or running text keeps its content.
+    A formula is replaced by a blank, because its letters are variables. The label of an
+    option at its beginning is kept, in brackets, unless there are several. A single
+    letter, a box and running text between dollars are kept.
     """
     start, end = match.span()
     if match.lastgroup != "maths":
@@ -209,3 +200,50 @@ def _edits(match: re.Match[str]) -> tuple[list[Edit], int]:
         letter = start + first.start(first.lastgroup or "dot")
         return [(start, letter, "("), (letter + 1, end, ")")], end
     return [(start, opening, "")], opening
+
+
+_FORMULA_FORMS = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+_FORMULA_FORMS |= {"　": " ", "〖": "【", "〗": "】", "\u2028": "\n", "\0": " "}
+_FORMULA_FORM = re.compile(f"[{''.join(map(re.escape, _FORMULA_FORMS))}]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0f\ufeff\U000e0000-\U000e007f]"
+)
+# Each alternative begins with another character, which makes the search fast.
+_FORMULA_MARKUP = re.compile(
+    rf"<(?:(?P<end>eo[ae])|(?P<line>br ?/?))>|{_INVISIBLE.pattern}"
+    r"|(?P<bold>\*\*)(?!\*)|(?P<heading>#{1,6} |> )"
+)
+_FORMULA_REPLACEMENT = {"end": FIELD_END, "line": "\n"}
+_LINE_START = re.compile(r"(?:\A|\n) {0,3}\Z")
+_OPERAND_BEFORE = re.compile(r"[\w)}\]]\Z")
+_OPERAND_AFTER = re.compile(r"[\w({\\-]")
+# The answer is at the end: of a longer output, the text before this is not read.
+MOST_READ = 20_000
+
+
+def formula_source(output: str) -> SourceText:
+    """Return the last 20,000 characters of *output*, prepared for reading mathematics.
+
+    Unlike ``plain_source`` it keeps dollars, braces, subscripts and signs, because they
+    are the answer. It removes reasoning blocks and invisible characters, converts
+    full-width signs, and marks the ends of fields. Linear in the text.
+    """
+    begin = max(0, len(output) - MOST_READ)
+    plain = _FORMULA_FORM.sub(lambda match: _FORMULA_FORMS[match[0]], output[begin:])
+    source = SourceText(plain, range(begin, len(output)))
+    source = source.edited(reasoning_blocks(source.text))
+    text = source.text
+    if not any(sign in text for sign in "<*#>") and not _INVISIBLE.search(text):
+        return source
+    edits: list[Edit] = []
+    for match in _FORMULA_MARKUP.finditer(text):
+        start, end = match.span()
+        if match["bold"] and (
+            _OPERAND_BEFORE.search(text, max(0, start - 1), start)
+            and _OPERAND_AFTER.match(text, end)
+        ):
+            continue  # two stars between operands are a power
+        if match["heading"] and not _LINE_START.search(text, max(0, start - 4), start):
+            continue
+        edits.append((start, end, _FORMULA_REPLACEMENT.get(match.lastgroup or "", "")))
+    return source.edited(edits)

@@ -15,11 +15,16 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from evaluations.reading.rules.extraction import patterns as p
-from evaluations.reading.rules.extraction.labelled import OWN_NUMBER, before_analysis
 from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
 from evaluations.reading.rules.extraction.mentions import Mention, Stance, find_mentions
-from evaluations.reading.rules.extraction.option_lists import also_listed, names_all_options
-from evaluations.reading.rules.extraction.option_marks import marked, shared_out
+from evaluations.reading.rules.extraction.option_lists import (
+    OWN_NUMBER,
+    also_listed,
+    before_analysis,
+    marked,
+    names_all_options,
+    shared_out,
+)
 from evaluations.reading.rules.extraction.reading import Reading
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.tags import Tag, find_tags
@@ -231,7 +236,14 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     earlier = list(islice(meant, _MOST_PLACES))
     if (
         joined
-        or _adds(source.text, last, letters)
+        or any(
+            mention.start > last.end
+            and mention.stance is Stance.AFFIRMED
+            and not set(mention.letters) <= set(last.letters)
+            and _ALSO.match(source.text, mention.end)
+            and not _BUT.match(source.text, mention.end)
+            for mention in find_mentions(source.text, letters).capitals()
+        )
         or _wavers(source.text, last, iter(earlier))
         or _conflicts(source.text, last, earlier)
     ):
@@ -278,18 +290,6 @@ def _conflicts(text: str, last: Mention, earlier: Sequence[Mention]) -> bool:
     if before is None or before.undecided or set(before.letters) == set(last.letters):
         return False
     return not _TURN.search(text, before.end, last.start)
-
-
-def _adds(text: str, last: Mention, letters: str) -> bool:
-    """True where another letter is called right as well later on: "选A。此外C也正确"."""
-    return any(
-        mention.start > last.end
-        and mention.stance is Stance.AFFIRMED
-        and not set(mention.letters) <= set(last.letters)
-        and _ALSO.match(text, mention.end)
-        and not _BUT.match(text, mention.end)
-        for mention in find_mentions(text, letters).capitals()
-    )
 
 
 def affirmed(source: SourceText, letters: str) -> Reading | None:

@@ -31,7 +31,9 @@ def surface_forms(key: Sequence[str], question_type: str) -> list[SurfaceForm]:
     if not key:
         raise ValueError("without a key there is no answer to write")
     if question_type == QuestionType.EXACT_ANSWER:
-        return _single(key[0], key[0], _undollared(key[0]))
+        return _single(
+            key[0], key[0], key[0].replace("\\$", "\0").replace("$", "").replace("\0", "\\$")
+        )
     if len(key) > 1:
         return _several(key)
     return _single(key[0], "、".join(key[0]), ", ".join(key[0]), brackets=len(key[0]) == 1)
@@ -67,8 +69,3 @@ def _several(key: Sequence[str]) -> list[SurfaceForm]:
         SurfaceForm("paper", numbered(lambda n, a: f"{n}. {a}", paper)),
         SurfaceForm("range", f"{paper}-{last} {''.join(key)}"),
     ]
-
-
-def _undollared(text: str) -> str:
-    """An exact answer without its own dollars: ``$5$;$10$`` is ``5;10``."""
-    return text.replace("\\$", "\0").replace("$", "").replace("\0", "\\$")

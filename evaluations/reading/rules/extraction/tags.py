@@ -1,13 +1,12 @@
-"""The marked fields for an answer: 【答案】…<eoa>, <answer>…</answer>, \\boxed{…}."""
+"""Marked fields for an answer: 【答案】…<eoa>, <answer>…</answer>, \\boxed{…}."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
+from evaluations.reading.rules.extraction.patterns import for_letters
 from evaluations.reading.rules.extraction.source_text import FIELD_END, SourceText
 
 _NAME = (
@@ -20,7 +19,7 @@ _TAG = re.compile(
     r"|(?P<boxed>\\f?boxed\s?\{)",
     re.IGNORECASE,
 )
-# Looking for one of a few characters is much faster than trying the tags everywhere.
+# Searching for one of a few characters is much faster than trying the tags everywhere.
 _TAG_START = re.compile(r"[【\[<\\]")
 # A tag in an example or in a repeated instruction is not the answer.
 _EXAMPLE = re.compile(
@@ -30,17 +29,25 @@ _PLACEHOLDER = re.compile(r"[\s.…_—-]*[.…_][\s.…_—-]*")
 _CONTENT_END = re.compile(rf"{FIELD_END}|【|</")
 _INSIDE_END = re.compile(r"[】\]>]")
 _BOXED_LIMIT = 200
-# "第41小题 (D) look forward to": how far an answer before its tag reaches.
+# An answer right before its tag: with its number, or alone on its line.
+_LETTER = r"[ ]{0,3}[(\[\"]?[LETTERS][)\]\"]?[ ]?[.。、,:;]?"
+_NUMBERED = (
+    r"(?:\A|(?<=[\s;,。)】]))(?:[(\[]\s?\d{1,3}\s?[)\]]|第\s?\d{1,3}\s?小?题|\d{1,3}\s?[.、:)]"
+    r"|(?:(?<=\n)|(?<!.))\d{2,3}[ ])[.、:]?"
+    rf"{_LETTER}(?P<words>(?:[ ][a-z'’-]{{1,20}}){{1,5}})?[ ]{{0,3}}\Z"
+)
+_ALONE = rf"(?:\A|\n){_LETTER}[ \n]{{0,3}}\Z"
+# The longest answer before its tag: "第41小题 (D) look forward to".
 _LONGEST_ANSWER = 60
-# The end of an output decides; one with more fields than this is noise.
+# Only the last fields of an output are read: they decide, and more than this are noise.
 MOST_TAGS = 150
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A field for the answer: where its tag begins, and its content.
+    """A field for the answer: the start of its tag, and its content.
 
-    ``closed``: the content has an end mark of its own, so all of it is meant.
+    ``closed``: the content has its own end mark, so all of it belongs to the answer.
     """
 
     start: int
@@ -51,21 +58,32 @@ class Tag:
 
 
 def find_tags(text: str) -> list[Tag]:
-    """The last ``MOST_TAGS`` answer fields of *text* in order, no examples and placeholders."""
-    matches = list(deque(_tags(text), maxlen=MOST_TAGS))
-    limits = [match.start() for match in matches[1:]] + [len(text)]
+    """Return the last ``MOST_TAGS`` answer fields of *text* in order, without examples."""
+    matches: deque[re.Match[str]] = deque(maxlen=MOST_TAGS)
+    position = 0
+    while found := _TAG_START.search(text, position):
+        match = _TAG.match(text, found.start())
+        position = match.end() if match else found.end()
+        if match:
+            matches.append(match)
+    limits = [*[match.start() for match in matches][1:], len(text)]
     tags = (_tag(text, match, limit) for match, limit in zip(matches, limits, strict=False))
-    return [tag for tag in tags if _is_meant(text, tag)]
+    return [
+        tag
+        for tag in tags
+        if not _EXAMPLE.search(text[max(0, tag.start - 16) : tag.start])
+        and not _PLACEHOLDER.fullmatch(text[tag.content_start : tag.content_end])
+    ]
 
 
 def without_labels(source: SourceText, letters: str) -> SourceText:
-    """*source* without the tags that follow their answer: "41. D 【答案】" is "41. D".
+    """Remove the tags that follow their answer from *source*: "41. D 【答案】" is "41. D".
 
-    Such a tag stands on the line of a number with a letter, or every tag of the text
-    has a letter before it that is alone on its line, and nothing behind it.
+    Such a tag is on the line of a number with a letter, or every tag of the text
+    follows a letter that is alone on its line, and has no content.
     """
     tags = [tag for tag in find_tags(source.text) if not tag.boxed]
-    numbered, alone = _answers_before(letters)
+    numbered, alone = for_letters(_NUMBERED, letters), for_letters(_ALONE, letters)
     edits, others = [], []
     for tag in tags:
         left = source.text[max(0, tag.start - _LONGEST_ANSWER) : tag.start]
@@ -79,51 +97,17 @@ def without_labels(source: SourceText, letters: str) -> SourceText:
     return source.edited(edits or (others if len(others) == len(tags) else []))
 
 
-@lru_cache(maxsize=64)
-def _answers_before(letters: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What an answer looks like right before its tag: with its number, or alone on its line."""
-    letter = rf"[ ]{{0,3}}[(\[\"]?[{re.escape(letters)}][)\]\"]?[ ]?[.。、,:;]?"
-    number = (
-        r"(?:\A|(?<=[\s;,。)】]))(?:[(\[]\s?\d{1,3}\s?[)\]]|第\s?\d{1,3}\s?小?题|\d{1,3}\s?[.、:)]"
-        r"|(?:(?<=\n)|(?<!.))\d{2,3}[ ])[.、:]?"
-    )
-    return (
-        re.compile(rf"{number}{letter}(?P<words>(?:[ ][a-z'’-]{{1,20}}){{1,5}})?[ ]{{0,3}}\Z"),
-        re.compile(rf"(?:\A|\n){letter}[ \n]{{0,3}}\Z"),
-    )
-
-
-def _tags(text: str) -> Iterator[re.Match[str]]:
-    position = 0
-    while found := _TAG_START.search(text, position):
-        match = _TAG.match(text, found.start())
-        position = match.end() if match else found.end()
-        if match:
-            yield match
-
-
 def _tag(text: str, match: re.Match[str], limit: int) -> Tag:
     start = match.end()
     if match["boxed"]:
-        return Tag(match.start(), start, _closing_brace(text, start), True, True)
+        depth, end = 1, start
+        limit = min(start + _BOXED_LIMIT, len(text))
+        while end < limit and (depth := depth + {"{": 1, "}": -1}.get(text[end], 0)):
+            end += 1
+        return Tag(match.start(), start, end, True, True)
     if match["inside"]:
         ending = _INSIDE_END.search(text, start, limit)
         return Tag(match.start(), start, ending.start() if ending else limit, True, False)
     ending = _CONTENT_END.search(text, start, limit)
     end = ending.start() if ending else limit
     return Tag(match.start(), start, end, bool(ending) and text[end] != "【", False)
-
-
-def _closing_brace(text: str, start: int) -> int:
-    depth = 1
-    for position in range(start, min(start + _BOXED_LIMIT, len(text))):
-        depth += {"{": 1, "}": -1}.get(text[position], 0)
-        if not depth:
-            return position
-    return min(start + _BOXED_LIMIT, len(text))
-
-
-def _is_meant(text: str, tag: Tag) -> bool:
-    before = text[max(0, tag.start - 16) : tag.start]
-    content = text[tag.content_start : tag.content_end]
-    return not _EXAMPLE.search(before) and not _PLACEHOLDER.fullmatch(content)

@@ -1,19 +1,11 @@
-"""AGIEval's own exact match for fill-in mathematics, kept with its quirks.
-
-Source: AGIEval (Zhong et al. 2023), section 4.1 and the released program's
-comparison ``is_equiv`` of its ``src/math_equivalence.py``, itself that of the
-MATH benchmark (Hendrycks et al. 2021). Use it to compare with published
-tables; ``math_equivalence`` is what a careful examiner would decide.
-
-Quirks worth knowing: percent and degree signs fall away on both sides, so 50 %
-equals 50; the right-hand unit in ``\\text{ }`` falls away; "x = 5" is 5 where
-the left side has at most two characters; 0.5 is one half, but no other decimal
-is a fraction; sets, order and spaces inside words are compared as written.
-"""
+"""x"""
 
 from __future__ import annotations
 
 import re
+import string
+import unicodedata
+from collections import Counter
 
 _REMOVED = (r"^{\circ}", r"^\circ", r"\$")
 
@@ -90,3 +82,32 @@ def _slash(text: str) -> str:
     if match is None or text != f"{int(match[1])}/{int(match[2])}":
         return text
     return rf"\frac{{{match[1]}}}{{{match[2]}}}"
+
+
+_ARTICLES = frozenset(("a", "an", "the"))
+_CHINESE_TOKEN = re.compile(r"[A-Za-z0-9]+|[^\W_]")
+
+
+def f1(gold: str, answer: str, language: str) -> float:
+    """The harmonic mean of precision and recall, 0 to 1; an empty side gives 0.
+
+    *language* "zh..." counts characters, all else words. Tokens are counted as
+    often as they stand on both sides. Linear in the texts.
+    """
+    wanted, given = (Counter(tokens(text, language)) for text in (gold, answer))
+    common = (wanted & given).total()
+    if not common:
+        return 0.0
+    precision, recall = common / given.total(), common / wanted.total()
+    return 2 * precision * recall / (precision + recall)
+
+
+def tokens(text: str, language: str) -> list[str]:
+    """The tokens of *text* in order: lower case, no punctuation, no English articles."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    if language.startswith("zh"):
+        return _CHINESE_TOKEN.findall(text)
+    bare = "".join(
+        c for c in text if not (c in string.punctuation or unicodedata.category(c).startswith("P"))
+    )
+    return [word for word in bare.split() if word not in _ARTICLES]

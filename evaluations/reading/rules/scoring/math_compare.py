@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from evaluations.reading.rules.scoring.math_curves import same_curve
-from evaluations.reading.rules.scoring.math_functions import same_values
+from evaluations.reading.rules.scoring.math_functions import same_curve, same_values
 from evaluations.reading.rules.scoring.math_nodes import (
     GaveUp,
     Node,

@@ -21,10 +21,9 @@ from itertools import product
 
 from evaluations.reading.rules.scoring.math_compare import Comparing
 from evaluations.reading.rules.scoring.math_nodes import GaveUp, Undecided
-from evaluations.reading.rules.scoring.math_pieces import split
 from evaluations.reading.rules.scoring.math_read import read
 from evaluations.reading.rules.scoring.math_shapes import Shape
-from evaluations.reading.rules.scoring.math_text import normal_text
+from evaluations.reading.rules.scoring.math_text import normal_text, split
 from evaluations.reading.rules.scoring.math_value_text import with_letter_unit
 
 MOST_CHARACTERS = 2000

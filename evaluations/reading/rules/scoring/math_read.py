@@ -12,15 +12,14 @@ from functools import reduce
 
 from evaluations.reading.rules.scoring.math_nodes import GaveUp, Node, Undecided, number, variables
 from evaluations.reading.rules.scoring.math_parse import parse
-from evaluations.reading.rules.scoring.math_pieces import enclosed, split, split_list, top_level
 from evaluations.reading.rules.scoring.math_regions import (
     INFINITY,
     MINUS_INFINITY,
     Interval,
+    inequality,
     intersected,
     united,
 )
-from evaluations.reading.rules.scoring.math_relations import inequality
 from evaluations.reading.rules.scoring.math_shapes import (
     Bracketed,
     Curve,
@@ -34,6 +33,7 @@ from evaluations.reading.rules.scoring.math_shapes import (
     Value,
     Words,
 )
+from evaluations.reading.rules.scoring.math_text import enclosed, split, split_list, top_level
 from evaluations.reading.rules.scoring.math_value_text import (
     looks_like_formula,
     value_of,

@@ -1,11 +1,19 @@
-"""Parts of the real line: what an interval, a union or an inequality describes."""
+"""x"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cmp_to_key
 
-from evaluations.reading.rules.scoring.math_nodes import GaveUp, Node, Undecided, infinite_sign
+from evaluations.reading.rules.scoring.math_nodes import (
+    GaveUp,
+    Node,
+    Undecided,
+    infinite_sign,
+    variables,
+)
+from evaluations.reading.rules.scoring.math_parse import parse
 from evaluations.reading.rules.scoring.math_values import context, digits_of, is_real
 from evaluations.reading.rules.scoring.math_zero import zero
 
@@ -46,7 +54,11 @@ def united(pieces: Region) -> Region:
     if len(pieces) > MOST_PIECES:
         raise GaveUp(Undecided.TOO_MANY)
     kept = [piece for piece in pieces if not _is_empty(piece)]
-    kept.sort(key=cmp_to_key(lambda one, other: _by_low(one, other)))
+    kept.sort(
+        key=cmp_to_key(
+            lambda one, other: order(one.low, other.low) or other.low_closed - one.low_closed
+        )
+    )
     result: list[Interval] = []
     for piece in kept:
         if result and _touch(result[-1], piece):
@@ -59,10 +71,6 @@ def united(pieces: Region) -> Region:
 def _is_empty(piece: Interval) -> bool:
     compared = order(piece.low, piece.high)
     return compared > 0 or (compared == 0 and not (piece.low_closed and piece.high_closed))
-
-
-def _by_low(one: Interval, other: Interval) -> int:
-    return order(one.low, other.low) or other.low_closed - one.low_closed
 
 
 def _touch(left: Interval, right: Interval) -> bool:
@@ -103,3 +111,39 @@ def same_region(one: Region, other: Region) -> bool:
         and not order(a.high, b.high)
         for a, b in zip(left, right, strict=True)
     )
+
+
+_SIGN = re.compile(r"\\(?:le|ge|ne)(?![a-z])|[<>=]")
+_TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne"}
+
+
+def inequality(text: str) -> Region | None:
+    """The numbers that "a < x", "x \\ge a", "a < x \\le b" or "x \\ne a" admit, None for others."""
+    signs = _SIGN.findall(text)
+    sides = _SIGN.split(text)
+    if not signs or "=" in signs or len(signs) > 2:
+        return None
+    try:
+        nodes = [parse(side.strip()) for side in sides]
+    except GaveUp as gave_up:
+        if gave_up.reason is Undecided.NOT_READ:
+            return None
+        raise
+    names = [node.op == "var" for node in nodes]
+    constant = [not variables(node) for node in nodes]
+    if len(signs) == 1 and names[0] and constant[1]:
+        return _half(signs[0], nodes[1])
+    if len(signs) == 1 and names[1] and constant[0]:
+        return _half(_TURNED[signs[0]], nodes[0])
+    if len(signs) == 2 and names[1] and constant[0] and constant[2]:
+        return intersected(_half(_TURNED[signs[0]], nodes[0]), _half(signs[1], nodes[2]))
+    return None
+
+
+def _half(sign: str, bound: Node) -> Region:
+    """The numbers that stand in the relation *sign* to *bound*."""
+    below = Interval(MINUS_INFINITY, False, bound, sign == r"\le")
+    above = Interval(bound, sign == r"\ge", INFINITY, False)
+    if sign == r"\ne":
+        return united((below, above))
+    return united((below,) if sign in ("<", r"\le") else (above,))

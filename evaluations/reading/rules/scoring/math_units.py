@@ -106,16 +106,12 @@ def _one(word: str) -> tuple[str, Fraction | None, int]:
     if first:
         power *= _POWERS[(first[1] or first[2]).rstrip(".")]
         word = word[first.end() :].strip()
-    found = _known(word)
+    found = _UNITS.get(word) or _UNITS.get(word.lower() if len(word) > 2 else word) or _plural(word)
     return (*found, power) if found else (_stem(word), None, power)
 
 
 def _stem(word: str) -> str:
     return re.sub(r"(?<=[a-z]{3})s\Z", "", word.lower())
-
-
-def _known(word: str) -> tuple[str, Fraction] | None:
-    return _UNITS.get(word) or _UNITS.get(word.lower() if len(word) > 2 else word) or _plural(word)
 
 
 def _plural(word: str) -> tuple[str, Fraction] | None:

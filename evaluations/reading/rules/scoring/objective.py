@@ -1,4 +1,4 @@
-"""Scores one objective item by rule: answers against key, under one policy."""
+"""x"""
 
 from __future__ import annotations
 
@@ -8,15 +8,61 @@ from decimal import Decimal
 
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.math_equivalence import equivalent
-from evaluations.reading.rules.scoring.multi_choice_credit import (
-    PartialCredit,
-    default_partial_credit,
-    published_credit,
-    strict_credit,
-)
 from evaluations.statistics.outcomes import UNREAD, LedgerOutcome
 from evaluations.statistics.policies import Policy
-from questions.rules.vocabulary import QuestionType
+from gradeapp.common.named import Named
+from questions.rules.vocabulary import QuestionType, Subject
+
+
+class PartialCredit(Named):
+    """Whether an incomplete set of right letters is worth something."""
+
+    NONE = "none", "All or nothing", "全对得分"
+    HALF = "half", "Half for an incomplete answer", "选对但不全得一半分"
+
+
+# AGIEval (section 4.1) and AGIBench report accuracies: an item is right or it is wrong.
+ALL_OR_NOTHING = frozenset({"agieval", "agibench"})
+
+
+def default_partial_credit(
+    question_type: str, dataset: str = "", *, subject: str = "", policy: Policy = Policy.STRICT
+) -> PartialCredit:
+    """Return the rule for an incomplete answer to an item of *question_type*.
+
+    Multiple choice gives half, but not in a benchmark of accuracies (*dataset*), and
+    under ``published`` in physics alone. Every other type gives nothing.
+    """
+    is_multiple = question_type == QuestionType.MULTIPLE_CHOICE
+    gives_half = is_multiple and dataset not in ALL_OR_NOTHING
+    if policy is Policy.PUBLISHED:
+        gives_half = gives_half and subject == Subject.PHYSICS
+    return PartialCredit.HALF if gives_half else PartialCredit.NONE
+
+
+def strict_credit(answer: str | None, key: str, marks: Decimal, rule: PartialCredit) -> Decimal:
+    """Points (0 to *marks*) for *answer*; letters are sets, order and repeats do not count.
+
+    A gap is 0. A single-letter key has no incomplete answer, so it is full or 0.
+    """
+    given, right = frozenset(answer or ""), frozenset(key)
+    if given == right:
+        return marks
+    incomplete = bool(given) and given < right
+    return marks / 2 if incomplete and rule is PartialCredit.HALF else Decimal(0)
+
+
+def published_credit(answer: str, key: str, marks: Decimal, rule: PartialCredit) -> Decimal:
+    """Points (0 to *marks*) as released: equal strings, or half when every letter is in the key.
+
+    The released program compares strings, so a repeated letter makes a full
+    answer an incomplete one.
+    """
+    if answer == key:
+        return marks
+    nothing_wrong = all(letter in key for letter in answer)
+    return marks / 2 if nothing_wrong and rule is PartialCredit.HALF else Decimal(0)
+
 
 # What the released program writes over an item whose answers cannot be lined up.
 _NO_LETTER = "Z"
