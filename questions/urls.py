@@ -24,5 +24,6 @@ urlpatterns = [
     path("problems/", problems.problems, name="problems"),
     path("problems/export/", problems.export, name="problems-export"),
     path("problems/<int:pk>/", problems.problem_page, name="problem"),
+    path("imports/exam-format.schema.json", imports.exam_format, name="exam-format"),
     path("imports/", include(imports.ImportPages().urls())),
 ]

@@ -56,6 +56,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "questions:problems-export": C.SEE_QUESTIONS,
     "questions:problem": (C.SEE_QUESTIONS, C.EDIT_QUESTIONS),
     "questions:imports": (C.SEE_QUESTIONS, C.EDIT_QUESTIONS),
+    "questions:exam-format": C.SEE_QUESTIONS,
     "questions:import": C.SEE_QUESTIONS,
     "questions:import-progress": C.SEE_QUESTIONS,
     "questions:import-confirm": C.EDIT_QUESTIONS,

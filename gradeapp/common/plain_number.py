@@ -19,6 +19,11 @@ def plain(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def normalized(value: Decimal) -> Decimal:
+    """*value* in its one spelling: 2, 2.0 and 2.00 all become 2, so that hashes agree."""
+    return Decimal(plain(value))
+
+
 def shown(value: Decimal) -> str:
     """The same rounded half up to two decimals: final marks are rounded only when shown."""
     return plain(value.quantize(SHOWN, ROUND_HALF_UP))

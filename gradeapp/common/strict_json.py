@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, BinaryIO
 
+from gradeapp.common.storable import UNSTORABLE, storable
+
 MAX_LINE_BYTES = 2 * 1024 * 1024
 MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_LINES_BYTES = 128 * 1024 * 1024
@@ -22,7 +24,6 @@ MAX_NUMBER_LENGTH = 20
 
 # An unclosed string matches to the end of the line, so the scan stays linear.
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class JsonRefusal(ValueError):
@@ -125,11 +126,6 @@ def _value(data: bytes, what: str) -> Any:
         raise
 
 
-def clean_text(text: str) -> str:
-    """*text* with NUL and lone surrogates as U+FFFD, because databases refuse them."""
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
 def cleaned(value: Any, path: str = "") -> tuple[Any, dict[str, str]]:
     """*value* with every text in it cleaned, and what stood there before.
 
@@ -139,7 +135,7 @@ def cleaned(value: Any, path: str = "") -> tuple[Any, dict[str, str]]:
     if not _holds_unstorable(value):
         return value, {}
     if isinstance(value, str):
-        return clean_text(value), {path: _base64(value)}
+        return storable(value), {path: _base64(value)}
     if isinstance(value, dict):
         parts = [(key, *cleaned(item, f"{path}.{key}".lstrip("."))) for key, item in value.items()]
         return {key: item for key, item, _ in parts}, _merged(raw for *_, raw in parts)
@@ -149,7 +145,7 @@ def cleaned(value: Any, path: str = "") -> tuple[Any, dict[str, str]]:
 
 def _holds_unstorable(value: Any) -> bool:
     if isinstance(value, str):
-        return _UNSTORABLE.search(value) is not None
+        return UNSTORABLE.search(value) is not None
     if isinstance(value, dict):
         return any(map(_holds_unstorable, value.values()))
     return isinstance(value, list) and any(map(_holds_unstorable, value))
@@ -192,7 +188,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in result:
             raise JsonRefusal("duplicate_key", f"The key {_shown(key)} stands twice in one object.")
-        if _UNSTORABLE.search(key):
+        if UNSTORABLE.search(key):
             raise JsonRefusal("bad_key", f"The key {_shown(key)} holds a character without text.")
         result[key] = value
     return result

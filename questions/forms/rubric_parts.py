@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import QueryDict
 
-from questions.rules.rubric_files import plain
+from gradeapp.common.plain_number import plain
 from questions.selectors.rubric_parts import UnratedItem
 from questions.services.rubric_parts import Wish
 

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.common.plain_number import plain
 from questions.models import Dataset
 from questions.rules.rubric import (
     MOST_POINTS,
@@ -18,7 +19,7 @@ from questions.rules.rubric import (
     in_order,
     reachable_by_sub,
 )
-from questions.rules.rubric_files import MAX_FILE_BYTES, plain
+from questions.rules.rubric_files import MAX_FILE_BYTES
 
 SPARE_POINTS = 3
 SPARE_GROUPS = 3

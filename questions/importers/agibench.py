@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from gradeapp.common.strict_json import JsonRefusal, cleaned, read_array
-from questions.importers.jsonl_fields import contradictions
+from questions.importers.exam_format import contradictions
 from questions.importers.jsonl_images import image_problem, images_beside
-from questions.importers.jsonl_values import text_of, whole_of, wrong_type
 from questions.importers.papers import civil_service_paper
+from questions.importers.published_values import text_of, whole_of, wrong_type
 from questions.importers.records import (
     HumanRateRecord,
     LabelsRecord,
@@ -196,7 +196,7 @@ def _labels(item: dict[str, Any]) -> LabelsRecord:
     return LabelsRecord(
         ability_branch=_BRANCHES.get(branch.lower()),
         knowledge=slug or "",
-        difficulty=whole_of(item, "Level", 1, 5, default=None),
+        difficulty=whole_of(item, "Level", 1, 5),
     )
 
 

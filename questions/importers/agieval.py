@@ -15,7 +15,7 @@ from questions.importers.agieval_examples import FILE as EXAMPLES_FILE
 from questions.importers.agieval_examples import read_examples
 from questions.importers.agieval_items import AgievalItem, full_marks, read_item
 from questions.importers.agieval_tasks import RATE_SOURCE, TASKS, AgievalTask
-from questions.importers.jsonl_fields import contradictions
+from questions.importers.exam_format import contradictions
 from questions.importers.papers import examination_paper
 from questions.importers.records import (
     FewShotRecord,
@@ -26,7 +26,7 @@ from questions.importers.records import (
     TaskRecord,
 )
 from questions.importers.source_files import leads_out, refused, refused_links, unreadable
-from questions.rules.vocabulary import Subject
+from questions.rules.vocabulary import RateKind, Subject
 
 DATASET = "agieval"
 FOLDERS = (".", "v1", "data/v1", "v1_1", "data/v1_1")
@@ -157,5 +157,5 @@ def _subject(name: str, source: str, task: AgievalTask) -> Subject | None:
 def _rates(task: AgievalTask) -> tuple[HumanRateRecord, ...]:
     return (
         HumanRateRecord(task.average, RATE_SOURCE),
-        HumanRateRecord(task.top, RATE_SOURCE, kind="top"),
+        HumanRateRecord(task.top, RATE_SOURCE, kind=RateKind.TOP),
     )

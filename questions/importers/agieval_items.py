@@ -10,7 +10,7 @@ from typing import Any
 from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.agieval_options import apart, read_options
 from questions.importers.agieval_tasks import AgievalTask
-from questions.importers.jsonl_values import check_keys, wrong_type
+from questions.importers.published_values import text_of, wrong_type
 from questions.rules.vocabulary import QuestionType
 
 KEYS = ("passage", "question", "options", "label", "answer", "other")
@@ -38,23 +38,29 @@ class AgievalItem:
 
 def read_item(row: dict[str, Any], task: AgievalTask) -> AgievalItem:
     """The item that *row* describes; raises JsonRefusal where it cannot be one."""
-    check_keys(row, ("question", "options", "label"), KEYS)
-    stem = _text(row, "question")
+    for key in row:
+        if key not in KEYS:
+            raise JsonRefusal("unknown_key", f"The key {key[:60]!r} is not part of the format.")
+    for key in ("question", "options", "label"):
+        if key not in row:
+            raise JsonRefusal("missing_key", f"The key {key!r} is missing.")
+    row = {key: value for key, value in row.items() if value is not None}
+    stem = text_of(row, "question")
     if not stem.strip():
         raise JsonRefusal("bad_value", "The value of 'question' is empty.")
     options = _options(row)
     read = read_options(options) if options else None
     notes = [read.note] if read and read.note else []
     if read:
-        key, odd = _letters_of(row["label"])
+        key, odd = _letters_of(row.get("label"))
         if odd:
             text = f"The label holds {odd!r}; only its letters were taken."
             notes.append(("label_cleaned", text))
     else:
-        key = _text(row, "answer").strip()
+        key = text_of(row, "answer").strip()
     other = _other(row)
     return AgievalItem(
-        passage=_text(row, "passage"),
+        passage=text_of(row, "passage"),
         stem=stem,
         options=read.texts if read else (),
         letters=read.letters if read else "",
@@ -80,19 +86,10 @@ def _type(task: AgievalTask, key: str, *, choice: bool) -> QuestionType:
     return QuestionType.SINGLE_CHOICE if single else QuestionType.MULTIPLE_CHOICE
 
 
-def _text(row: dict[str, Any], key: str) -> str:
-    value = row.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise wrong_type(key, "a text")
-    return value
-
-
 def _options(row: dict[str, Any]) -> list[str]:
-    value = row["options"]
-    if value is None:
+    if "options" not in row:
         return []
+    value = row["options"]
     if not isinstance(value, list) or not all(isinstance(option, str) for option in value):
         raise wrong_type("options", "a list of texts")
     value = apart(value)
@@ -113,9 +110,7 @@ def _letters_of(label: object) -> tuple[str, str]:
 
 
 def _other(row: dict[str, Any]) -> dict[str, str]:
-    other = row.get("other")
-    if other is None:
-        return {}
+    other = row.get("other", {})
     if not isinstance(other, dict):
         raise wrong_type("other", "an object")
     for key, value in other.items():

@@ -13,8 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from gradeapp.common.plain_number import normalized
 from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.catalogue import FileKind, canonical_paper, file_kind, stream_of
+from questions.importers.exam_format import contradictions
 from questions.importers.gaokao_files import (
     DATASET,
     GaokaoFile,
@@ -25,8 +27,6 @@ from questions.importers.gaokao_files import (
     text_of,
     text_problems,
 )
-from questions.importers.jsonl_fields import contradictions
-from questions.importers.jsonl_values import plain_number
 from questions.importers.papers import examination_paper
 from questions.importers.records import Problem, QuestionRecord, SourceFile
 from questions.importers.source_files import leads_out, refused_links
@@ -182,7 +182,7 @@ def _keys(item: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _score(item: dict[str, Any]) -> Decimal:
-    score = plain_number(number_of(item.get("score"), "score"))
+    score = normalized(number_of(item.get("score"), "score"))
     if not 0 < score <= MAX_MARKS or score != round(score, 2):
         raise JsonRefusal("bad_value", f"A score is over 0 and at most {MAX_MARKS}, not {score}.")
     return score

@@ -6,29 +6,25 @@ an exam in the bank. The format is documented in docs/datasets.md.
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
-from questions.importers.jsonl_fields import (
+from questions.importers.exam_format import (
     contradictions,
     object_from_record,
+    object_from_task,
     record_from_object,
+    task_from_object,
 )
 from questions.importers.jsonl_images import image_problem, images_beside, referenced_images
-from questions.importers.jsonl_parts import task_from, task_object
-from questions.importers.jsonl_values import plain_number
 from questions.importers.records import Problem, QuestionRecord, SourceFile, TaskRecord
 from questions.importers.source_files import leads_out, refused, refused_links, unreadable
+from questions.rules.json_schema import json_text
 
 MAX_PROBLEMS = 100
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_jsonl(path: Path) -> Iterator[SourceFile]:
@@ -51,12 +47,12 @@ def read_jsonl(path: Path) -> Iterator[SourceFile]:
 
 def write_jsonl(records: Iterable[QuestionRecord]) -> str:
     """*records* as text that ``read_jsonl`` gives back unchanged; images are copied apart."""
-    return "".join(_literal(object_from_record(record)) + "\n" for record in records)
+    return "".join(json_text(object_from_record(record)) + "\n" for record in records)
 
 
 def write_tasks(tasks: Iterable[TaskRecord]) -> str:
     """*tasks* as lines that ``read_jsonl`` gives back unchanged; they may stand anywhere."""
-    return "".join(_literal(task_object(task)) + "\n" for task in tasks)
+    return "".join(json_text(object_from_task(task)) + "\n" for task in tasks)
 
 
 class _Reader:
@@ -98,7 +94,7 @@ class _Reader:
             if isinstance(row, JsonRefusal):
                 raise row
             if "about" in row:
-                record = task_from(_storable(row))
+                record = task_from_object(_storable(row))
             else:
                 clean, originals = _with_originals(row)
                 record = self._placed(clean, f"{file}, line {number}")
@@ -156,15 +152,3 @@ def _with_originals(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
 def _too_many(name: str, number: int) -> Problem:
     text = f"Reading stopped after {MAX_PROBLEMS} problems."
     return Problem(name, number, "too_many_problems", text, fatal=True)
-
-
-def _literal(value: Any) -> str:
-    """JSON text of *value*; Decimals keep every digit, which a float would not."""
-    if isinstance(value, Decimal):
-        return format(plain_number(value), "f")
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_literal(item) for item in value) + "]"
-    text = json.dumps(value, ensure_ascii=False)
-    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)

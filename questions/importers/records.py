@@ -2,6 +2,9 @@
 
 An importer takes a path in and gives records and problems out. It knows no
 database, so that a dry run and an import read a source in the same way.
+
+QuestionRecord and TaskRecord are also the schema of a line of the exam format
+(docs/datasets.md, docs/exam-format.schema.json): pydantic reads their annotations.
 """
 
 from __future__ import annotations
@@ -11,38 +14,31 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from decimal import Decimal
+from typing import Annotated, Literal
 
+from pydantic import ConfigDict, Field
+
+from questions.rules.json_schema import (
+    CONFIG,
+    LETTERS,
+    Filled,
+    Marks,
+    Name,
+    Share,
+    Slug,
+    Weight,
+    Whole,
+)
+from questions.rules.rubric import PointGroup, ScoringPoint
 from questions.rules.vocabulary import (
     AbilityBranch,
     Language,
     Modal,
     Part,
     QuestionType,
+    RateKind,
     Subject,
 )
-
-
-@dataclass(frozen=True)
-class ScoringPointRecord:
-    """One line of a rubric: *sub* is the 1-based sub-question it belongs to.
-
-    *group* is the 1-based place of its group in ``rubric_groups``, None outside.
-    """
-
-    text: str
-    points: Decimal
-    sub: int = 1
-    group: int | None = None
-
-
-@dataclass(frozen=True)
-class RubricGroupRecord:
-    """Scoring points under one cap: *cap* points at most, the best *choose* of them (None: all)."""
-
-    cap: Decimal
-    text: str = ""
-    sub: int = 1
-    choose: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,9 +48,11 @@ class LabelsRecord:
     Knowledge is the slug of the taxonomy's subclass or category.
     """
 
+    __pydantic_config__ = CONFIG
+
     ability_branch: AbilityBranch | None = None
-    knowledge: str = ""
-    difficulty: int | None = None
+    knowledge: Annotated[Slug, Field(max_length=80)] | Literal[""] = ""
+    difficulty: Annotated[Whole, Field(ge=1, le=5)] | None = None
     modal: Modal | None = None
 
 
@@ -65,34 +63,43 @@ class HumanRateRecord:
     ``kind`` is ``average``, or ``top`` for the best of the people of a whole task.
     """
 
-    value: Decimal
-    source: str
-    sample_size: int | None = None
-    weight: Decimal = Decimal(1)
-    kind: str = "average"
+    __pydantic_config__ = CONFIG
+
+    value: Share
+    source: Annotated[Name, Field(max_length=200)]
+    sample_size: Annotated[Whole, Field(ge=1, le=1_000_000_000)] | None = None
+    weight: Annotated[Weight, Field(json_schema_extra={"default": 1})] = Decimal(1)
+    kind: RateKind = RateKind.AVERAGE
 
 
 @dataclass(frozen=True)
 class FewShotRecord:
     """A published worked example of a task; the words are those of a question."""
 
-    number: int
+    __pydantic_config__ = CONFIG
+
+    number: Annotated[Whole, Field(ge=1, le=1000)]
     stem: str
-    answer_key: tuple[str, ...]
-    explanation: str
+    answer_key: Annotated[tuple[str, ...], Field(alias="answer")] = ()
+    explanation: str = ""
     passage: str = ""
     options: tuple[str, ...] = ()
-    letters: str = ""
+    letters: Annotated[str, Field(max_length=26)] = ""
 
 
 @dataclass(frozen=True)
 class TaskRecord:
     """What a source says of a task as a whole."""
 
-    dataset: str
-    task: str
+    __pydantic_config__ = CONFIG | ConfigDict(
+        json_schema_extra={"required": ["about", "dataset", "task"]}
+    )
+
+    dataset: Annotated[Slug, Field(max_length=50)]
+    task: Annotated[Name, Field(max_length=120)]
     human_rates: tuple[HumanRateRecord, ...] = ()
     examples: tuple[FewShotRecord, ...] = ()
+    about: Literal["task"] = "task"
 
 
 @dataclass(frozen=True)
@@ -109,30 +116,32 @@ class QuestionRecord:
     sub-answer in points; their sum is ``full_marks``.
     """
 
-    dataset: str
-    task: str
-    external_id: str
-    position: int
-    subject: Subject | None
-    question_type: QuestionType
+    __pydantic_config__ = CONFIG
+
+    dataset: Annotated[Slug, Field(max_length=50)]
+    task: Annotated[Name, Field(max_length=120)]
+    external_id: Annotated[Name, Field(alias="id", max_length=80)]
+    question_type: Annotated[QuestionType, Field(alias="type")]
     language: Language
-    stem: str
-    answer_key: tuple[str, ...]
-    reference_answer: str
-    analysis: str
-    sub_marks: tuple[Decimal, ...]
-    letters: str = ""
-    year: int | None = None
-    paper: str = ""
-    paper_published: str = ""
-    rubric: tuple[ScoringPointRecord, ...] = ()
+    stem: Filled
+    sub_marks: Annotated[tuple[Marks, ...], Field(min_length=1)]
+    position: Annotated[Whole, Field(ge=0, le=1_000_000_000)] = 0
+    subject: Subject | None = None
+    answer_key: Annotated[tuple[str, ...], Field(alias="answer")] = ()
+    reference_answer: str = ""
+    analysis: str = ""
+    letters: Annotated[str, Field(pattern=LETTERS)] = ""
+    year: Annotated[Whole, Field(ge=1900, le=2100)] | None = None
+    paper: Annotated[str, Field(max_length=80)] = ""
+    paper_published: Annotated[str, Field(max_length=80)] = ""
+    rubric: tuple[ScoringPoint, ...] = ()
     images: tuple[str, ...] = ()
     extra: dict[str, str] = field(default_factory=dict)
     passage: str = ""
     options: tuple[str, ...] = ()
     labels: LabelsRecord | None = None
     human_rates: tuple[HumanRateRecord, ...] = ()
-    rubric_groups: tuple[RubricGroupRecord, ...] = ()
+    rubric_groups: tuple[PointGroup, ...] = ()
 
     @property
     def part(self) -> Part:

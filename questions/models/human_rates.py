@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from questions.models.bank import Question, Task
+from questions.rules.vocabulary import RateKind
 
 
 class HumanRate(models.Model):
@@ -17,14 +18,11 @@ class HumanRate(models.Model):
     ``corrects``, which then no longer counts.
     """
 
-    AVERAGE, TOP = "average", "top"
-    KINDS = [(AVERAGE, "average"), (TOP, "top")]
-
     question = models.ForeignKey(
         Question, null=True, on_delete=models.PROTECT, related_name="human_rates"
     )
     task = models.ForeignKey(Task, null=True, on_delete=models.PROTECT, related_name="human_rates")
-    kind = models.CharField(max_length=8, choices=KINDS, default=AVERAGE)
+    kind = models.CharField(max_length=8, choices=RateKind.choices(), default=RateKind.AVERAGE)
     value = models.DecimalField(max_digits=5, decimal_places=4)
     sample_size = models.PositiveIntegerField(null=True)
     weight = models.DecimalField(max_digits=10, decimal_places=2, default=1)

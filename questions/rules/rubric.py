@@ -13,6 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from questions.rules.json_schema import CONFIG, Filled, Marks, Place
 
 DEFAULT_STEP = Decimal("0.5")
 MOST_MARKS = Decimal(300)
@@ -24,25 +29,29 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class ScoringPoint:
-    """One line of a rubric: its wording, its points, and its 1-based sub-question.
+    """One line of a rubric: its wording, its points, and the 1-based sub-question it belongs to.
 
-    *group* is the 1-based place of its group, None outside.
+    *group* is the 1-based place of its group in the list of groups, None outside.
     """
 
-    text: str
-    points: Decimal
-    sub: int = 1
-    group: int | None = None
+    __pydantic_config__ = CONFIG
+
+    text: Filled
+    points: Marks
+    sub: Place = 1
+    group: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PointGroup:
     """Points under one cap: *cap* points at most, the best *choose* of them (None: all)."""
 
-    cap: Decimal
-    text: str = ""
-    sub: int = 1
-    choose: int | None = None
+    __pydantic_config__ = CONFIG
+
+    cap: Marks
+    text: Annotated[str, Field(max_length=LONGEST_GROUP_TEXT)] = ""
+    sub: Place = 1
+    choose: Place | None = None
 
     @property
     def alternatives(self) -> bool:

@@ -14,8 +14,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from typing import Annotated, Any
 
-from gradeapp.common.strict_json import clean_text
+from pydantic import Field, TypeAdapter
+
+from gradeapp.common.plain_number import plain
+from gradeapp.common.storable import storable
+from gradeapp.common.strict_json import JsonRefusal, cleaned, read_document
+from questions.rules.json_schema import CONFIG, Filled, json_text, validated
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 
 BOM = "\ufeff"
@@ -42,13 +48,36 @@ class RubricFor:
         return self.dataset, self.task, self.external_id
 
 
+@dataclass(frozen=True, slots=True)
+class JsonRubric:
+    """One object of ``rubrics`` in a JSON file."""
+
+    __pydantic_config__ = CONFIG
+
+    dataset: Filled
+    task: Filled
+    external_id: Annotated[Filled, Field(alias="id")]
+    rubric: tuple[ScoringPoint, ...]
+    rubric_groups: tuple[PointGroup, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonFile:
+    __pydantic_config__ = CONFIG
+
+    rubrics: list[Any]
+
+
+_JSON_RUBRIC = TypeAdapter(JsonRubric)
+_JSON_FILE = TypeAdapter(_JsonFile)
+
+
 class FileFault(StrEnum):
     """Why a file of rubrics is refused; behind each what its sentence needs besides ``row``."""
 
     TOO_LARGE = "too_large"  # most (MB)
     NOT_UTF8 = "not_utf8"
     NOT_CSV = "not_csv"
-    NOT_JSON = "not_json"
     NO_RUBRIC = "no_rubric"
     UNKNOWN_COLUMN = "unknown_column"  # name
     MISSING_COLUMN = "missing_column"  # name
@@ -60,9 +89,6 @@ class FileFault(StrEnum):
     GROUP_DIFFERS = "group_differs"  # group
     CAP_WITHOUT_GROUP = "cap_without_group"
     ITEM_TWICE = "item_twice"  # name
-    WRONG_TYPE = "wrong_type"  # name
-    UNKNOWN_KEY = "unknown_key"  # name
-    MISSING_KEY = "missing_key"  # name
 
 
 class FileRefusal(ValueError):
@@ -119,6 +145,53 @@ def read_csv(content: bytes) -> list[RubricFor]:
     return [RubricFor(*item, part.rubric(), part.first_row) for item, part in items.items()]
 
 
+def write_json(rubrics: Iterable[RubricFor]) -> bytes:
+    """The document as UTF-8, one rubric a line, numbers with every digit."""
+    lines = ",\n".join(
+        json_text(
+            _JSON_RUBRIC.dump_python(
+                JsonRubric(*one.item, one.rubric.points, one.rubric.groups),
+                by_alias=True,
+                exclude_defaults=True,
+            )
+        )
+        for one in rubrics
+    )
+    return f'{{"rubrics": [\n{lines}\n]}}\n'.encode()
+
+
+def read_json(content: bytes) -> list[RubricFor]:
+    """The rubrics of a document ``{"rubrics": [{"dataset", "task", "id", "rubric", ...}]}``.
+
+    ``rubric`` and ``rubric_groups`` are written as in a line of our exam format, so that one can
+    be copied into the other. Raises FileRefusal or JsonRefusal at the first thing that is wrong.
+    """
+    if len(content) > MAX_FILE_BYTES:
+        raise FileRefusal(FileFault.TOO_LARGE, most=MAX_FILE_BYTES // 2**20)
+    rows = validated(_JSON_FILE, read_document(io.BytesIO(content))).rubrics
+    if not rows:
+        raise FileRefusal(FileFault.NO_RUBRIC)
+    read: dict[tuple[str, str, str], RubricFor] = {}
+    for number, row in enumerate(rows, start=1):
+        one = _from_json(row, number)
+        if one.item in read:
+            raise FileRefusal(FileFault.ITEM_TWICE, number, name=one.external_id)
+        read[one.item] = one
+    return list(read.values())
+
+
+def _from_json(row: Any, number: int) -> RubricFor:
+    try:
+        if cleaned(row)[1]:
+            raise FileRefusal(FileFault.BAD_CHARACTER, number)
+        one = validated(_JSON_RUBRIC, row)
+    except JsonRefusal as refusal:
+        refusal.row = number
+        raise
+    lines = RubricLines(one.rubric, one.rubric_groups)
+    return RubricFor(one.dataset, one.task, one.external_id, lines, number)
+
+
 class _Item:
     """The points of one item as their rows come, with its groups by their number."""
 
@@ -166,12 +239,6 @@ def _cells(one: RubricFor, point: ScoringPoint) -> Sequence[str]:
     )
 
 
-def plain(value: Decimal) -> str:
-    """A mark in its shortest writing: 2, 2.5."""
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def _decoded(content: bytes) -> str:
     if len(content) > MAX_FILE_BYTES:
         raise FileRefusal(FileFault.TOO_LARGE, most=MAX_FILE_BYTES // 2**20)
@@ -195,7 +262,7 @@ def _header(cells: Sequence[str]) -> list[str]:
 def _row(header: Sequence[str], cells: Sequence[str], number: int) -> dict[str, str]:
     if len(cells) != len(header):
         raise FileRefusal(FileFault.ROW_LENGTH, number, cells=len(cells), columns=len(header))
-    if any(clean_text(cell) != cell for cell in cells):
+    if any(storable(cell) != cell for cell in cells):
         raise FileRefusal(FileFault.BAD_CHARACTER, number)
     row = {name: _unguarded(cell) for name, cell in zip(header, cells, strict=True)}
     for name in NEEDED:

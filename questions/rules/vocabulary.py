@@ -112,6 +112,13 @@ class LabelOrigin(Named):
     PERSON = "person", "Set by a person", "人工标注"
 
 
+class RateKind(Named):
+    """Of whom a human rate is: all people, or the best of those who took a whole task."""
+
+    AVERAGE = "average", "average", "平均"
+    TOP = "top", "top", "最高"
+
+
 class ProblemCode(Named):
     """What the gate finds wrong with an item; the values are stable."""
 

@@ -29,6 +29,7 @@ from questions.models import (
     Question,
     Rubric,
 )
+from questions.rules.vocabulary import RateKind
 from questions.selectors.gate import live_problem
 
 # The key comes last: an order that leaves ties would show a row on two pages, or on none.
@@ -63,7 +64,7 @@ def human_rate() -> Subquery:
     # Read once for all items; asked of each rate, "is there none that corrects it" costs a look-up.
     corrected = HumanRate.objects.filter(corrects__isnull=False).values("corrects")
     rates = (
-        HumanRate.objects.filter(question=OuterRef("pk"), kind=HumanRate.AVERAGE)
+        HumanRate.objects.filter(question=OuterRef("pk"), kind=RateKind.AVERAGE)
         .exclude(pk__in=corrected)
         .order_by()
         .values("question")

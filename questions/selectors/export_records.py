@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 from django.db.models import Prefetch, QuerySet
 
-from questions.importers.jsonl_values import plain_number
+from gradeapp.common.plain_number import normalized
 from questions.importers.records import (
     FewShotRecord,
     HumanRateRecord,
     LabelsRecord,
     QuestionRecord,
-    RubricGroupRecord,
-    ScoringPointRecord,
     TaskRecord,
 )
 from questions.models import (
@@ -26,7 +25,16 @@ from questions.models import (
     Rubric,
     Task,
 )
-from questions.rules.vocabulary import AbilityBranch, Language, Modal, QuestionType, Subject
+from questions.rules.rubric import RubricLines
+from questions.rules.vocabulary import (
+    AbilityBranch,
+    Language,
+    Modal,
+    QuestionType,
+    RateKind,
+    Subject,
+)
+from questions.selectors.rubrics import lines_of
 
 CHUNK = 500
 
@@ -51,7 +59,8 @@ def question_record(question: Question) -> QuestionRecord:
     revision = question.current
     assert revision is not None  # whole_questions
     rubrics = list(question.rubrics.all())
-    points, groups = _rubric(rubrics[-1]) if rubrics else ((), ())
+    rubric = lines_of(rubrics[-1]) if rubrics else RubricLines()
+    points = tuple(replace(point, points=normalized(point.points)) for point in rubric.points)
     return QuestionRecord(
         dataset=question.task.dataset.slug,
         task=question.task.slug,
@@ -61,7 +70,7 @@ def question_record(question: Question) -> QuestionRecord:
         year=question.year,
         paper=question.paper,
         rubric=points,
-        rubric_groups=groups,
+        rubric_groups=tuple(replace(group, cap=normalized(group.cap)) for group in rubric.groups),
         labels=_labels(question.label),
         human_rates=tuple(_rate(rate) for rate in question.human_rates.all()),
         question_type=QuestionType(revision.question_type),
@@ -73,32 +82,10 @@ def question_record(question: Question) -> QuestionRecord:
         answer_key=tuple(revision.answer_key),
         reference_answer=revision.reference_answer,
         analysis=revision.analysis,
-        sub_marks=tuple(plain_number(Decimal(marks)) for marks in revision.sub_marks),
+        sub_marks=tuple(normalized(Decimal(marks)) for marks in revision.sub_marks),
         paper_published=revision.paper_published,
         images=tuple(revision.images),
         extra=revision.extra,
-    )
-
-
-def _rubric(
-    rubric: Rubric,
-) -> tuple[tuple[ScoringPointRecord, ...], tuple[RubricGroupRecord, ...]]:
-    groups = list(rubric.groups.all())
-    place = {group.pk: number for number, group in enumerate(groups, start=1)}
-    points = tuple(
-        ScoringPointRecord(
-            text=point.text,
-            points=plain_number(point.points),
-            sub=point.sub,
-            group=place[point.group_id] if point.group_id else None,
-        )
-        for point in rubric.points.all()
-    )
-    return points, tuple(
-        RubricGroupRecord(
-            cap=plain_number(group.cap), text=group.text, sub=group.sub, choose=group.choose
-        )
-        for group in groups
     )
 
 
@@ -117,11 +104,11 @@ def _labels(label: LabelRevision | None) -> LabelsRecord | None:
 
 def _rate(rate: HumanRate) -> HumanRateRecord:
     return HumanRateRecord(
-        value=plain_number(rate.value),
+        value=normalized(rate.value),
         source=rate.source,
         sample_size=rate.sample_size,
-        weight=plain_number(rate.weight),
-        kind=rate.kind,
+        weight=normalized(rate.weight),
+        kind=RateKind(rate.kind),
     )
 
 

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 
 from questions.models import HumanRate, Question, Task
 from questions.rules.human_reference import Rate, Reference, joined
+from questions.rules.vocabulary import RateKind
 
 
 def rates_of(target: Question | Task) -> QuerySet[HumanRate]:
@@ -20,5 +21,5 @@ def counting(rates: QuerySet[HumanRate]) -> QuerySet[HumanRate]:
 
 def reference_of(question: Question) -> Reference | None:
     """How people did on the item, from its average rates that count; None without any."""
-    rates = counting(question.human_rates.filter(kind=HumanRate.AVERAGE)).order_by("pk")
+    rates = counting(question.human_rates.filter(kind=RateKind.AVERAGE)).order_by("pk")
     return joined([Rate(rate.value, rate.weight, rate.sample_size) for rate in rates])

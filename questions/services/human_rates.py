@@ -15,7 +15,7 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import HumanRate, LabelRevision, Question, Task
 from questions.rules.difficulty import difficulty_level
 from questions.rules.four_tuple import Label
-from questions.rules.vocabulary import LabelOrigin
+from questions.rules.vocabulary import LabelOrigin, RateKind
 from questions.selectors.human_rates import reference_of
 from questions.selectors.labels import four_tuple
 from questions.services.label_rows import check_reason
@@ -47,7 +47,7 @@ def add_rate(
     given: GivenRate,
     *,
     acting_user: User,
-    kind: str = HumanRate.AVERAGE,
+    kind: RateKind = RateKind.AVERAGE,
     reason: str = "",
 ) -> HumanRate:
     """Store one more rate of an item or a task; the item's derived level follows.
@@ -79,7 +79,7 @@ def correct_rate(rate: HumanRate, given: GivenRate, *, acting_user: User, reason
     target = rate.question or rate.task
     assert target is not None  # the table has a constraint
     corrected = _store(
-        target, given, kind=rate.kind, author=acting_user, reason=reason, corrects=rate
+        target, given, kind=RateKind(rate.kind), author=acting_user, reason=reason, corrects=rate
     )
     record(
         Tag.HUMAN_RATE_CORRECTED,
@@ -117,7 +117,7 @@ def _store(
     target: Question | Task,
     given: GivenRate,
     *,
-    kind: str,
+    kind: RateKind,
     author: User,
     reason: str,
     corrects: HumanRate | None = None,

@@ -19,7 +19,7 @@ from questions.rules.difficulty import difficulty_level
 from questions.rules.four_tuple import FourTuple, Label, Value
 from questions.rules.human_reference import Rate, joined
 from questions.rules.modal import modal_of
-from questions.rules.vocabulary import LabelOrigin
+from questions.rules.vocabulary import LabelOrigin, RateKind
 from questions.selectors.labels import four_tuple
 from questions.services.label_rows import label_row
 from questions.services.published_rates import new_rates
@@ -154,7 +154,7 @@ def _modal(record: QuestionRecord) -> Value:
 
 def _level(stored: Sequence[HumanRate], added: Sequence[HumanRate]) -> int | None:
     """The level of the rates that count from now on."""
-    rows = [row for row in (*stored, *added) if row.kind == HumanRate.AVERAGE]
+    rows = [row for row in (*stored, *added) if row.kind == RateKind.AVERAGE]
     corrected = {row.corrects_id for row in rows if row.corrects_id}
     counting = [row for row in rows if row.pk is None or row.pk not in corrected]
     reference = joined([Rate(row.value, row.weight, row.sample_size) for row in counting])

@@ -9,8 +9,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from gradeapp.common.plain_number import plain
+from gradeapp.common.strict_json import JsonRefusal
 from questions.rules.rubric import Finding, RubricFault
-from questions.rules.rubric_files import FileFault, FileRefusal, plain
+from questions.rules.rubric_files import FileFault, FileRefusal
+from questions.selectors.problem_sentences import problem_sentence
 
 RUBRIC_SENTENCES: Mapping[RubricFault, Promise] = {
     RubricFault.EMPTY: gettext_lazy("The rubric has no scoring point."),
@@ -58,7 +61,6 @@ FILE_SENTENCES: Mapping[FileFault, Promise] = {
     FileFault.TOO_LARGE: gettext_lazy("The file is larger than %(most)s MB."),
     FileFault.NOT_UTF8: gettext_lazy("The file is not UTF-8 text."),
     FileFault.NOT_CSV: gettext_lazy("Quotes or commas do not fit together here."),
-    FileFault.NOT_JSON: gettext_lazy("The file is not JSON as it can be read here."),
     FileFault.NO_RUBRIC: gettext_lazy("The file holds no rubric."),
     FileFault.UNKNOWN_COLUMN: gettext_lazy(
         "The column %(name)s is not known here, or stands twice."
@@ -76,9 +78,6 @@ FILE_SENTENCES: Mapping[FileFault, Promise] = {
     ),
     FileFault.CAP_WITHOUT_GROUP: gettext_lazy("cap, choose and group_text need a number in group."),
     FileFault.ITEM_TWICE: gettext_lazy("Question %(name)s stands twice in the file."),
-    FileFault.WRONG_TYPE: gettext_lazy("%(name)s is not of the type that the format says."),
-    FileFault.UNKNOWN_KEY: gettext_lazy("The key %(name)s is not part of the format."),
-    FileFault.MISSING_KEY: gettext_lazy("The key %(name)s is missing."),
 }
 
 
@@ -91,9 +90,13 @@ def in_words(finding: Finding) -> str:
     return str(RUBRIC_SENTENCES[finding.code]) % params
 
 
-def refused_file(file: str, refusal: FileRefusal) -> str:
+def refused_file(file: str, refusal: FileRefusal | JsonRefusal) -> str:
     """One sentence that names the file, the row where there is one, and the reason."""
-    return at_row(file, refusal.row, str(FILE_SENTENCES[refusal.code]) % refusal.params)
+    if isinstance(refusal, FileRefusal):
+        sentence = str(FILE_SENTENCES[refusal.code]) % refusal.params
+    else:
+        sentence = problem_sentence(refusal.text) or refusal.text
+    return at_row(file, refusal.row, sentence)
 
 
 def at_row(file: str, row: int | None, sentence: str) -> str:

@@ -13,10 +13,10 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.strict_json import JsonRefusal
 from questions.models import Question, Rubric
 from questions.rules.rubric import UNFINISHED, RubricLines, in_order
-from questions.rules.rubric_files import FileRefusal, RubricFor, read_csv
-from questions.rules.rubric_json import read_json
+from questions.rules.rubric_files import FileRefusal, RubricFor, read_csv, read_json
 from questions.rules.vocabulary import Part
 from questions.selectors.rubrics import lines_of, newest_versions, what_is_wrong
 from questions.services.rubric_rows import Origin, add_versions
@@ -136,9 +136,9 @@ def _read(content: bytes, file: str) -> list[RubricFor]:
     is_json = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
     try:
         return read_json(content) if is_json else read_csv(content)
-    except FileRefusal as refusal:
+    except (FileRefusal, JsonRefusal) as refusal:
         sentence = refused_file(file, refusal)
-        raise BadInput(sentence, code=refusal.code.value, row=refusal.row) from refusal
+        raise BadInput(sentence, code=str(refusal.code), row=refusal.row) from refusal
 
 
 def _items(rubrics: Sequence[RubricFor]) -> Mapping[tuple[str, str, str], Question]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django import template
 from django.utils.translation import gettext as _
 
+from gradeapp.common.plain_number import plain
 from questions.models import Rubric, RubricGroup
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable
-from questions.rules.rubric_files import plain
 from questions.selectors.rubrics import lines_of
 from questions.services.rubrics import FILE, MODEL, PROPOSAL
 

@@ -7,18 +7,20 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
 
-from gradeapp.accounts.permissions import MemberRequest
+from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
 from gradeapp.common.background_work.selectors import Progress
 from gradeapp.common.background_work.views import WorkPages
 from questions.forms.imports import UploadForm
+from questions.importers.exam_format import ExamLine
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus
 from questions.selectors import imports as reading
@@ -27,6 +29,13 @@ from questions.services.uploads import take_upload
 from questions.tasks import ask_for_import
 
 PROBLEMS = 100
+
+
+@require_safe
+@requires(Capability.SEE_QUESTIONS)
+def exam_format(request: MemberRequest) -> HttpResponse:
+    """The JSON Schema of one line of the exam format."""
+    return JsonResponse(ExamLine.model_json_schema(), json_dumps_params={"indent": 1})
 
 
 def addresses(space: str) -> dict[str, str]:

@@ -18,8 +18,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
 from questions.forms.rubrics import DatasetForm, RubricFileForm
-from questions.rules.rubric_files import RubricFor, write_csv
-from questions.rules.rubric_json import write_json
+from questions.rules.rubric_files import RubricFor, write_csv, write_json
 from questions.selectors.rubric_parts import task_rubrics
 from questions.selectors.rubrics import accepted_rubrics, dataset_rubrics, waiting_drafts
 from questions.services.rubric_proposals import propose_drafts

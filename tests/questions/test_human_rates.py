@@ -12,6 +12,7 @@ from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import HumanRate, Question
 from questions.rules.human_reference import Rate, Reference, joined
+from questions.rules.vocabulary import RateKind
 from questions.selectors.human_rates import counting, rates_of, reference_of
 from questions.selectors.labels import label_history
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
@@ -99,9 +100,9 @@ def test_the_same_level_writes_no_labels(curator: User) -> None:
 def test_a_task_has_an_average_and_a_top(curator: User) -> None:
     question = make_question(make_task())
     add_rate(question.task, given("0.66"), acting_user=curator)
-    top = add_rate(question.task, given("0.94"), acting_user=curator, kind=HumanRate.TOP)
+    top = add_rate(question.task, given("0.94"), acting_user=curator, kind=RateKind.TOP)
     corrected = correct_rate(top, given("0.95"), acting_user=curator, reason="table 2")
-    assert (corrected.kind, corrected.task) == (HumanRate.TOP, question.task)
+    assert (corrected.kind, corrected.task) == (RateKind.TOP, question.task)
     values = [row.value for row in counting(rates_of(question.task))]
     assert values == [Decimal("0.66"), Decimal("0.95")]
     assert levels(question) == []

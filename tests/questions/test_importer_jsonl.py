@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import translation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeapp.common.strict_json import MAX_LINE_BYTES
+from questions.importers.exam_format import ExamLine
 from questions.importers.jsonl import read_jsonl, write_jsonl, write_tasks
 from questions.importers.jsonl_images import image_kind, referenced_images
 from questions.importers.records import (
     HumanRateRecord,
     LabelsRecord,
     QuestionRecord,
-    RubricGroupRecord,
-    ScoringPointRecord,
     SourceFile,
 )
+from questions.rules.rubric import PointGroup, ScoringPoint
 from questions.rules.vocabulary import (
     CHOICE_TYPES,
     OBJECTIVE_TYPES,
@@ -32,6 +33,7 @@ from questions.rules.vocabulary import (
     QuestionType,
     Subject,
 )
+from questions.selectors.problem_sentences import problem_sentence
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 24
 
@@ -113,7 +115,7 @@ def test_two_good_questions_are_read_with_their_fields(tmp_path: Path) -> None:
     assert (choice.answer_key, choice.letters, choice.position) == (("B",), "AB", 0)
     assert open_ended.sub_marks == (Decimal(2), Decimal("3.5"))
     assert open_ended.full_marks == Decimal("5.5")
-    assert open_ended.rubric[1] == ScoringPointRecord("含义", Decimal("3.5"), 2)
+    assert open_ended.rubric[1] == ScoringPoint("含义", Decimal("3.5"), 2)
     assert (open_ended.year, open_ended.paper) == (2024, "mock")
 
 
@@ -133,7 +135,7 @@ def test_options_labels_rates_and_groups_are_read(tmp_path: Path) -> None:
     assert (first.passage, first.options) == ("A text.", ("joule", ""))
     assert first.labels == LabelsRecord(AbilityBranch.REASONING, "law-civil-law", 3, None)
     assert first.human_rates == (HumanRateRecord(Decimal("0.6125"), "a study", 80, Decimal("2.5")),)
-    assert second.rubric_groups == (RubricGroupRecord(Decimal(2), "any two", 2, 2),)
+    assert second.rubric_groups == (PointGroup(Decimal(2), "any two", 2, 2),)
     assert [point.group for point in second.rubric] == [None, 1, 1, 1, None]
 
 
@@ -426,6 +428,20 @@ def test_image_kinds_are_told_by_their_first_bytes() -> None:
     assert image_kind(PNG) == "png"
 
 
+def test_the_published_schema_is_that_of_the_importer() -> None:
+    """``python -m questions.importers.exam_format > docs/exam-format.schema.json``."""
+    published = Path(__file__).parents[2] / "docs" / "exam-format.schema.json"
+    assert json.loads(published.read_text()) == ExamLine.model_json_schema()
+
+
+def test_a_problem_names_the_way_to_its_key(tmp_path: Path) -> None:
+    rubric = [{"text": "a", "points": 1}, {"text": "b", "points": 0}]
+    (problem,) = read(tmp_path, line(OPEN, rubric=rubric)).problems
+    assert problem.text == "'rubric.2.points' must be over 0."
+    with translation.override("zh-hans"):
+        assert problem_sentence(problem.text) == "'rubric.2.points' 必须大于 0。"
+
+
 texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=40)
 names = st.from_regex(r"[A-Za-z0-9\u4e00-\u4eff][A-Za-z0-9 _.-]{0,20}[a-z]", fullmatch=True)
 marks = st.integers(1, 100_000).map(lambda hundredths: Decimal(hundredths).scaleb(-2))
@@ -449,11 +465,9 @@ rates = st.builds(
 
 
 @st.composite
-def rubrics(
-    draw: st.DrawFn, subs: int
-) -> tuple[tuple[ScoringPointRecord, ...], tuple[RubricGroupRecord, ...]]:
+def rubrics(draw: st.DrawFn, subs: int) -> tuple[tuple[ScoringPoint, ...], tuple[PointGroup, ...]]:
     group = st.builds(
-        RubricGroupRecord,
+        PointGroup,
         cap=marks,
         text=texts,
         sub=st.integers(1, subs),
@@ -461,7 +475,7 @@ def rubrics(
     )
     groups = draw(st.lists(group, max_size=2))
     points = [
-        ScoringPointRecord(
+        ScoringPoint(
             text=draw(texts.filter(str.strip)),
             points=draw(marks),
             sub=groups[place - 1].sub if place else draw(st.integers(1, subs)),

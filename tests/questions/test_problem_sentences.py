@@ -23,6 +23,7 @@ SAYING = (
     *Path(answer_importers.__path__[0]).glob("*.py"),
     *Path(evaluation_services.__path__[0]).glob("published_*.py"),
     ROOT / "gradeapp/common/strict_json.py",
+    ROOT / "questions/rules/json_schema.py",
     ROOT / "questions/services/import_checks.py",
     ROOT / "questions/services/imports.py",
 )

@@ -15,8 +15,7 @@ from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric, RubricGroup
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
-from questions.rules.rubric_files import write_csv
-from questions.rules.rubric_json import write_json
+from questions.rules.rubric_files import write_csv, write_json
 from questions.rules.vocabulary import QuestionType
 from questions.selectors.bank import accepted_rubric
 from questions.selectors.rubrics import (
@@ -173,7 +172,7 @@ def test_who_imports_may_accept_at_once(question: Question, curator: User) -> No
     [
         ({"id": "none"}, r"^r\.json, row 2: There is no question none in the task"),
         ({"id": "x", "rubric": []}, r"^r\.json, row 2: "),
-        ({"id": "x", "rubric": [{"text": "a"}]}, r"^r\.json, row 2: The key points is missing"),
+        ({"id": "x", "rubric": [{"text": "a"}]}, "row 2: The key 'rubric.1.points' is missing"),
     ],
 )
 def test_a_bad_row_refuses_the_whole_file(

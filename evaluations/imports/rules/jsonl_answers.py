@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from evaluations.imports.rules.answer_records import AnswerFile, AnswerRecord
 from evaluations.imports.rules.belonging import key_text
 from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
-from questions.importers.jsonl_values import (
-    check_keys,
-    name_of,
-    text_of,
-    texts_of,
-    whole_of,
-    wrong_type,
-)
 from questions.importers.records import Problem
+from questions.rules.json_schema import CONFIG, Name, Whole, validated
 
 MAX_PROBLEMS = 100
-REQUIRED_KEYS = ("dataset", "task", "id", "model", "repeat", "text")
-KEYS = (*REQUIRED_KEYS, "finish_reason", "prompt_tokens", "completion_tokens", "question", "key")
 MAX_REPEAT = 32767
-MAX_TOKENS = 2**31 - 1
+
+
+def _in_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """One line; ``question`` and ``key`` are what it says itself of its question."""
+
+    __pydantic_config__ = CONFIG
+
+    dataset: Annotated[Name, Field(max_length=60)]
+    task: Annotated[Name, Field(max_length=120)]
+    external_id: Annotated[Name, Field(alias="id", max_length=80)]
+    model: Annotated[Name, Field(max_length=100)]
+    repeat: Annotated[Whole, Field(ge=1, le=MAX_REPEAT)]
+    text: str
+    finish_reason: Annotated[str, Field(max_length=40)] = ""
+    prompt_tokens: Annotated[Whole, Field(ge=0, le=2**31 - 1)] | None = None
+    completion_tokens: Annotated[Whole, Field(ge=0, le=2**31 - 1)] | None = None
+    question: str = ""
+    key: Annotated[list[str], BeforeValidator(_in_list)] = field(default_factory=list)
+
+
+_LINE = TypeAdapter(AnswerLine)
 
 
 def read_jsonl_answers(path: Path) -> Iterator[AnswerFile]:
@@ -76,29 +95,6 @@ def _answer(row: dict[str, Any] | JsonRefusal, number: int) -> tuple[AnswerRecor
     """The answer on one line, and whether a character of it was replaced."""
     if isinstance(row, JsonRefusal):
         raise row
-    check_keys(row, REQUIRED_KEYS, KEYS)
     clean, originals = cleaned(row)
-    repeat = whole_of(clean, "repeat", 1, MAX_REPEAT, None)
-    if repeat is None:
-        raise wrong_type("repeat", "a whole number")
-    record = AnswerRecord(
-        row=number,
-        dataset=name_of(clean, "dataset", 60),
-        task=name_of(clean, "task", 120),
-        external_id=name_of(clean, "id", 80),
-        model=name_of(clean, "model", 100),
-        repeat=repeat,
-        text=text_of(clean, "text"),
-        finish_reason=text_of(clean, "finish_reason", 40),
-        prompt_tokens=whole_of(clean, "prompt_tokens", 0, MAX_TOKENS, None),
-        completion_tokens=whole_of(clean, "completion_tokens", 0, MAX_TOKENS, None),
-        question=text_of(clean, "question"),
-        key=_key(clean),
-    )
-    return record, bool(originals)
-
-
-def _key(row: dict[str, Any]) -> str:
-    """The key that the line itself gives: a text, or a list of texts; empty for none."""
-    value = row.get("key", "")
-    return key_text(texts_of(row, "key") if isinstance(value, list) else text_of(row, "key"))
+    line = vars(validated(_LINE, clean))
+    return AnswerRecord(row=number, **line | {"key": key_text(line["key"])}), bool(originals)

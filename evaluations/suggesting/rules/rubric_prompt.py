@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from questions.rules.rubric_files import plain
+from gradeapp.common.plain_number import plain
 from questions.rules.vocabulary import Language
 
 RUBRIC_PROMPT_VERSION = "rubric-1"

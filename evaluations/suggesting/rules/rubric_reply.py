@@ -1,34 +1,47 @@
 """Reads the scoring points that a model proposes, or says why they cannot be taken.
 
-The list is read as a file of rubrics is (questions.rules.rubric_json), but that a
-number may be written as a string. What a draft may not be at all refuses the
+What a draft may not be at all refuses the
 reply; what a draft may be while it is unfinished (sums, steps) is left to the
 person who reads it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from evaluations.suggesting.rules.reply_json import ReplyFault, Unreadable, one_list
+from gradeapp.common.plain_number import plain
+from gradeapp.common.storable import storable
 from questions.rules.rubric import (
     UNFINISHED,
     Finding,
     RubricLines,
+    ScoringPoint,
     findings,
     in_order,
     step_for,
 )
-from questions.rules.rubric_files import FileRefusal, plain
-from questions.rules.rubric_json import read_rubric
 
 RUBRIC_READER_VERSION = "rubric-1"
-_NUMBERS = ("points", "sub")
-_WRITTEN = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,2})?")
+
+
+class _Point(BaseModel):
+    """A scoring point as a model writes it: a number may be a string, its range is not checked."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[str, AfterValidator(storable)]
+    points: Decimal
+    sub: int = 1
+    group: int | None = None
+
+
+_POINTS = TypeAdapter(list[_Point])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +75,14 @@ def read_rubric_reply(
 
 def _rubric(rows: Sequence[Any]) -> RubricLines:
     try:
-        return read_rubric({"rubric": [_with_numbers(row) for row in rows]}, None)
-    except FileRefusal as refusal:
-        name = str(refusal.params.get("name", "rubric"))
-        raise Unreadable(ReplyFault.NOT_A_POINT, name=name) from None
-
-
-def _with_numbers(row: Any) -> Any:
-    """*row* with its numbers as numbers; what does not look like one stays for the reader."""
-    if not isinstance(row, dict):
-        return row
-    return {key: _number(value) if key in _NUMBERS else value for key, value in row.items()}
-
-
-def _number(value: Any) -> Any:
-    if not isinstance(value, str) or not _WRITTEN.fullmatch(value.strip()):
-        return value
-    number = Decimal(value.strip())
-    return int(number) if number == number.to_integral_value() else number
+        points = _POINTS.validate_python(rows)
+    except ValidationError as error:
+        errors = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        name = errors[0]["loc"][-1]
+        raise Unreadable(
+            ReplyFault.NOT_A_POINT, name=name if isinstance(name, str) else "rubric"
+        ) from None
+    return RubricLines(tuple(ScoringPoint(**vars(point)) for point in points))
 
 
 def _params(finding: Finding) -> dict[str, str | int]:

@@ -23,10 +23,10 @@ from evaluations.suggesting.rules.rubric_reply import (
     read_rubric_reply,
 )
 from evaluations.suggesting.selectors import asks_of, unread
+from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput
 from questions.models import Rubric
 from questions.rules.four_tuple import Label
-from questions.rules.rubric_files import plain
 from questions.services.rubrics import MODEL, draft_rubric
 from questions.services.suggestions import Suggestion, keep_suggestions
 from questions.services.taxonomy import ensure_taxonomy
