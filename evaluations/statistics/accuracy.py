@@ -1,4 +1,4 @@
-"""Reports ``rates`` and ``converted``: scoring rates, and points out of 750."""
+"""Compute the reports ``rates`` and ``converted``: scoring rates, and points out of 750."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ NO_MARKER = "none"
 PUBLISHED = "published"
 
 Tallies = dict[Where, Tally]
+WHERES = {(where[0].value, where[1].value): where for where in product(Subject, PARTS)}
 
 
 def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Report:
-    """Scoring rate per model, subject (and ``ALL``) and part.
+    """Return the scoring rate per model, subject (and ``ALL``) and part.
 
-    Figures: ``points`` and ``full`` of the scored rows, ``rate`` = points / full
-    (0 to 1; above 1 only where a released impossible total is kept) with a 95 %
-    interval, and ``unscored``. n counts sub-answers of objective and items of
-    subjective rows; repeats are pooled and n counts them all. Rows without
-    points are left out of the rate and counted in ``unscored``; exact answers add
-    ``exact_match`` and ``f1`` (see ``exact_figures``); a group in which
-    nothing is scored has the reason ``no_data``. Raises ValueError when a
-    response comes twice in a group (two markers or two policies).
+    Figures: ``points`` and ``full`` of the scored rows, ``rate`` = points / full (0 to 1; above 1
+    only if a released impossible total is kept) with a 95 % interval, and ``unscored``. n counts
+    sub-answers of objective and items of subjective rows, of all repeats. Rows without points are
+    not in the rate and are counted in ``unscored``; exact answers add ``exact_match`` and ``f1``
+    (see ``exact_figures``). Reason: ``no_data`` if nothing in a group is scored. Raises ValueError
+    if a response occurs twice in a group (two markers or two policies).
     """
     groups: dict[tuple[str, str, str], list[ScoredAnswer]] = defaultdict(list)
     for row in rows:
@@ -59,9 +58,9 @@ def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Repo
 
 
 def exact_figures(rows: Iterable[ScoredAnswer]) -> dict[str, Figure]:
-    """``exact_match`` and ``f1`` of the exact answers among *rows*: means, 0 to 1.
+    """Return the means ``exact_match`` and ``f1`` (0 to 1) of the exact answers among *rows*.
 
-    n counts the exact answers that have points. Without any, there are no such figures.
+    n counts the exact answers with points; without any, the result is empty.
     """
     exact = [row for row in rows if row.exact_match is not None and row.points is not None]
     if not exact:
@@ -76,17 +75,15 @@ def exact_figures(rows: Iterable[ScoredAnswer]) -> dict[str, Figure]:
 def converted_report(
     rows: Iterable[ScoredAnswer], *, marker: str | None = None, params: Params | None = None
 ) -> Report:
-    """Points out of 750 per model, stream, marker and policy.
+    """Return the points out of 750 per model, stream, marker and policy.
 
-    One row per subject of the stream (``objective``, ``subjective``, ``total``)
-    and one row with subject ``ALL`` whose ``total`` is of 750. Objective rows go
-    with every marker of the subjective rows of the same model and policy;
-    ``marker`` picks one, also when it has marked nothing yet. Under policy
-    ``published`` figures are rounded as released and ``total_full_precision``
-    stands beside ``total``; under any other policy nothing is rounded. A total
-    of which a part is missing has no value and names what is missing
-    (``missing:Physics/subjective``). n counts sub-answers and items as in
-    ``rates``; intervals combine the variances of the parts (see ``intervals``).
+    One row per subject of the stream (``objective``, ``subjective``, ``total``) and one row with
+    subject ``ALL`` whose ``total`` is out of 750. Objective rows are combined with each marker of
+    the subjective rows of the same model and policy; ``marker`` selects one, also if it has marked
+    nothing. Under policy ``published`` figures are rounded as released, with
+    ``total_full_precision`` beside ``total``; under any other policy nothing is rounded. A total
+    with a missing part has no value and a reason such as ``missing:Physics/subjective``. n counts
+    as in ``rates``; intervals combine the variances of the parts (see ``intervals``).
     """
     objective: dict[tuple[str, str], list[ScoredAnswer]] = defaultdict(list)
     subjective: dict[tuple[str, str], dict[str, list[ScoredAnswer]]] = defaultdict(dict)
@@ -100,21 +97,16 @@ def converted_report(
     for model, policy in sorted(objective.keys() | subjective.keys()):
         by_marker = subjective.get((model, policy), {}) or {marker or NO_MARKER: []}
         for name, marked in sorted(by_marker.items()):
-            tallies = _tallies(objective.get((model, policy), []) + marked)
+            groups: dict[Where, list[ScoredAnswer]] = defaultdict(list)
+            for row in objective.get((model, policy), []) + marked:
+                # A subject of another dataset, which is not in the examination, is left out.
+                if (where := WHERES.get((row.subject, row.part))) is not None:
+                    groups[where].append(row)
+            tallies = {where: tally(group) for where, group in groups.items()}
             key = {"model": model, "marker": name, "policy": policy}
             for stream in Stream:
                 report_rows += _stream_rows(stream, tallies, key)
     return Report("converted", dict(params or {}), report_rows)
-
-
-def _tallies(rows: list[ScoredAnswer]) -> Tallies:
-    wheres = {(where[0].value, where[1].value): where for where in product(Subject, PARTS)}
-    groups: dict[Where, list[ScoredAnswer]] = defaultdict(list)
-    for row in rows:
-        # A subject outside the examination (another dataset's) has no points in it.
-        if (row.subject, row.part) in wheres:
-            groups[wheres[row.subject, row.part]].append(row)
-    return {where: tally(group) for where, group in groups.items()}
 
 
 def _stream_rows(stream: Stream, tallies: Tallies, key: dict[str, str]) -> list[ReportRow]:
@@ -131,7 +123,9 @@ def _stream_rows(stream: Stream, tallies: Tallies, key: dict[str, str]) -> list[
         figures = {"total": _figure(value, full, wheres, tallies)}
         if is_published:
             figures["total_full_precision"] = _figure(full, full, wheres, tallies)
-        return figures | {"unscored": _unscored(wheres, tallies)}
+        sums = [tallies[where] for where in wheres if where in tallies]
+        unscored = sum(one.unscored for one in sums)
+        return figures | {"unscored": Figure(unscored, unscored + sum(one.n for one in sums))}
 
     rows = []
     for points, full in zip(shown.subjects, exact.subjects, strict=True):
@@ -148,34 +142,21 @@ def _stream_rows(stream: Stream, tallies: Tallies, key: dict[str, str]) -> list[
 def _figure(
     value: float | None, exact: float | None, wheres: list[Where], tallies: Tallies
 ) -> Figure:
-    """Converted points of *wheres*, with an interval around the unrounded value."""
+    """Return the converted points of *wheres*, with an interval around the unrounded value."""
     n = sum(tallies[where].n for where in wheres if where in tallies)
     if value is None or exact is None:
         lacking = [w for w in wheres if w not in tallies or tallies[w].rate() is None]
         return missing(missing_reason(lacking), n)
-    half = _half_width(wheres, tallies)
+    variances: list[float] = []
+    for subject, part in wheres:
+        variance = tallies[subject, part].variance()
+        if variance is None:  # too few questions of one part: no interval, not a narrow one
+            return Figure(value, n)
+        variances.append(variance * WEIGHTS[subject].of(part) ** 2)
+    degrees = [len(tallies[where].cluster_points) - 1 for where in wheres]
+    half = sum_half_width(variances, degrees)
     if half is None:
         return Figure(value, n)
     full = sum(WEIGHTS[subject].of(part) for subject, part in wheres)
-    # A released impossible total may lie above full points: never cut below the value.
+    # A released impossible total may be above the full points; the bound is never below the value.
     return Figure(value, n, max(0.0, exact - half), max(value, min(full, exact + half)))
-
-
-def _half_width(wheres: list[Where], tallies: Tallies) -> float | None:
-    """None when any part has too few questions for a variance: no interval, not a narrow one."""
-    variances: list[float] = []
-    degrees: list[int] = []
-    for subject, part in wheres:
-        sums = tallies[subject, part]
-        variance = sums.variance()
-        if variance is None:
-            return None
-        variances.append(variance * WEIGHTS[subject].of(part) ** 2)
-        degrees.append(len(sums.cluster_points) - 1)
-    return sum_half_width(variances, degrees)
-
-
-def _unscored(wheres: list[Where], tallies: Tallies) -> Figure:
-    sums = [tallies[where] for where in wheres if where in tallies]
-    unscored = sum(one.unscored for one in sums)
-    return Figure(unscored, unscored + sum(one.n for one in sums))

@@ -1,11 +1,9 @@
 """Coefficients of agreement and association between two markers.
 
-Each takes the marks x and y of the same responses (at least 3 pairs, finite,
-equally long) and gives None where it is not defined because the marks do not
-vary.
+Each takes the marks x and y of the same responses (at least 3 pairs, finite, equally long) and
+returns None if it is not defined because the marks do not vary.
 
-``scipy.stats`` takes a second to load and is therefore loaded by the first
-coefficient that needs it, not when the server starts.
+``scipy.stats`` takes a second to load, so it is imported by the first coefficient that needs it.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ def _varies(values: Floats) -> bool:
 
 
 def pearson(x: Floats, y: Floats) -> float | None:
-    """Pearson's correlation, -1 to 1: linear association, blind to a constant shift.
+    """Return Pearson's correlation, -1 to 1: linear association, without a constant shift.
 
     None when x or y is constant. Source: scipy.stats.pearsonr.
     """
@@ -34,7 +32,7 @@ def pearson(x: Floats, y: Floats) -> float | None:
 
 
 def spearman(x: Floats, y: Floats) -> float | None:
-    """Spearman's rank correlation with mid-ranks for ties, -1 to 1.
+    """Return Spearman's rank correlation with mid-ranks for ties, -1 to 1.
 
     None when x or y is constant. Source: scipy.stats.spearmanr.
     """
@@ -46,7 +44,7 @@ def spearman(x: Floats, y: Floats) -> float | None:
 
 
 def kendall_tau_b(x: Floats, y: Floats) -> float | None:
-    """Kendall's tau-b, rank correlation corrected for ties, -1 to 1.
+    """Return Kendall's tau-b, a rank correlation corrected for ties, -1 to 1.
 
     None when x or y is constant. Source: scipy.stats.kendalltau, variant b.
     """
@@ -58,20 +56,20 @@ def kendall_tau_b(x: Floats, y: Floats) -> float | None:
 
 
 def _mean_squares(x: Floats, y: Floats) -> tuple[float, float, float]:
-    """Mean squares of a two-way table of responses by markers: rows, columns, error."""
+    """Return the mean squares of a table of responses by markers: rows, columns, error."""
     n = len(x)
     table = np.column_stack([x, y])
     grand = table.mean()
     rows = 2 * float(np.sum((table.mean(axis=1) - grand) ** 2))
     columns = n * float(np.sum((table.mean(axis=0) - grand) ** 2))
-    # For two markers the error is what is left of the differences; written so, it is never < 0.
+    # For two markers the error follows from the differences; in this form it is never below 0.
     differences = y - x
     error = float(np.sum((differences - differences.mean()) ** 2)) / 2
     return rows / (n - 1), columns, error / (n - 1)
 
 
 def icc_2_1(x: Floats, y: Floats) -> float | None:
-    """Intraclass correlation ICC(2,1): absolute agreement of one marker's mark.
+    """Return the intraclass correlation ICC(2,1): absolute agreement of single marks.
 
     Two-way random effects, (MSR - MSE) / (MSR + MSE + 2 (MSC - MSE) / n) for two
     markers. At most 1; may be negative when responses differ less than markers.
@@ -85,7 +83,7 @@ def icc_2_1(x: Floats, y: Floats) -> float | None:
 
 
 def icc_2_k(x: Floats, y: Floats) -> float | None:
-    """Intraclass correlation ICC(2,k), k = 2: absolute agreement of the mean of both marks.
+    """Return the intraclass correlation ICC(2,k), k = 2: absolute agreement of the mean mark.
 
     (MSR - MSE) / (MSR + (MSC - MSE) / n); at most 1, and unbounded below when
     markers disagree more than responses differ. None when that denominator is
@@ -100,15 +98,14 @@ def icc_2_k(x: Floats, y: Floats) -> float | None:
 
 
 def kappa_quadratic(x: Floats, y: Floats) -> float | None:
-    """Cohen's kappa with quadratic weights, -1 to 1.
+    """Return Cohen's kappa with quadratic weights, -1 to 1.
 
-    The categories are the points themselves and the weight of a disagreement is
-    the squared difference in points, so that unevenly spaced marks (0, 2.5, 5)
-    keep their distances: 1 - mean((x_i - y_i)^2) / mean over all i, j of
-    (x_i - y_j)^2. None when both markers give one and the same mark throughout.
-    With this choice it equals ``ccc`` exactly (Schuster 2004, Educational and
-    Psychological Measurement 64, 243-253); both are given because readers look
-    for either name. Source: Cohen (1968), Psychological Bulletin 70, 213-220.
+    The categories are the points, and the weight of a disagreement is the squared difference in
+    points, so unevenly spaced marks (0, 2.5, 5) keep their distances: 1 - mean((x_i - y_i)^2) /
+    mean over all i, j of (x_i - y_j)^2. None if both markers give the same single mark throughout.
+    It equals ``ccc`` (Schuster 2004, Educational and Psychological Measurement 64, 243-253); both
+    are reported because readers know either name. Source: Cohen (1968), Psychological Bulletin 70,
+    213-220.
     """
     observed = float(np.mean((x - y) ** 2))
     # Mean over all n^2 pairings, without building them.
@@ -117,13 +114,12 @@ def kappa_quadratic(x: Floats, y: Floats) -> float | None:
 
 
 def alpha_interval(x: Floats, y: Floats) -> float | None:
-    """Krippendorff's alpha for interval data, two markers, no missing marks.
+    """Return Krippendorff's alpha for interval data, two markers, no missing marks.
 
-    1 - Do / De with Do = mean((x_i - y_i)^2) and De the mean squared difference
-    over all ordered pairs of the 2n marks, which is twice their variance with
-    2n - 1 in the denominator. At most 1; 0 is chance, below 0 systematic
-    disagreement. None when all marks are equal. Source: Krippendorff (2011),
-    Computing Krippendorff's Alpha-Reliability, section E.
+    1 - Do / De, where Do = mean((x_i - y_i)^2) and De is the mean squared difference over all
+    ordered pairs of the 2n marks, which is twice their variance with 2n - 1 in the denominator. At
+    most 1; 0 is chance, below 0 systematic disagreement. None if all marks are equal. Source:
+    Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section E.
     """
     observed = float(np.mean((x - y) ** 2))
     both = np.concatenate([x, y])
@@ -132,11 +128,10 @@ def alpha_interval(x: Floats, y: Floats) -> float | None:
 
 
 def ccc(x: Floats, y: Floats) -> float | None:
-    """Concordance correlation coefficient, -1 to 1: correlation less shift and scale.
+    """Return the concordance correlation coefficient, -1 to 1.
 
-    2 s_xy / (s_x^2 + s_y^2 + (mean x - mean y)^2) with n in the denominators.
-    None when both markers give one and the same mark throughout. Source: Lin
-    (1989), Biometrics 45, 255-268.
+    2 s_xy / (s_x^2 + s_y^2 + (mean x - mean y)^2) with n in the denominators. None if both markers
+    give the same single mark throughout. Source: Lin (1989), Biometrics 45, 255-268.
     """
     if not _varies(np.concatenate([x, y])):
         return None

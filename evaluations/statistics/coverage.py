@@ -1,8 +1,7 @@
-"""Coverage: whether enough subjective answers have marks for a total or a rate to be drawn.
+"""Coverage: whether enough subjective answers are marked to show a total or a rate.
 
-A figure is always computed, and always stands in JSON and CSV with its n. Pages
-draw it only where the share of marked answers is large enough: the first answers
-that are marked are no sample of all.
+A figure is always computed, and is always in JSON and CSV with its n. Pages show it only if the
+share of marked answers is large enough, because the answers marked first are not a random sample.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from questions.rules.vocabulary import Part
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of *all* subjective answers behind a figure are *marked*.
+    """How many of *all* subjective answers of a figure are *marked*.
 
-    ``subject`` names the one subject that is meant where a figure rests on several.
+    ``subject`` is set if only one subject of several is meant.
     """
 
     marked: int
@@ -29,48 +28,42 @@ class Coverage:
     subject: str = ""
 
     def is_below(self, percent: int) -> bool:
-        """Whether less than *percent* (0 to 100) of the answers are marked."""
+        """Return whether less than *percent* (0 to 100) of the answers are marked."""
         return 100 * self.marked < percent * self.all
 
 
-# By model, then by subject, stream or ``ALL``: only what is too low.
+# By model, then by subject, stream or ``ALL``; only coverages that are too low.
 Shortfalls = Mapping[str, Mapping[str, Coverage]]
 NO_SHORTFALLS: Shortfalls = MappingProxyType({})
 
 
 def coverage(figures: Mapping[str, Figure]) -> Coverage:
-    """The coverage of one row of report ``rates``, from its figure ``unscored``."""
+    """Return the coverage of one row of report ``rates``, from its figure ``unscored``."""
     unscored = figures["unscored"]
     return Coverage(unscored.n - int(unscored.value or 0), unscored.n)
 
 
 def shortfalls(rates: Report, percent: int) -> Shortfalls:
-    """Where less than *percent* (0 to 100) of the subjective answers are marked.
+    """Return the places where less than *percent* (0 to 100) of the subjective answers are marked.
 
-    A stream's total is short where its answers together are, or else where those of
-    any one of its subjects are (the coverage then names the subject with the lowest
-    share): a subject counts in a total by its points, not by its number of items.
+    A stream is included if the coverage of all its answers is too low, or else if that of one of
+    its subjects is (the coverage then names the subject with the lowest share), because a subject
+    counts in a total by its points, not by its number of items.
     """
     by_model: dict[str, dict[str, Coverage]] = defaultdict(dict)
     for row in rates.rows:
         if row.key["part"] == Part.SUBJECTIVE:
             by_model[row.key["model"]][row.key["subject"]] = coverage(row.figures)
-    found: dict[str, dict[str, Coverage]] = {}
+    result: dict[str, dict[str, Coverage]] = {}
     for model, places in by_model.items():
         short = {place: one for place, one in places.items() if one.is_below(percent)}
+        result[model] = dict(short)
         for stream, subjects in STREAMS.items():
-            own = {name: places[name] for name in map(str, subjects) if name in places}
-            if stream_short := _of_stream(own, percent):
-                short[stream.value] = stream_short
-        found[model] = short
-    return found
-
-
-def _of_stream(subjects: Mapping[str, Coverage], percent: int) -> Coverage | None:
-    together = Coverage(
-        sum(one.marked for one in subjects.values()), sum(one.all for one in subjects.values())
-    )
-    if together.is_below(percent):
-        return together
-    low = [replace(one, subject=name) for name, one in subjects.items() if one.is_below(percent)]
-    return min(low, key=lambda one: one.marked / one.all, default=None)
+            own = [places[name] for name in subjects if name in places]
+            low = [replace(short[name], subject=str(name)) for name in subjects if name in short]
+            together = Coverage(sum(one.marked for one in own), sum(one.all for one in own))
+            if together.is_below(percent):
+                result[model][stream.value] = together
+            elif low:
+                result[model][stream.value] = min(low, key=lambda one: one.marked / one.all)
+    return result

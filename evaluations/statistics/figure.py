@@ -1,24 +1,22 @@
-"""Figure: a value that always carries its n, and a reason where it has no value.
+"""Figures and reports: a value with its n, or no value and a reason.
 
-A figure that cannot be computed has ``value`` None and a ``reason``; it is
-never 0 and never NaN. Page, JSON and CSV are three renderings of the same
-figures.
+A figure that cannot be computed has ``value`` None and a ``reason``; it is never 0 and never NaN.
+Pages, JSON and CSV show the same figures.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A computed number with what it rests on.
+    """A computed number.
 
-    ``n`` counts what the value was computed from (sub-answers, items or pairs,
-    as the report says). ``low`` and ``high`` bound a confidence interval where
-    one is given. ``reason`` is a stable code such as ``no_data``; pages
-    translate it.
+    ``n`` is the number of sub-answers, items or pairs it was computed from. ``low`` and ``high``
+    are the bounds of a confidence interval, or None. ``reason`` is a code such as ``no_data``,
+    which pages translate.
     """
 
     value: float | None
@@ -34,44 +32,37 @@ class Figure:
             raise ValueError("a figure without a value needs a reason")
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON of INTERFACE: value, n, low, high, reason."""
-        return {
-            "value": self.value,
-            "n": self.n,
-            "low": self.low,
-            "high": self.high,
-            "reason": self.reason,
-        }
+        """Return the figure as JSON: value, n, low, high, reason."""
+        return asdict(self)
 
 
 def missing(reason: str, n: int = 0) -> Figure:
-    """A figure that cannot be computed, with the reason why."""
+    """Return a figure without a value."""
     return Figure(value=None, n=n, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """One line of a report: its key (model, subject, part ...) and its figures by name."""
+    """One row of a report: its key (model, subject, part ...) and its figures by name."""
 
     key: dict[str, str]
     figures: dict[str, Figure]
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON of one row."""
-        figures = {name: figure.as_dict() for name, figure in self.figures.items()}
-        return {"key": dict(self.key), "figures": figures}
+        """Return the row as JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A named table of figures with the parameters that made it."""
+    """A named table of figures with its parameters."""
 
     name: str
     params: dict[str, object]
     rows: list[ReportRow] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON of INTERFACE: report, params, rows."""
+        """Return the report as JSON: report, params, rows."""
         return {
             "report": self.name,
             "params": dict(self.params),

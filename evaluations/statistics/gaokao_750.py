@@ -1,15 +1,13 @@
-"""Converting scoring rates into points of a 750-point examination, per stream.
+"""Convert scoring rates into points of a 750-point examination, per stream.
 
-Source: GAOKAO-Bench (Zhang et al. 2023, arXiv:2305.12474), section on the
-converted total score, and the benchmark's released merge script, whose
-roundings are kept under ``Precision.PUBLISHED``. Each subject has a number of
-objective and of subjective points; a subject's points are rate x points of its
-part, a stream's total is the sum over its six subjects.
+Source: GAOKAO-Bench (Zhang et al. 2023, arXiv:2305.12474), section on the converted total score,
+and the benchmark's released merge script, whose roundings are kept under ``Precision.PUBLISHED``.
+Each subject has a number of objective and of subjective points; the points of a part are its rate
+times its full points, and the total of a stream is the sum over its six subjects.
 
-The released scripts round binary floats with Python's ``round`` (ties go to the
-even digit, and what is a tie is decided on the float). This module rounds in
-the same way and in the same order, so that released tables come out digit for
-digit; it is no model for rounding marks, which are ``Decimal``.
+The released scripts round binary floats with Python's ``round`` (ties to even, decided on the
+float). This module rounds in the same way and order, so that released tables are reproduced digit
+for digit. Marks are ``Decimal`` and are rounded elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ FULL_TOTAL = 750
 
 
 class Precision(StrEnum):
-    """How a conversion rounds."""
+    """Rounding of a conversion."""
 
     PUBLISHED = "published"
     FULL = "full"
@@ -33,18 +31,18 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """Points that a subject's two parts are worth in the examination."""
+    """Full points of the two parts of a subject in the examination."""
 
     objective: int
     subjective: int
 
     @property
     def total(self) -> int:
-        """Full points of the subject."""
+        """The full points of the subject."""
         return self.objective + self.subjective
 
     def of(self, part: Part) -> int:
-        """Full points of one part."""
+        """Return the full points of one part."""
         return self.objective if part is Part.OBJECTIVE else self.subjective
 
 
@@ -85,7 +83,7 @@ STREAMS: dict[Stream, tuple[Subject, ...]] = {
 def check_table(
     weights: Mapping[Subject, Weight], streams: Mapping[Stream, tuple[Subject, ...]]
 ) -> None:
-    """Raise ValueError unless every stream's subjects are worth 750 points together."""
+    """Raise ValueError unless the subjects of every stream are worth 750 points together."""
     for stream, subjects in streams.items():
         total = sum(weights[subject].total for subject in subjects)
         if total != FULL_TOTAL or len(set(subjects)) != len(subjects):
@@ -100,7 +98,7 @@ Rates = Mapping[Where, float]
 
 @dataclass(frozen=True, slots=True)
 class SubjectPoints:
-    """Converted points of one subject; None where the rate of a part is not known."""
+    """Converted points of one subject; None if the rate of a part is not known."""
 
     subject: Subject
     objective: float | None
@@ -110,42 +108,32 @@ class SubjectPoints:
 
 @dataclass(frozen=True, slots=True)
 class StreamPoints:
-    """Converted points of one stream.
-
-    ``total`` is None when ``missing`` holds at least one part, and ``reason`` then
-    names it: a partial sum is never passed off as a total.
-    """
+    """Converted points of one stream; ``total`` is None if any part is in ``missing``."""
 
     stream: Stream
     subjects: tuple[SubjectPoints, ...]
     total: float | None
     missing: tuple[Where, ...]
 
-    @property
-    def reason(self) -> str | None:
-        """Why there is no total (see ``missing_reason``); None when there is one."""
-        return missing_reason(self.missing) if self.missing else None
-
 
 def missing_reason(parts: Iterable[Where]) -> str:
-    """``missing:Physics/subjective``; several parts are separated by commas."""
+    """Return a reason such as ``missing:Physics/subjective``, with commas between several parts."""
     return "missing:" + ",".join(f"{subject}/{part}" for subject, part in parts)
 
 
 def published_item_mean(marks: Iterable[float | None]) -> float | None:
-    """Mean of one item's marks as the released subjective scoring takes it.
+    """Return the mean of one item's marks as the released script for subjective scores computes it.
 
-    Null marks are skipped and the mean is rounded to 2 decimals; None when no
-    mark is left. Range: that of the marks (a released judge total above full
-    marks stays as it was released). Source: GAOKAO-Bench, released script for
-    subjective scores.
+    Null marks are skipped and the mean is rounded to 2 decimals; None if no mark is left. A
+    released judge total above the full marks stays as it is. Source: GAOKAO-Bench, released script
+    for subjective scores.
     """
     given = [mark for mark in marks if mark is not None]
     return round(mean(given), 2) if given else None
 
 
 def part_points(subject: Subject, part: Part, rate: float, precision: Precision) -> float:
-    """Points of one part, 0 to the part's full points for a rate of 0 to 1.
+    """Return the points of one part for *rate* (0 to 1), from 0 to its full points.
 
     ``PUBLISHED`` rounds the rate to 3 decimals and the points to 3 decimals.
     """
@@ -156,14 +144,16 @@ def part_points(subject: Subject, part: Part, rate: float, precision: Precision)
 
 
 def subject_points(subject: Subject, rates: Rates, precision: Precision) -> SubjectPoints:
-    """Both parts of one subject and their sum; a part without a rate is None, as is the sum."""
-    parts = [
+    """Return the points of both parts of one subject and their sum.
+
+    A part without a rate is None, and so is the sum.
+    """
+    objective, subjective = (
         None
         if (rate := rates.get((subject, part))) is None
         else part_points(subject, part, rate, precision)
         for part in (Part.OBJECTIVE, Part.SUBJECTIVE)
-    ]
-    objective, subjective = parts
+    )
     if objective is None or subjective is None:
         return SubjectPoints(subject, objective, subjective, None)
     total = objective + subjective
@@ -173,12 +163,12 @@ def subject_points(subject: Subject, rates: Rates, precision: Precision) -> Subj
 
 
 def converted(stream: Stream, rates: Rates, precision: Precision) -> StreamPoints:
-    """One stream in points out of 750, from the scoring rates of its subjects' parts.
+    """Return the points of one stream out of 750.
 
-    ``rates`` maps (subject, part) to a rate of 0 to 1; parts of other streams
-    are ignored. ``PUBLISHED`` rounds rates, points and subject totals to 3
-    decimals and the stream's total to 1; ``FULL`` rounds nothing. When the rate
-    of any part is missing the total is None and ``missing`` names every such part.
+    ``rates`` maps (subject, part) to a rate of 0 to 1; parts of other streams are ignored.
+    ``PUBLISHED`` rounds rates, points and subject totals to 3 decimals and the stream's total to 1;
+    ``FULL`` rounds nothing. If any rate is missing, the total is None and ``missing`` lists the
+    parts.
     """
     subjects = tuple(subject_points(subject, rates, precision) for subject in STREAMS[stream])
     missing = tuple(

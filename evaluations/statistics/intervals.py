@@ -1,7 +1,6 @@
-"""Confidence intervals that need no resampling.
+"""Confidence intervals without resampling.
 
-All are two-sided at 95 % and are given as (low, high), or None where an
-interval cannot be had; a figure without an interval still has its n.
+All are two-sided at 95 %: (low, high), or None if there is no interval.
 """
 
 from __future__ import annotations
@@ -19,13 +18,12 @@ Interval = tuple[float, float]
 
 
 def wilson(successes: float, n: int) -> Interval | None:
-    """Wilson's score interval for a share of all-or-nothing outcomes.
+    """Return Wilson's score interval for a proportion of *successes* among *n*.
 
-    Range: within 0 to 1, and of positive width also at 0 or n successes. None
-    for n = 0. Where *successes* is a sum of shares, which vary less than all or
-    nothing does, the interval is wide rather than narrow. Source: Wilson (1927),
-    JASA 22, 209-212; recommended for small n by Newcombe (1998), Statistics in
-    Medicine 17, 857-872, method 3.
+    Within 0 to 1, and of positive width also at 0 or n successes; None for n = 0. If *successes* is
+    a sum of fractions, which vary less than 0 and 1, the interval is conservative. Source: Wilson
+    (1927), JASA 22, 209-212; recommended for small n by Newcombe (1998), Statistics in Medicine 17,
+    857-872, method 3.
     """
     if n == 0:
         return None
@@ -38,7 +36,7 @@ def wilson(successes: float, n: int) -> Interval | None:
 
 
 def share(successes: float, n: int) -> Figure:
-    """A share with Wilson's interval; reason ``no_data`` for n = 0."""
+    """Return a proportion with Wilson's interval; reason ``no_data`` for n = 0."""
     interval = wilson(successes, n)
     if interval is None:
         return missing("no_data")
@@ -46,13 +44,12 @@ def share(successes: float, n: int) -> Figure:
 
 
 def ratio_variance(points: Sequence[float], full: Sequence[float]) -> float | None:
-    """Estimated variance of the ratio R = sum(points) / sum(full) over clusters.
+    """Return the estimated variance of the ratio R = sum(points) / sum(full) over clusters.
 
-    One entry per cluster (an item with all its repeats). With residuals
-    e_i = points_i - R full_i the variance is sum(e_i^2) / ((m - 1) m mean(full)^2),
-    without a finite-population correction. None for fewer than two clusters or
-    no full marks. Source: Cochran (1977), Sampling Techniques, 3rd ed., eq. 6.13;
-    clusters as in section 9A.
+    One entry per cluster (an item with all its repeats). With residuals e_i = points_i - R full_i
+    the variance is sum(e_i^2) / ((m - 1) m mean(full)^2), without a finite-population correction.
+    None for fewer than two clusters or no full marks. Source: Cochran (1977), Sampling Techniques,
+    3rd ed., eq. 6.13; clusters as in section 9A.
     """
     clusters = len(points)
     total_full = math.fsum(full)
@@ -64,19 +61,19 @@ def ratio_variance(points: Sequence[float], full: Sequence[float]) -> float | No
 
 
 def t_quantile(degrees: float) -> float:
-    """The 97.5 % point of Student's t with *degrees* of freedom (> 0, may be fractional)."""
-    # Here, because SciPy takes a third of a second of every start and few processes need it.
+    """Return the 97.5 % point of Student's t with *degrees* of freedom (> 0, may be fractional)."""
+    # Imported here, because SciPy takes a third of a second to load and few processes need it.
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
 
 
 def ratio_interval(points: Sequence[float], full: Sequence[float]) -> Interval | None:
-    """Normal-theory interval of a scoring rate, R +- t(m - 1) se, cut at 0 and 1.
+    """Return the normal-theory interval of a scoring rate, R +- t(m - 1) se, limited to 0 to 1.
 
-    None for fewer than two clusters, and when all clusters earn the same share:
-    the sample then shows no spread, and an interval of width 0 would claim
-    certainty. A rate above 1 (a released impossible total) is not cut below itself.
+    None for fewer than two clusters, and if all clusters have the same rate: an interval of width 0
+    would claim certainty. The upper bound is never below a rate above 1 (a released impossible
+    total).
     """
     variance = ratio_variance(points, full)
     if variance is None or variance <= 0:
@@ -87,11 +84,10 @@ def ratio_interval(points: Sequence[float], full: Sequence[float]) -> Interval |
 
 
 def sum_half_width(variances: Sequence[float], degrees: Sequence[int]) -> float | None:
-    """Half width of the interval of a sum of independent estimates.
+    """Return the half width of the interval of a sum of independent estimates.
 
-    t(df) sqrt(sum v), with the Welch-Satterthwaite degrees of freedom
-    (sum v)^2 / sum(v^2 / d). None when there is no spread at all. Source:
-    Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
+    t(df) sqrt(sum v), with the Welch-Satterthwaite degrees of freedom (sum v)^2 / sum(v^2 / d).
+    None if all variances are 0. Source: Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
     """
     total = math.fsum(variances)
     if total <= 0:

@@ -1,4 +1,4 @@
-"""Report ``ledger``: what became of every answer; the counts add up to all of them."""
+"""Compute the report ``ledger``: counts of outcomes that add up to the number of answers."""
 
 from __future__ import annotations
 
@@ -6,30 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from evaluations.statistics.figure import Figure, Report, ReportRow
+from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.rows import ScoredAnswer
 from evaluations.statistics.tally import Params
 
-OUTCOMES = (
-    "correct",
-    "partial",
-    "wrong",
-    "no_answer",
-    "ambiguous",
-    "refused",
-    "truncated",
-    "api_error",
-    "not_scored",
-    "excluded",
-)
+OUTCOMES = tuple(outcome.value for outcome in LedgerOutcome)
 
 
 def outcome_of(row: ScoredAnswer) -> str:
-    """The row's outcome, one of ``OUTCOMES``.
+    """Return the outcome of *row*, one of ``OUTCOMES``.
 
-    Objective scoring writes it on the row. A marked row carries none and is
-    placed by its points: full marks or more are ``correct``, 0 is ``wrong``,
-    between is ``partial``, no points is ``not_scored``. Raises ValueError for a
-    word that is not in the ledger: an unknown outcome must not vanish.
+    Rows scored by rule contain it. For marked rows it follows from the points: full marks or more
+    are ``correct``, 0 is ``wrong``, between is ``partial``, no points is ``not_scored``. Raises
+    ValueError for an unknown outcome.
     """
     if row.outcome in OUTCOMES:
         return row.outcome
@@ -43,11 +32,10 @@ def outcome_of(row: ScoredAnswer) -> str:
 
 
 def ledger(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Report:
-    """Counts of the ten outcomes per model and task.
+    """Return the counts of the ten outcomes per model and task.
 
-    One row is one answer (an item, not a sub-answer). A count of 0 is a value:
-    every outcome is always listed, and n beside each is the number of answers of
-    that model and task, to which the ten counts add up.
+    One row is one answer (an item, not a sub-answer). Every outcome is listed, also with count 0; n
+    is the number of answers of that model and task.
     """
     groups: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for row in rows:

@@ -1,6 +1,6 @@
-"""Figures as people read them: so many decimals, a real minus sign, an interval beside them.
+"""Format figures for pages: decimals, minus sign, interval.
 
-English and Chinese pages write numbers alike (1,781 and 72.2 %), so these need no language.
+English and Chinese pages write numbers alike (1,781 and 72.2 %).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EVEN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How one kind of figure is written: *scale* x value, decimals, unit, a sign for plus."""
+    """Format of one kind of figure: *scale* x value, decimals, unit, whether + is written."""
 
     decimals: int
     scale: float = 1
@@ -40,27 +40,27 @@ STYLES = {
 
 
 def number_text(value: float, kind: str) -> str:
-    """The value in the style of *kind*, as in ``72.2 %`` or ``−0.25``; -0 is written 0."""
+    """Return the value in the style of *kind*, such as ``72.2 %`` or ``−0.25``; -0 becomes 0."""
     style = STYLES[kind]
     scaled = round(value * style.scale, style.decimals) + 0.0
     if kind == "seconds" and scaled == 0:
-        return f"< 1{style.unit}"  # no work takes no time
+        return f"< 1{style.unit}"
     sign = MINUS if scaled < 0 else "+" if style.signed and scaled > 0 else ""
     return f"{sign}{abs(scaled):,.{style.decimals}f}{style.unit}"
 
 
 def plain_points(value: float) -> str:
-    """Points without needless zeros: 7,000 and 2.25."""
+    """Return points without trailing zeros, such as 7,000 and 2.25."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def interval_text(figure: Figure, kind: str) -> str:
-    """``±1.6`` for an even interval, ``61.2 to 65.0`` for any other; nothing without one."""
+    """Return ``±1.6`` for a symmetric interval, ``61.2–65.0`` for any other, "" for none."""
     if figure.value is None or figure.low is None or figure.high is None:
         return ""
     style = STYLES[kind]
     below, above = figure.value - figure.low, figure.high - figure.value
-    # A released total is rounded and its interval is not; one that was cut at 0 differs by far.
+    # A released total is rounded and its interval is not, so the two sides differ a little.
     if abs(below - above) <= EVEN * max(below, above):
         return f"±{(below + above) / 2 * style.scale:,.{style.decimals}f}"
     ends = (number_text(end, kind).removesuffix(style.unit) for end in (figure.low, figure.high))

@@ -1,4 +1,4 @@
-"""The outcomes of the ledger: every response has exactly one."""
+"""The outcomes of scoring a response."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gradeapp.common.named import Named
 
 
 class LedgerOutcome(Named):
-    """One word per response; the counts of a report's ledger sum to its responses."""
+    """The outcome of a response in the report ``ledger``; every response has exactly one."""
 
     CORRECT = "correct", "Correct", "全对"
     PARTIAL = "partial", "Partly correct", "部分正确"
@@ -20,8 +20,8 @@ class LedgerOutcome(Named):
     EXCLUDED = "excluded", "Excluded", "已剔除"
 
 
-# How reading an output can end without an answer. Only these become a score of 0;
-# an API error, an unscored or an excluded response has no score at all.
+# Outcomes of reading without an answer. Only these are scored 0; an API error, an unscored and an
+# excluded response have no score.
 UNREAD = frozenset(
     {
         LedgerOutcome.NO_ANSWER,

@@ -1,4 +1,4 @@
-"""The two scoring policies of every response, and whose rules ``published`` follows."""
+"""The two scoring policies, and the rules that ``published`` follows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SCORER_VERSION = "objective-3"
 
 
 class Policy(Named):
-    """``published`` keeps a benchmark's own rules; ``strict`` is a careful examiner's."""
+    """Scoring policy: ``published`` follows the benchmark's own rules, ``strict`` ours."""
 
     PUBLISHED = "published", "As published", "原基准"
     STRICT = "strict", "Strict", "严格"
 
 
 class PublishedRules(StrEnum):
-    """Whose released program or published patterns ``published`` follows."""
+    """The benchmark whose released program or published patterns ``published`` follows."""
 
     GAOKAO_BENCH = "gaokao-bench"
     AGIEVAL = "agieval"
@@ -26,11 +26,10 @@ class PublishedRules(StrEnum):
 
 
 def published_rules(dataset: str, question_type: str) -> PublishedRules | None:
-    """The rules that ``published`` has for items of *question_type* in *dataset*; None for none.
+    """Return the rules of ``published`` for items of *question_type* in *dataset*; None for none.
 
-    AGIBench released no program; its paper prints patterns for its one type, a
-    choice with one letter. Our own exams have the shape of GAOKAO-Bench and take
-    its rules; these know no exact answers.
+    AGIBench released no program; its paper prints patterns for its only type, a choice of one
+    letter. Our own exams use the rules of GAOKAO-Bench, which has no exact answers.
     """
     if dataset == "agieval":
         return PublishedRules.AGIEVAL

@@ -1,6 +1,6 @@
-"""ScoredAnswer: the one row that every figure of every report is computed from.
+"""ScoredAnswer: the row type that all reports are computed from.
 
-Marks are ``Decimal`` up to here and ``float`` from here on.
+Marks are ``Decimal`` in the database and ``float`` in these rows.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from dataclasses import dataclass
 class ScoredAnswer:
     """Points that one marker gave to one response.
 
-    ``points`` is None when the marker gave no value (unscored judge reply,
-    unmarked response); ``reason`` then says why. ``subs`` is the number of
-    sub-answers of the item: 2,944 sub-answers over 1,781 objective items.
-    ``marker`` is ``key`` (scored by rule), ``teachers`` or ``judge:NAME``.
-    ``answer`` is what was read from an objective response, in one spelling
-    (``"B"``, ``"A C BD"``; ``""`` when nothing could be read), so that repeats can
-    be compared; None when the row does not carry it. ``exact_match`` (0 or 1) and
-    ``f1`` (0 to 1) compare an exact answer with its key (AGIEval, section 4.1):
-    ``exact_match`` its text under ``published``, its meaning under ``strict``; None
-    for every other row.
+    ``points`` is None if the marker gave no value (unreadable judge reply, unmarked response);
+    ``reason`` is then the code of why. ``subs`` is the number of sub-answers of the item.
+    ``marker`` is ``key`` (scored by rule), ``teachers`` or ``judge:NAME``. ``answer`` is the
+    normalized answer that was read in an objective response (``"B"``, ``"A C BD"``, ``""`` for
+    none), or None if it is not known. ``exact_match`` (0 or 1) and ``f1`` (0 to 1) compare an exact
+    answer with its key (AGIEval, section 4.1): ``exact_match`` by its text under ``published``, by
+    its meaning under ``strict``; None for every other row.
     """
 
     response: int

@@ -1,7 +1,6 @@
-"""Tally: what a group of scored answers adds up to, and its scoring rate.
+"""Tally: the sums over a group of scored answers, and its scoring rate.
 
-Both the rates and the converted totals are made from tallies, so that a page
-cannot show a rate that its total was not computed from.
+Rates and converted totals are both computed from tallies, so that they are always consistent.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Params = Mapping[str, object]
 
 
 def units(row: ScoredAnswer) -> int:
-    """What n counts: sub-answers of an objective row, one item for a subjective one."""
+    """Return what a row adds to n: the sub-answers of an objective row, 1 for a subjective one."""
     return row.subs if row.part == Part.OBJECTIVE else 1
 
 
@@ -30,11 +29,10 @@ def units(row: ScoredAnswer) -> int:
 class Tally:
     """Sums over the scored rows of one group.
 
-    ``n`` and ``unscored`` count units (see ``units``). ``cluster_points`` and
-    ``cluster_full`` hold one entry per question: answers of several repeats to
-    one question are not independent. ``all_or_nothing`` holds (items right,
-    items) when every cluster is one answer, all are worth the same, and each
-    earned everything or nothing.
+    ``n`` and ``unscored`` count units (see ``units``). ``cluster_points`` and ``cluster_full`` have
+    one entry per question, because the repeats of one question are not independent.
+    ``all_or_nothing`` is (items right, items) if every cluster is one answer, all have the same
+    full marks, and each earned all or nothing; else None.
     """
 
     points: float
@@ -46,21 +44,21 @@ class Tally:
     all_or_nothing: tuple[int, int] | None
 
     def rate(self) -> float | None:
-        """Scored points over the full marks of the scored rows; None without any."""
+        """Return the points over the full marks of the scored rows; None without any."""
         return self.points / self.full if self.full > 0 else None
 
     def interval(self) -> Interval | None:
-        """Wilson's interval for all-or-nothing items, else the ratio estimator's."""
+        """Return Wilson's interval for all-or-nothing items, else that of the ratio estimator."""
         if self.all_or_nothing is not None:
             return wilson(*self.all_or_nothing)
         return ratio_interval(self.cluster_points, self.cluster_full)
 
     def variance(self) -> float | None:
-        """Variance of the rate over questions; None for fewer than two."""
+        """Return the variance of the rate over questions; None for fewer than two."""
         return ratio_variance(self.cluster_points, self.cluster_full)
 
     def figures(self) -> dict[str, Figure]:
-        """``points``, ``full``, ``rate`` (n = scored units) and ``unscored`` (n = all units)."""
+        """Return ``points``, ``full``, ``rate`` (n: scored units), ``unscored`` (n: all units)."""
         unscored = Figure(self.unscored, self.n + self.unscored)
         rate = self.rate()
         if rate is None:
@@ -76,10 +74,10 @@ class Tally:
 
 
 def tally(rows: Iterable[ScoredAnswer]) -> Tally:
-    """Add up one group; a row without points is left out and counted as unscored.
+    """Return the sums over one group; rows without points are counted as unscored.
 
-    Raises ValueError when a response comes twice: rows of two markers or of two
-    policies must never be pooled.
+    Raises ValueError if a response occurs twice: rows of two markers or two policies are not
+    pooled.
     """
     clusters: dict[int, list[ScoredAnswer]] = defaultdict(list)
     seen: set[int] = set()
@@ -95,12 +93,12 @@ def tally(rows: Iterable[ScoredAnswer]) -> Tally:
         else:
             n += units(row)
             clusters[row.question].append(row)
-    return _summed(list(clusters.values()), n, unscored)
-
-
-def _summed(clusters: list[list[ScoredAnswer]], n: int, unscored: int) -> Tally:
-    points = tuple(math.fsum(row.points or 0.0 for row in rows) for rows in clusters)
-    full = tuple(math.fsum(row.full for row in rows) for rows in clusters)
+    groups = list(clusters.values())
+    points = tuple(math.fsum(row.points or 0.0 for row in group) for group in groups)
+    full = tuple(math.fsum(row.full for row in group) for group in groups)
+    single = all(len(group) == 1 and group[0].subs == 1 for group in groups)
+    extreme = all(p in (0.0, f) for p, f in zip(points, full, strict=True))
+    all_or_nothing = single and extreme and len(set(full)) == 1
     return Tally(
         points=math.fsum(points),
         full=math.fsum(full),
@@ -108,26 +106,15 @@ def _summed(clusters: list[list[ScoredAnswer]], n: int, unscored: int) -> Tally:
         unscored=unscored,
         cluster_points=points,
         cluster_full=full,
-        all_or_nothing=_all_or_nothing(clusters, points, full),
+        all_or_nothing=(sum(p > 0 for p in points), len(groups)) if all_or_nothing else None,
     )
-
-
-def _all_or_nothing(
-    clusters: list[list[ScoredAnswer]], points: tuple[float, ...], full: tuple[float, ...]
-) -> tuple[int, int] | None:
-    single = all(len(rows) == 1 and rows[0].subs == 1 for rows in clusters)
-    if not clusters or not single or len(set(full)) != 1:
-        return None
-    if any(p not in (0.0, f) for p, f in zip(points, full, strict=True)):
-        return None
-    return sum(p > 0 for p in points), len(clusters)
 
 
 _SUBJECT_ORDER = {subject.value: place for place, subject in enumerate(Subject)}
 
 
 def subject_order(subject: str) -> tuple[int, str]:
-    """Sort key: the ten subjects in their published order, others by name, ``ALL`` last."""
+    """Return a sort key: the ten subjects as published, others by name, ``ALL`` last."""
     if subject == ALL:
         return len(_SUBJECT_ORDER) + 1, ""
     return _SUBJECT_ORDER.get(subject, len(_SUBJECT_ORDER)), subject
