@@ -1,9 +1,9 @@
-"""Facts: what several features read about marks, scores and open rounds.
+"""Facts: queries and rules about marks, scores and open rounds that several features share.
 
-`params` says which answers a figure is made of, `points` what a judgement is worth and which items
-count, `pairs` reads two marks of the same response, `open_marking` knows who marks at present and
-refuses them pages that name models and marks, `words` puts the reasons of figures into words.
+`params` are the parameters of a report, `points` the points of a judgement and the items that
+count, `pairs` the two marks of a response, `open_marking` denies pages to people who mark in an
+open round, `words` has the texts for reasons of figures.
 
 Tables: none; it reads the tables of marking, judging and capability through evaluations.models.
-It stands just above the models: it imports no feature, and every feature may import it.
+It imports no feature, and every feature may import it.
 """

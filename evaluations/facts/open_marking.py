@@ -1,6 +1,6 @@
-"""Who marks at present: pages and API that name models and marks are closed to them.
+"""Deny pages and API that name models and marks to people who mark in an open round.
 
-A lead who also marks stays blind: reports and judgements open when the round is closed.
+This holds for leads too: they can read reports and judgements again when the round is closed.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from gradeapp.common.refusals import NotAllowed
 
 
 def marks_in_an_open_round(user: User) -> bool:
-    """Whether *user* is a teacher of a round that is not closed, whatever their other roles."""
-    pools = RoundTeacher.objects.filter(teacher=user)
-    return pools.exclude(round__status=RoundStatus.CLOSED).exists()
+    """Return whether *user* is a teacher of a round that is not closed."""
+    places = RoundTeacher.objects.filter(teacher=user)
+    return places.exclude(round__status=RoundStatus.CLOSED).exists()
 
 
 def reviews_in_an_open_review(user: User) -> bool:
-    """Whether *user* judges the answers of a capability review that is not closed."""
+    """Return whether *user* is a reviewer of a capability review that is open."""
     return CapabilityReview.objects.filter(reviewers=user, status=ReviewStatus.OPEN).exists()
 
 
 def check_not_marking(user: User) -> None:
-    """Raise NotAllowed for a teacher of an open round, and for a reviewer of an open review."""
+    """Raise NotAllowed for a teacher of an open round or a reviewer of an open review."""
     if marks_in_an_open_round(user):
         raise NotAllowed(
             _("You mark in an open round: reports and judgements open for you when it is closed.")
@@ -42,7 +42,7 @@ def check_not_marking(user: User) -> None:
 
 
 def not_while_marking(view: View) -> View:
-    """Refuse a page to who marks at present; stands below ``requires``."""
+    """Decorate *view* with ``check_not_marking``. Write it below ``requires``."""
 
     @wraps(view)
     def guarded(request: MemberRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Reads the marks that two markers gave to the same responses, for the agreement report."""
+"""Read the marks that two markers gave to the same responses, for the agreement report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JUDGE_PAIR = "teachers-"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What both marks of one blind answer have in common."""
+    """Fields that both marks of a blind answer have in common."""
 
     response: int
     model: str
@@ -30,7 +30,7 @@ class Answer:
     tolerance: float
 
     def pair(self, kind: str, x: float, y: float) -> MarkPair:
-        """Two marks of it."""
+        """Return two marks of this answer."""
         return MarkPair(
             model=self.model,
             subject=self.subject,
@@ -44,11 +44,11 @@ class Answer:
 
 
 def mark_pairs(params: ReportParams) -> list[MarkPair]:
-    """First and second mark of the teachers, and their final mark with each judge's.
+    """Return pairs of first and second marks, and of final marks with the marks of each judge.
 
-    ``marker`` picks one kind of pair: ``teachers`` or ``judge:NAME``; without it
-    all come. The first two marks pair also where a third or the lead decided:
-    how far teachers agree before they are corrected is the question.
+    ``marker`` selects one kind of pair: ``teachers`` or ``judge:NAME``; without it all are
+    returned. First and second marks are paired also if a third mark or the lead decided, because
+    the report is about agreement before correction.
     """
     answers = _answers(params)
     pairs: list[MarkPair] = []
@@ -60,7 +60,7 @@ def mark_pairs(params: ReportParams) -> list[MarkPair]:
 
 
 def _wanted(params: ReportParams, path: str = "") -> Q:
-    """The filter on blind answers that *path* leads to; items that are left out take no part."""
+    """Return the filter of *params* on blind answers at *path*, without items that do not count."""
     wanted = params.of_rounds(f"{path}round")
     wanted &= Q(**{f"{path}response__run__dataset__slug": params.dataset})
     wanted &= ~Q(**{f"{path}question__status__in": left_out(params.policy)})
@@ -72,7 +72,7 @@ def _wanted(params: ReportParams, path: str = "") -> Q:
 
 
 def _answers(params: ReportParams) -> dict[int, Answer]:
-    """The blind answers of *params* by their key."""
+    """Return the blind answers of *params* by their key."""
     columns = ("pk", "response_id", "response__run__language_model__name", "question__subject")
     rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
     return {

@@ -1,4 +1,4 @@
-"""What a report can be asked for: datasets, models, markers, policies; all else is refused."""
+"""The parameters of reports, and their validation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ JUDGE_PREFIX = "judge:"
 
 @dataclass(frozen=True, slots=True)
 class ReportParams:
-    """What a report is made of; no *models* means all, no *marker* what the report says.
+    """Parameters of a report. No *models* means all; no *marker* means the report's default.
 
-    ``marker`` marks the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds``
-    are the public ids of the marking rounds whose marks count; none means all of them.
-    The marks of a practice round never count.
+    ``marker`` is who marked the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds`` are
+    the public ids of the marking rounds whose marks count; none means all. Marks of practice rounds
+    never count.
     """
 
     dataset: str
@@ -37,16 +37,16 @@ class ReportParams:
 
     @property
     def judge(self) -> str:
-        """The name of the judge; empty where the marker is none."""
+        """The name of the judge; "" if the marker is not a judge."""
         return self.marker.removeprefix(JUDGE_PREFIX) if self.is_judge else ""
 
     @property
     def is_judge(self) -> bool:
-        """Whether a judge marks."""
+        """Whether the marker is a judge."""
         return self.marker.startswith(JUDGE_PREFIX)
 
     def as_dict(self) -> dict[str, object]:
-        """The params of INTERFACE's JSON; what was not asked for is left out."""
+        """Return the parameters that are set, as JSON."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -54,13 +54,13 @@ class ReportParams:
         }
 
     def of_rounds(self, path: str) -> Q:
-        """The filter on what belongs to the round at *path*: real rounds, or the chosen ones."""
+        """Return the filter on the marking round at *path*: the chosen rounds, or all real ones."""
         wanted = Q(**{f"{path}__practice": False})
         return wanted & Q(**{f"{path}__public_id__in": self.rounds}) if self.rounds else wanted
 
 
 def models_with_answers(dataset: str) -> list[str]:
-    """The names of the models that have answered *dataset*."""
+    """Return the names of the models that have answered *dataset*."""
     models = LanguageModel.objects.filter(
         runs__dataset__slug=dataset, runs__purpose=RunPurpose.ANSWER
     )
@@ -68,16 +68,21 @@ def models_with_answers(dataset: str) -> list[str]:
 
 
 def markers_of(dataset: str) -> list[str]:
-    """Who has marked answers to *dataset*: ``teachers`` and each ``judge:NAME``."""
+    """Return who has marked answers to *dataset*: ``teachers`` and each ``judge:NAME``."""
     judges = Judge.objects.filter(judgements__response__run__dataset__slug=dataset)
     names = judges.order_by("name").distinct().values_list("name", flat=True)
     finals = FinalMark.objects.official().filter(answer__response__run__dataset__slug=dataset)
     return ([TEACHERS] if finals.exists() else []) + [f"{JUDGE_PREFIX}{name}" for name in names]
 
 
-def checked(params: ReportParams) -> ReportParams:
-    """*params*, or a Refusal that says what there is instead of what was asked for."""
-    _check_dataset(params.dataset)
+def validated(params: ReportParams) -> ReportParams:
+    """Return *params*. Raises NotFound or BadInput, which lists the valid values."""
+    if not Dataset.objects.filter(slug=params.dataset).exists():
+        slugs = Dataset.objects.order_by("slug").values_list("slug", flat=True)
+        raise NotFound(
+            _("There is no dataset “%(name)s”; there are: %(known)s.")
+            % {"name": params.dataset, "known": _listed(slugs)}
+        )
     if params.policy not in list(Policy):
         raise BadInput(
             _("There is no policy “%(name)s”; choose one of: %(known)s.")
@@ -90,9 +95,20 @@ def checked(params: ReportParams) -> ReportParams:
                 _("“%(name)s” has no answers to %(dataset)s; there are: %(known)s.")
                 % {"name": model, "dataset": params.dataset, "known": _listed(models)}
             )
-    _check_marker(params)
-    if params.year is not None:
-        _check_year(params.dataset, params.year)
+    markers = markers_of(params.dataset)
+    # Teachers are valid before they have marked anything: their figures have the reason no_data.
+    if params.marker and params.marker not in (TEACHERS, *markers):
+        raise NotFound(
+            _("“%(name)s” has marked nothing of %(dataset)s; markers are: %(known)s.")
+            % {"name": params.marker, "dataset": params.dataset, "known": _listed(markers)}
+        )
+    questions = Question.objects.filter(task__dataset__slug=params.dataset, year__isnull=False)
+    if params.year is not None and not questions.filter(year=params.year).exists():
+        years = questions.order_by("year").values_list("year", flat=True).distinct()
+        raise NotFound(
+            _("There are no questions of %(year)s; the years are: %(known)s.")
+            % {"year": params.year, "known": _listed(years)}
+        )
     _check_rounds(params)
     return params
 
@@ -101,41 +117,10 @@ def _listed(names: Iterable[object]) -> str:
     return ", ".join(map(str, names)) or _("none")
 
 
-def _check_dataset(slug: str) -> None:
-    if not Dataset.objects.filter(slug=slug).exists():
-        known = Dataset.objects.order_by("slug").values_list("slug", flat=True)
-        raise NotFound(
-            _("There is no dataset “%(name)s”; there are: %(known)s.")
-            % {"name": slug, "known": _listed(known)}
-        )
-
-
-def _check_marker(params: ReportParams) -> None:
-    known = markers_of(params.dataset)
-    # Teachers who have not marked yet are still teachers: their figures say no data.
-    if params.marker and params.marker not in (TEACHERS, *known):
-        raise NotFound(
-            _("“%(name)s” has marked nothing of %(dataset)s; markers are: %(known)s.")
-            % {"name": params.marker, "dataset": params.dataset, "known": _listed(known)}
-        )
-
-
-def _check_year(dataset: str, year: int) -> None:
-    of_dataset = Question.objects.filter(task__dataset__slug=dataset, year__isnull=False)
-    years = set(of_dataset.order_by().values_list("year", flat=True).distinct())
-    if year not in years:
-        raise NotFound(
-            _("There are no questions of %(year)s; the years are: %(known)s.")
-            % {"year": year, "known": _listed(sorted(filter(None, years)))}
-        )
-
-
 def _check_rounds(params: ReportParams) -> None:
-    """Raise a Refusal for a round that is none of the dataset's, or only for practice."""
-    if not params.rounds:
-        return
-    of_dataset = MarkingRound.objects.filter(dataset__slug=params.dataset)
-    known = {str(one.public_id): one for one in of_dataset.only("public_id", "name", "practice")}
+    """Raise a Refusal for a round of another dataset, or a practice round."""
+    rounds = MarkingRound.objects.filter(dataset__slug=params.dataset) if params.rounds else ()
+    known = {str(one.public_id): one for one in rounds}
     for key in params.rounds:
         if key not in known:
             raise NotFound(
@@ -150,7 +135,7 @@ def _check_rounds(params: ReportParams) -> None:
 
 
 def round_names(params: ReportParams) -> list[str]:
-    """The names of the chosen rounds, oldest first; none where all count."""
+    """Return the names of the chosen rounds, oldest first; [] if all count."""
     if not params.rounds:
         return []
     rounds = MarkingRound.objects.filter(public_id__in=params.rounds).order_by("pk")

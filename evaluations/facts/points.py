@@ -1,4 +1,4 @@
-"""Points of a response, and which items count: what reports and the pairs of marks share."""
+"""Points of a response, and the items that count, for reports and pairs of marks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from questions.rules.vocabulary import ItemStatus
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """What a marker gave to one response; None with the reason why there is nothing."""
+    """The points that a marker gave to one response, or None with a reason."""
 
     points: float | None
     outcome: str = ""
@@ -23,10 +23,10 @@ class Points:
 
 
 def left_out(policy: str) -> frozenset[str]:
-    """The statuses of items that take no part under *policy*.
+    """Return the statuses of items that do not count under *policy*.
 
-    What a person excluded counts nowhere. A quarantined item waits for a person:
-    ``strict`` leaves it out meanwhile, ``published`` counts it as the benchmark does.
+    Excluded items never count. Quarantined items, which a person has not decided on, count only
+    under ``published``, as in the benchmark.
     """
     if policy == Policy.PUBLISHED:
         return frozenset({ItemStatus.EXCLUDED})
@@ -34,7 +34,7 @@ def left_out(policy: str) -> frozenset[str]:
 
 
 def judge_points(total: float | None, status: str, released: str, policy: str) -> Points:
-    """A judgement's points: as *released* (JSON) under ``published``, else a possible total."""
+    """Return the points of a judgement: *released* (JSON) under ``published``, else *total*."""
     published = _released_mean(released) if policy == Policy.PUBLISHED else None
     if published is not None:
         return Points(published)

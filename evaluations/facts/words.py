@@ -1,8 +1,6 @@
-"""Words of figures: why a figure has no value, its subject, and who gave the points."""
+"""Texts for pages: the reasons, subjects and markers of figures."""
 
 from __future__ import annotations
-
-from itertools import groupby
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -58,7 +56,7 @@ SHORT = {
 
 
 def reason_words(code: str) -> str:
-    """A reason in words. A code that nobody has named yet is shown as it is, never hidden."""
+    """Return a reason in words; an unknown code is returned with spaces for underscores."""
     if code.startswith("missing:"):
         return _missing_words(code.removeprefix("missing:"))
     words = REASONS.get(code)
@@ -66,16 +64,16 @@ def reason_words(code: str) -> str:
 
 
 def _missing_words(places: str) -> str:
-    """``Physics/subjective,Biology/subjective`` as *no subjective marks in Physics, Biology*."""
-    pairs = sorted((place.rpartition("/")[::2] for place in places.split(",")), key=_part)
-    return _("; ").join(
-        _nothing_in(part, [subject for subject, _part_of in group])
-        for part, group in groupby(pairs, key=_part)
-    )
+    """Return ``Physics/subjective,Biology/subjective`` as *no subjective marks in Physics, ...*."""
+    by_part: dict[str, list[str]] = {}
+    for place in places.split(","):
+        subject, _slash, part = place.rpartition("/")
+        by_part.setdefault(part, []).append(subject)
+    return _("; ").join(_nothing_in(part, by_part[part]) for part in sorted(by_part))
 
 
 def _nothing_in(part: str, subjects: list[str]) -> str:
-    """What one part lacks; a stream that lacks it in every subject lacks it altogether."""
+    """Return what is missing in one part; a whole stream is not listed by its subjects."""
     objective = part == Part.OBJECTIVE
     if len(subjects) == SUBJECTS_OF_A_STREAM:
         return _("no objective scores") if objective else _("no subjective marks")
@@ -92,25 +90,21 @@ def _nothing_in(part: str, subjects: list[str]) -> str:
     return sentence % {"subjects": listed}
 
 
-def _part(pair: tuple[str, ...]) -> str:
-    return pair[-1]
-
-
 def subject_name(subject: str) -> str:
-    """A subject's name; ``ALL`` and items without a subject have words of their own."""
+    """Return the name of a subject, of ``ALL`` or of no subject."""
     if subject == ALL:
         return _("All subjects")
     return label(Subject, subject) if subject else _("No subject")
 
 
 def short_subject(subject: str) -> str:
-    """A subject at the head of a narrow column."""
+    """Return the name of a subject for the head of a narrow column."""
     short = SHORT.get(subject)  # type: ignore[call-overload]
     return subject_name(subject) if short is None else str(short)
 
 
 def marker_name(marker: str | None) -> str:
-    """Who gave the points: the answer key, teachers, or a judge by its name."""
+    """Return the name of a marker: the answer key, the teachers, or a judge."""
     if marker == "key":
         return _("answer key")
     if marker == "teachers":

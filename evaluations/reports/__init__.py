@@ -1,8 +1,8 @@
 """Reports: figures on pages, as JSON and as CSV.
 
-Every report is computed from `ScoredAnswer` rows by evaluations.statistics, under a policy, a
-marker and a condition that it names; the rows behind each figure can be opened and exported.
+Every report is computed from `ScoredAnswer` rows by evaluations.statistics, for one policy and
+marker; the rows of each figure can be shown and exported.
 
-Tables: none; it reads what other features wrote.
+Tables: none; it reads the tables of other features.
 Other features may call: selectors.reports, selectors.scored_answers.
 """

@@ -1,4 +1,4 @@
-"""GET a report: the JSON that the command line prints."""
+"""API of reports: the same JSON as the command ``report``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradeapp.accounts.roles import Capability
 
 
 class FigureSerializer(serializers.Serializer[object]):
-    """A value with its n; without a value, the reason."""
+    """A value with its n, or no value and a reason."""
 
     value = serializers.FloatField(allow_null=True)
     n = serializers.IntegerField()
@@ -28,14 +28,14 @@ class FigureSerializer(serializers.Serializer[object]):
 
 
 class ReportRowSerializer(serializers.Serializer[object]):
-    """One line: its key, and its figures by name."""
+    """One row: its key, and its figures by name."""
 
     key = serializers.DictField(child=serializers.CharField())
     figures = serializers.DictField(child=FigureSerializer())
 
 
 class ReportSerializer(serializers.Serializer[object]):
-    """A named table of figures with the parameters that made it."""
+    """A named table of figures with its parameters."""
 
     report = serializers.ChoiceField(choices=list(REPORTS))
     params = serializers.DictField()
@@ -43,7 +43,7 @@ class ReportSerializer(serializers.Serializer[object]):
 
 
 class ReportAPI(APIView):
-    """One report of one dataset. An unknown name, parameter or value is a sentence."""
+    """One report of one dataset."""
 
     capability = Capability.SEE_REPORTS
 

@@ -1,4 +1,4 @@
-"""What a report is asked for: the toolbar's filters, and the parameters of an address."""
+"""Read the parameters of reports from the toolbar and from URLs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CELL = frozenset({"subject", "part", "task", "outcome", "unscored"})
 
 
 class ReportFilter(forms.Form):
-    """The toolbar. What is not chosen has a default; what does not exist is left out."""
+    """The toolbar of the report page. Filters have defaults; unknown values are ignored."""
 
     dataset = forms.ChoiceField(label=gettext_lazy("Dataset"))
     model = forms.MultipleChoiceField(label=gettext_lazy("Models"), required=False)
@@ -62,7 +62,7 @@ class ReportFilter(forms.Form):
             self.fields[name].choices = pairs  # type: ignore[attr-defined]
 
     def params(self) -> ReportParams:
-        """What to report: the filters that exist, and defaults for the others."""
+        """Return the valid filters, with defaults for the others."""
         self.is_valid()
         chosen = self.defaults | self.cleaned_data
         return ReportParams(
@@ -76,17 +76,21 @@ class ReportFilter(forms.Form):
 
 
 def _marker_options(choices: Choices) -> list[tuple[str, str]]:
+    if not choices.markers:
+        text = _("Subjective: %(marker)s") % {"marker": marker_name(choices.marker)}
+        return [(choices.marker, text)]
     words = _("Subjective: %(marker)s (%(n)s marked)")
-    found = [
+    return [
         (one.name, words % {"marker": marker_name(one.name), "n": one.marked})
         for one in choices.markers
     ]
-    nobody_yet = _("Subjective: %(marker)s") % {"marker": marker_name(choices.marker)}
-    return found or [(choices.marker, nobody_yet)]
 
 
 def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> ReportParams:
-    """The parameters of an address; BadInput for one that does not exist or is no year."""
+    """Return the report parameters in *query*. Raises BadInput for unknown parameters.
+
+    *others* are further parameters of the page.
+    """
     unknown = set(query) - PARAMETERS - others
     if unknown:
         names = ", ".join(sorted(unknown))
@@ -107,7 +111,7 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
 
 
 def read_cell(query: QueryDict) -> Cell:
-    """Which rows of a report; BadInput for a part or an outcome that does not exist."""
+    """Return the rows that *query* selects. Raises BadInput for an unknown part or outcome."""
     part, outcome = query.get("part", ""), query.get("outcome", "")
     for value, known in ((part, list(Part)), (outcome, OUTCOMES)):
         if value and value not in known:

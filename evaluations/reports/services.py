@@ -1,4 +1,4 @@
-"""Exports: a file that leaves the house is written into the audit trail."""
+"""Record exports in the audit trail."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from questions.models import Dataset
 def note_export(
     report: str, params: ReportParams, manifest: Mapping[str, object], *, acting_user: User | None
 ) -> AuditEntry:
-    """Record that *acting_user* (None: the command line) took *report* away.
+    """Record that *acting_user* (None: the command line) exported *report*.
 
-    *manifest* says what the file held: ``rows``, ``sha256`` and ``parameters``.
-    The dataset of *params* must exist.
+    *manifest* has the ``rows``, ``sha256`` and ``parameters`` of the file. The dataset of *params*
+    must exist.
     """
     dataset = Dataset.objects.get(slug=params.dataset)
     return record(Tag.EXPORTED, dataset, actor=acting_user, report=report, **manifest)

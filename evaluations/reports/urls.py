@@ -1,4 +1,4 @@
-"""Addresses of the reports pages."""
+"""URLs of the report pages."""
 
 from django.urls import path
 

@@ -12,11 +12,17 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from evaluations.facts.params import TEACHERS, ReportParams, checked
+from evaluations.facts.params import TEACHERS, ReportParams, validated
 from evaluations.management.report_arguments import add_report_arguments, report_params
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
-from evaluations.reports.selectors.export_rows import SCORE_COLUMNS, mark_rows, score_rows
-from evaluations.reports.selectors.reports import LATER, REPORTS, build_report
+from evaluations.reports.selectors.reports import (
+    LATER,
+    REPORTS,
+    SCORE_COLUMNS,
+    build_report,
+    mark_rows,
+    score_rows,
+)
 from evaluations.reports.services import note_export
 from evaluations.statistics.columns import report_table
 from gradeapp.cli import GradeappCommand
@@ -46,7 +52,7 @@ class Command(GradeappCommand):
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         name, params, file = options["name"], report_params(options), options["output"]
         if name == QUESTIONS:
-            return export_questions(checked(params), file)
+            return export_questions(validated(params), file)
         made, parameters = exported(name, params)
         content = render(made)
         about = manifest(len(made.rows), sha256(content), {"export": name, **parameters})
@@ -93,7 +99,7 @@ def exported(name: str, params: ReportParams) -> tuple[Table, dict[str, object]]
     """The table called *name*, and the parameters that made it."""
     if name in ROWS:
         columns, rows = ROWS[name]
-        params = replace(checked(params), marker=params.marker or TEACHERS)
+        params = replace(validated(params), marker=params.marker or TEACHERS)
         return table(columns, rows(params)), params.as_dict()
     if name not in NAMES:
         raise BadInput(

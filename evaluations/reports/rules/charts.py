@@ -1,8 +1,7 @@
-"""What charts.js draws, shaped from reports: the chart shows the figures of its table.
+"""Convert reports to charts, with the same figures as the tables.
 
-Names of streams, subjects and axes are arguments, in the reader's language. A
-value that cannot be computed is None; where a shape would turn None into 0 (a
-radar draws it in the centre), the model is left out and named.
+Names of streams, subjects and axes are arguments, in the reader's language. A missing value is
+None. A radar would draw None as 0, so a model with a missing value is left out of it and listed.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 
 from evaluations.statistics.agreement import MarkPair
 from evaluations.statistics.coverage import NO_SHORTFALLS, Shortfalls
-from evaluations.statistics.figure import Figure, Report
+from evaluations.statistics.figure import Report
 from evaluations.statistics.gaokao_750 import FULL_TOTAL
 from evaluations.statistics.tally import ALL, subject_order
 from gradeapp.common.charts import Chart
@@ -24,9 +23,9 @@ from questions.rules.vocabulary import Part
 Names = Mapping[str, str]
 Five = tuple[float, float, float, float, float]
 
-# A radar of two axes is a line.
+# A radar with two axes would be a line.
 FEWEST_AXES = 3
-# Five numbers from fewer than five differences only repeat them.
+# A box of fewer than five values would only repeat them.
 FEWEST_IN_A_BOX = 5
 WHISKER = 1.5
 STREAM_COLOURS = ("accent", "chart-soft")
@@ -34,7 +33,7 @@ STREAM_COLOURS = ("accent", "chart-soft")
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Differences of one subject in per cent of full marks; ``five`` is None for too few."""
+    """Differences of one subject in per cent of full marks; ``five`` is None if n is too small."""
 
     subject: str
     n: int
@@ -50,11 +49,10 @@ def totals_bar(
     gaps: Collection[str] = (),
     short: Shortfalls = NO_SHORTFALLS,
 ) -> Chart:
-    """Report ``converted`` as bars of 750 points with intervals, one bar a stream and model.
+    """Return report ``converted`` as bars with intervals, one for each stream and model.
 
-    A model with one total has a gap for the other; one without any is left out. A
-    total that rests on too few marks (*short*) is none. A model of *gaps*, not all of
-    whose answers have points, is drawn with a star at its name.
+    A model without any total is left out; a total with too few marks (*short*) is missing. The name
+    of a model in *gaps*, some of whose answers have no points, gets a star.
     """
     totals = {
         (row.key["model"], row.key["stream"]): row.figures["total"]
@@ -70,7 +68,10 @@ def totals_bar(
             {
                 "name": name,
                 "values": [figure.value if figure else None for figure in figures],
-                "intervals": [_interval(figure) for figure in figures],
+                "intervals": [
+                    [figure.low, figure.high] if figure and figure.low is not None else None
+                    for figure in figures
+                ],
                 "colour": colour,
             }
         )
@@ -81,12 +82,6 @@ def totals_bar(
     return Chart("bar", data, not drawn, left_out, unfinished)
 
 
-def _interval(figure: Figure | None) -> list[float] | None:
-    if figure is None or figure.low is None or figure.high is None:
-        return None
-    return [figure.low, figure.high]
-
-
 def rates_chart(
     report: Report,
     part: str,
@@ -94,12 +89,11 @@ def rates_chart(
     subjects: Names,
     short: Shortfalls = NO_SHORTFALLS,
 ) -> Chart:
-    """Report ``rates`` of one part, in per cent: a radar, or bars for fewer than three subjects.
+    """Return report ``rates`` of one part in per cent: a radar, or bars for less than 3 subjects.
 
-    ``colours`` are the models to draw, each with its colour. The axes are the
-    subjects in which any of them has a rate; a model that lacks one of these is
-    left out of a radar, and has a gap in bars. A subjective rate that rests on too few
-    marks (*short*) is none.
+    ``colours`` has the models to draw. The axes are the subjects in which any of them has a rate; a
+    model without a rate in one of these is left out of a radar, and has a gap in bars. A subjective
+    rate with too few marks (*short*) is missing.
     """
     withheld = short if part == Part.SUBJECTIVE else NO_SHORTFALLS
     rates = {
@@ -109,8 +103,8 @@ def rates_chart(
         and row.key["subject"] != ALL
         and row.key["subject"] not in withheld.get(row.key["model"], {})
     }
-    found = {s for (model, s), value in rates.items() if value is not None and model in colours}
-    axes = sorted(found, key=subject_order)
+    known = {s for (model, s), value in rates.items() if value is not None and model in colours}
+    axes = sorted(known, key=subject_order)
     values = {
         model: [None if (rate := rates.get((model, s))) is None else 100 * rate for s in axes]
         for model in colours
@@ -128,8 +122,10 @@ def rates_chart(
 
 
 def pairs_scatter(pairs: Iterable[MarkPair], x_label: str, y_label: str) -> Chart:
-    """Marks of two markers in per cent of full marks; equal points become one, with their n."""
-    places = Counter((_percent(pair.x, pair), _percent(pair.y, pair)) for pair in pairs)
+    """Return marks of two markers in per cent of full marks; equal points become one with an n."""
+    places = Counter(
+        (round(100 * pair.x / pair.full, 2), round(100 * pair.y / pair.full, 2)) for pair in pairs
+    )
     points = [[x, y, n] for (x, y), n in sorted(places.items())]
     axis = {"min": 0, "max": 100}
     data = {
@@ -141,12 +137,8 @@ def pairs_scatter(pairs: Iterable[MarkPair], x_label: str, y_label: str) -> Char
     return Chart("scatter", data, empty=not points)
 
 
-def _percent(mark: float, pair: MarkPair) -> float:
-    return round(100 * mark / pair.full, 2)
-
-
 def spreads(pairs: Iterable[MarkPair]) -> list[Spread]:
-    """Differences (y - x) in per cent of full marks, subject by subject."""
+    """Return the differences (y - x) in per cent of full marks, by subject."""
     groups: dict[str, list[float]] = defaultdict(list)
     for pair in pairs:
         groups[pair.subject].append(100 * pair.share_difference)
@@ -157,12 +149,11 @@ def spreads(pairs: Iterable[MarkPair]) -> list[Spread]:
 
 
 def five_numbers(values: Sequence[float]) -> Five | None:
-    """Lower whisker, quartiles, upper whisker; None for fewer than five values.
+    """Return lower whisker, quartiles and upper whisker; None for fewer than five values.
 
-    Quartiles by linear interpolation (type 7 of Hyndman and Fan 1996, The
-    American Statistician 50, 361-365); a whisker ends at the farthest value
-    within 1.5 interquartile ranges of the box. Source: Tukey (1977), Exploratory
-    Data Analysis, section 2.
+    Quartiles by linear interpolation (type 7 of Hyndman and Fan 1996, The American Statistician 50,
+    361-365); a whisker ends at the farthest value within 1.5 interquartile ranges of the box.
+    Source: Tukey (1977), Exploratory Data Analysis, section 2.
     """
     if len(values) < FEWEST_IN_A_BOX:
         return None
@@ -170,18 +161,18 @@ def five_numbers(values: Sequence[float]) -> Five | None:
     lower, median, upper = (float(q) for q in np.quantile(ordered, [0.25, 0.5, 0.75]))
     reach = WHISKER * (upper - lower)
     inside = ordered[(ordered >= lower - reach) & (ordered <= upper + reach)]
-    # An interpolated quartile may lie beyond the last value inside: no whisker points inwards.
+    # An interpolated quartile may be beyond the last value inside; the whisker then ends at it.
     low, high = min(float(inside[0]), lower), max(float(inside[-1]), upper)
     return low, lower, median, upper, high
 
 
-def spreads_box(found: Sequence[Spread], subjects: Names, label: str) -> Chart:
-    """Spreads as boxes around 0, on an axis that is as long to both sides."""
-    ends = [abs(end) for spread in found if spread.five for end in spread.five]
+def spreads_box(by_subject: Sequence[Spread], subjects: Names, label: str) -> Chart:
+    """Return a box for each spread, on an axis that is symmetric about 0."""
+    ends = [abs(end) for spread in by_subject if spread.five for end in spread.five]
     reach = 10 * (int(max(ends, default=0)) // 10 + 1)
     data = {
-        "categories": [subjects.get(spread.subject, spread.subject) for spread in found],
-        "boxes": [list(spread.five) if spread.five else None for spread in found],
+        "categories": [subjects.get(spread.subject, spread.subject) for spread in by_subject],
+        "boxes": [list(spread.five) if spread.five else None for spread in by_subject],
         "axis": {"label": label, "min": -reach, "max": reach},
         "zero": True,
     }

@@ -1,4 +1,4 @@
-"""Tables as the report page lays them out: the figures of reports, in the reader's order."""
+"""Tables of the report page, made from the figures of reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from evaluations.statistics.coverage import NO_SHORTFALLS, Coverage, Shortfalls
+from evaluations.statistics.coverage import NO_SHORTFALLS, Coverage, Shortfalls, coverage
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.gaokao_750 import STREAMS
 from evaluations.statistics.tally import ALL, subject_order
@@ -18,26 +18,25 @@ Figures = Mapping[str, Figure]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One part of a subject or stream of which not every answer has points: so many of all have."""
+    """A part of a subject or stream in which only *scored* of *all* answers have points."""
 
     part: str
     scored: int
     all: int
 
 
-# By model, then by subject or stream; none where every answer has points.
+# By model, then by subject or stream; only those with answers without points.
 Gaps = Mapping[str, Mapping[str, Sequence[Gap]]]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLine:
-    """One model: the totals of its streams, its two rates, and points subject by subject.
+    """One model: the totals of its streams, its two rates, and its points by subject.
 
-    ``totals`` holds per stream the figures ``total`` and, under policy
-    ``published``, ``total_full_precision``. A rate is None where the model has no
-    answers of that part at all. ``gaps`` names per subject or stream what is not
-    scored yet, ``short`` where too few answers are marked for a figure to be drawn.
-    ``best`` has the most points of several models without gaps.
+    ``totals`` has by stream the figures ``total`` and, under policy ``published``,
+    ``total_full_precision``. A rate is None if the model has no answers of that part. ``gaps`` has
+    what is not scored yet, ``short`` the coverages that are too low to show a figure, both by
+    subject or stream. ``best`` marks the most points among several models without gaps.
     """
 
     model: str
@@ -51,7 +50,7 @@ class ModelLine:
 
     @property
     def has_starred(self) -> bool:
-        """Whether points of some subject are drawn that rest on only some of its answers."""
+        """Whether the points of a subject are shown although some of its answers have none."""
         return any(
             figure.value is not None and subject in self.gaps and subject not in self.short
             for subject, figure in self.subjects.items()
@@ -60,7 +59,7 @@ class ModelLine:
 
 @dataclass(frozen=True, slots=True)
 class RateLine:
-    """Rates of one subject of one model, its two parts side by side; None without answers."""
+    """Rates of both parts of one subject of one model; None without answers."""
 
     model: str
     subject: str
@@ -70,7 +69,7 @@ class RateLine:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of a report that share a model."""
+    """Rows of a report of one model."""
 
     model: str
     rows: tuple[ReportRow, ...]
@@ -79,9 +78,9 @@ class Group:
 def ranked(
     converted: Report, models: Iterable[str], short: Shortfalls = NO_SHORTFALLS
 ) -> list[str]:
-    """*models* by their points over both streams, most first; then those without, by name.
+    """Return *models* by their points over both streams, most first; then those without, by name.
 
-    A total that is not drawn (*short*) ranks nobody.
+    Totals that are not shown (*short*) do not count.
     """
     sums: dict[str, float] = defaultdict(float)
     for row in converted.rows:
@@ -97,7 +96,7 @@ def model_lines(
     models: Sequence[str],
     short: Shortfalls = NO_SHORTFALLS,
 ) -> list[ModelLine]:
-    """One line a model, in the order of *models*; *short* as ``shortfalls`` gives it."""
+    """Return a line for each model, in the order of *models*; *short* is from ``shortfalls``."""
     overall = {
         (row.key["model"], row.key["part"]): row.figures["rate"]
         for row in rates.rows
@@ -111,68 +110,57 @@ def model_lines(
             totals={row.key["stream"]: row.figures for row in points[model] if _is_total(row)},
             objective=overall.get((model, Part.OBJECTIVE.value)),
             subjective=overall.get((model, Part.SUBJECTIVE.value)),
-            subjects=_subject_totals(points[model]),
+            # Chinese and English are in both streams, with the same figures.
+            subjects={
+                row.key["subject"]: row.figures["total"]
+                for row in sorted(points[model], key=lambda row: subject_order(row.key["subject"]))
+                if not _is_total(row)
+            },
             gaps=gaps.get(model, {}),
             short=short.get(model, {}),
         )
         for model in models
         if model in points
     ]
-    return _with_best(lines)
-
-
-def gaps_of(rates: Report) -> Gaps:
-    """What the points of each subject and stream rest on, where some answers have none.
-
-    A total made of few marked answers looks like one of all: this stands beside it.
-    """
-    counts: dict[tuple[str, str, str], tuple[int, int]] = {}
-    for row in rates.rows:
-        unscored = row.figures["unscored"]
-        key = (row.key["model"], row.key["subject"], row.key["part"])
-        counts[key] = (unscored.n - int(unscored.value or 0), unscored.n)
-    found: dict[str, dict[str, list[Gap]]] = defaultdict(dict)
-    places = {subject: (subject,) for _model, subject, _part in counts}
-    streams = {stream.value: tuple(map(str, subjects)) for stream, subjects in STREAMS.items()}
-    for (place, subjects), part in product((places | streams).items(), Part):
-        for model in {model for model, _subject, _part in counts}:
-            pairs = [counts.get((model, one, part.value), (0, 0)) for one in subjects]
-            scored, everything = (sum(numbers) for numbers in zip(*pairs, strict=True))
-            if scored < everything:
-                found[model].setdefault(place, []).append(Gap(part.value, scored, everything))
-    return found
-
-
-def _is_total(row: ReportRow) -> bool:
-    return row.key["subject"] == ALL
-
-
-def _subject_totals(rows: Sequence[ReportRow]) -> dict[str, Figure]:
-    """Chinese and English stand in both streams, with the same figures."""
-    totals = {row.key["subject"]: row.figures["total"] for row in rows if not _is_total(row)}
-    return dict(sorted(totals.items(), key=lambda item: subject_order(item[0])))
-
-
-def _with_best(lines: list[ModelLine]) -> list[ModelLine]:
-    """Marks who has the most points over both streams, among at least two who have both."""
-    sums = {
-        line.model: sum(values)
-        for line in lines
-        if len(values := _known_totals(line)) == len(Stream) and not line.gaps
-    }
+    sums = {}
+    for line in lines:
+        totals = [figures["total"].value for figures in line.totals.values()]
+        known = [value for value in totals if value is not None]
+        if len(known) == len(Stream) and not line.gaps:
+            sums[line.model] = sum(known)
     if len(sums) < 2:
         return lines
     most = max(sums.values())
     return [replace(line, best=sums.get(line.model) == most) for line in lines]
 
 
-def _known_totals(line: ModelLine) -> list[float]:
-    values = (figures["total"].value for figures in line.totals.values())
-    return [value for value in values if value is not None]
+def gaps_of(rates: Report) -> Gaps:
+    """Return the subjects and streams in which some answers have no points.
+
+    They are shown beside totals, because a total of few answers looks like one of all.
+    """
+    counts = {
+        (row.key["model"], row.key["subject"], row.key["part"]): coverage(row.figures)
+        for row in rates.rows
+    }
+    gaps: dict[str, dict[str, list[Gap]]] = defaultdict(dict)
+    places = {subject: (subject,) for _model, subject, _part in counts}
+    streams = {stream.value: tuple(map(str, subjects)) for stream, subjects in STREAMS.items()}
+    for (place, subjects), part in product((places | streams).items(), Part):
+        for model in {model for model, _subject, _part in counts}:
+            parts = [c for one in subjects if (c := counts.get((model, one, part.value)))]
+            scored, everything = sum(one.marked for one in parts), sum(one.all for one in parts)
+            if scored < everything:
+                gaps[model].setdefault(place, []).append(Gap(part.value, scored, everything))
+    return gaps
+
+
+def _is_total(row: ReportRow) -> bool:
+    return row.key["subject"] == ALL
 
 
 def rate_lines(rates: Report, models: Sequence[str]) -> list[RateLine]:
-    """Report ``rates`` with both parts side by side, in the order of *models*."""
+    """Return the rows of report ``rates`` with both parts side by side, by model."""
     lines = []
     for group in by_model(rates, models):
         cells = {(row.key["subject"], row.key["part"]): row.figures for row in group.rows}
@@ -188,13 +176,8 @@ def rate_lines(rates: Report, models: Sequence[str]) -> list[RateLine]:
     return lines
 
 
-def exact_lines(lines: Sequence[RateLine]) -> list[RateLine]:
-    """Those of *lines* that have exact answers, and so an exact match and an F1."""
-    return [line for line in lines if line.objective and "exact_match" in line.objective]
-
-
 def by_model(report: Report, models: Sequence[str]) -> list[Group]:
-    """The rows of *report* model by model, in the order of *models*; none without rows."""
+    """Return the rows of *report* by model, in the order of *models*, without empty groups."""
     groups = (
         Group(model, tuple(row for row in report.rows if row.key["model"] == model))
         for model in models

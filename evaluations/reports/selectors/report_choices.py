@@ -1,4 +1,4 @@
-"""What the report page lets one choose: datasets, models, markers and years."""
+"""The datasets, models, markers, rounds and years that can be chosen on the report page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from questions.models import Dataset, Question
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model that answered the dataset; its *colour* stays whatever else is chosen."""
+    """A model that answered the dataset. Its *colour* does not depend on the other choices."""
 
     name: str
     answers: int
@@ -30,13 +30,13 @@ class ModelChoice:
 
     @property
     def swatch(self) -> int:
-        """Its place among the eight colours of charts."""
+        """Its number among the eight colours of charts."""
         return self.colour % 8
 
 
 @dataclass(frozen=True, slots=True)
 class MarkerChoice:
-    """Who marked subjective answers of the dataset, and how many."""
+    """A marker of subjective answers of the dataset, and how many it marked."""
 
     name: str
     marked: int
@@ -53,7 +53,7 @@ class RoundChoice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What there is to choose from; without any answers *dataset* is empty."""
+    """The choices of one dataset; *dataset* is "" without any answers."""
 
     dataset: str
     datasets: tuple[Dataset, ...] = ()
@@ -64,15 +64,15 @@ class Choices:
 
     @property
     def marker(self) -> str:
-        """Teachers where they have marked, else the first judge, else teachers to come."""
+        """The default marker: teachers if they have marked, else the first judge, else teachers."""
         return self.markers[0].name if self.markers else TEACHERS
 
 
 def choices(dataset: str = "", rounds: Collection[str] = ()) -> Choices:
-    """What can be chosen in *dataset*, or in the one with the most scored responses.
+    """Return the choices of *dataset*, or of the dataset with the most scored responses.
 
-    Teachers are offered with the number of responses that they marked in *rounds*
-    (public ids; those that are not offered are passed over), or in all rounds.
+    Teachers have the number of responses that they marked in *rounds* (public ids; unknown ones are
+    ignored), or in all rounds.
     """
     datasets = tuple(
         Dataset.objects.filter(runs__purpose=RunPurpose.ANSWER, runs__responses__isnull=False)
@@ -83,13 +83,35 @@ def choices(dataset: str = "", rounds: Collection[str] = ()) -> Choices:
     if not slugs:
         return Choices("")
     chosen = dataset if dataset in slugs else _most_scored(slugs)
-    offered = _rounds(chosen)
+    real_rounds = (
+        MarkingRound.objects.filter(dataset__slug=chosen, practice=False)
+        .annotate(marked=Count("answers", filter=Q(answers__final__isnull=False)))
+        .filter(marked__gt=0)
+        .order_by("pk")
+    )
+    offered = tuple(RoundChoice(str(one.public_id), one.name, one.marked) for one in real_rounds)
     wanted = [one.key for one in offered if one.key in rounds]
-    markers = _markers(ReportParams(chosen, rounds=tuple(wanted)))
-    return Choices(chosen, datasets, _models(chosen), markers, _years(chosen), offered)
+    models = (
+        LanguageModel.objects.filter(runs__dataset__slug=chosen, runs__purpose=RunPurpose.ANSWER)
+        .annotate(n=Count("runs__responses"))
+        .filter(n__gt=0)
+        .order_by("name")
+        .values_list("name", "n")
+    )
+    questions = Question.objects.filter(task__dataset__slug=chosen, year__isnull=False)
+    years = questions.order_by("-year").values_list("year", flat=True).distinct()
+    return Choices(
+        dataset=chosen,
+        datasets=datasets,
+        models=tuple(ModelChoice(name, n, colour) for colour, (name, n) in enumerate(models)),
+        markers=_markers(ReportParams(chosen, rounds=tuple(wanted))),
+        years=tuple(year for year in years if year is not None),
+        rounds=offered,
+    )
 
 
 def _most_scored(slugs: list[str]) -> str:
+    """Return the dataset with the most scored responses."""
     if len(slugs) == 1:
         return slugs[0]
     scored = (
@@ -102,27 +124,6 @@ def _most_scored(slugs: list[str]) -> str:
     return max(slugs, key=lambda slug: numbers.get(slug, 0))
 
 
-def _models(dataset: str) -> tuple[ModelChoice, ...]:
-    found = (
-        LanguageModel.objects.filter(runs__dataset__slug=dataset, runs__purpose=RunPurpose.ANSWER)
-        .annotate(n=Count("runs__responses"))
-        .filter(n__gt=0)
-        .order_by("name")
-    )
-    pairs = found.values_list("name", "n")
-    return tuple(ModelChoice(name, n, colour) for colour, (name, n) in enumerate(pairs))
-
-
-def _rounds(dataset: str) -> tuple[RoundChoice, ...]:
-    found = (
-        MarkingRound.objects.filter(dataset__slug=dataset, practice=False)
-        .annotate(marked=Count("answers", filter=Q(answers__final__isnull=False)))
-        .filter(marked__gt=0)
-        .order_by("pk")
-    )
-    return tuple(RoundChoice(str(one.public_id), one.name, one.marked) for one in found)
-
-
 def _markers(params: ReportParams) -> tuple[MarkerChoice, ...]:
     dataset = params.dataset
     finals = FinalMark.objects.counting().filter(
@@ -133,9 +134,3 @@ def _markers(params: ReportParams) -> tuple[MarkerChoice, ...]:
     by_judge = judgements.values_list("judge__name").annotate(n=Count("response", distinct=True))
     judges = [MarkerChoice(f"{JUDGE_PREFIX}{name}", n) for name, n in sorted(by_judge)]
     return (*([MarkerChoice(TEACHERS, by_teachers)] if by_teachers else []), *judges)
-
-
-def _years(dataset: str) -> tuple[int, ...]:
-    asked = Question.objects.filter(task__dataset__slug=dataset, year__isnull=False)
-    years = asked.order_by("-year").values_list("year", flat=True).distinct()
-    return tuple(year for year in years if year is not None)

@@ -1,4 +1,4 @@
-"""What the report page shows: every report of one choice, and the rows behind a figure."""
+"""The reports of the report page, and the rows of a figure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from evaluations.facts.pairs import TEACHER_PAIR, mark_pairs
 from evaluations.facts.params import ReportParams
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
-from evaluations.reports.selectors.reports import told
-from evaluations.reports.selectors.scored_answers import scored_answers, taking_part
+from evaluations.reports.selectors.reports import report_params
+from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import MarkPair, agreement_report
 from evaluations.statistics.figure import Report
@@ -29,7 +29,7 @@ from questions.rules.vocabulary import Part
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Every report of one choice, made from the same rows."""
+    """All reports of the same parameters, made from the same rows."""
 
     rates: Report
     converted: Report
@@ -40,11 +40,11 @@ class Overview:
 
     @property
     def teacher_pairs(self) -> list[MarkPair]:
-        """Responses with a first and a second mark."""
+        """The pairs of first and second marks."""
         return [pair for pair in self.pairs if pair.pair == TEACHER_PAIR]
 
     def judge_pairs(self, marker: str) -> tuple[str, list[MarkPair]]:
-        """Responses that teachers and a judge marked: *marker* if it is one, else who has most."""
+        """Return the pairs of teachers and a judge: *marker*, or the judge with the most pairs."""
         judged = [pair for pair in self.pairs if pair.pair != TEACHER_PAIR]
         kinds = [pair.pair for pair in judged]
         wanted = f"teachers-{marker}"
@@ -55,13 +55,13 @@ class Overview:
 
 @collector_paused()
 def overview(params: ReportParams) -> Overview:
-    """The reports of *params* (checked, with a marker); equal to ``build_report`` of each.
+    """Return the reports of *params* (valid, with a marker), equal to those of ``build_report``.
 
-    The agreement is that of all pairs, whoever the marker is.
+    The agreement report has all pairs, of any marker.
     """
     everything = scored_answers(params)
-    rows = list(taking_part(everything))
-    about = told(params, everything)
+    rows = list(included(everything))
+    about = report_params(params, everything)
     of_all_pairs = replace(params, marker="")
     pairs = mark_pairs(of_all_pairs)
     return Overview(
@@ -75,9 +75,9 @@ def overview(params: ReportParams) -> Overview:
 
 
 def published_rules_meet_own_prompts(params: ReportParams) -> bool:
-    """Whether *params* reads by a benchmark's rules what was asked with our own prompts.
+    """Return whether *params* scores answers to our own prompts by a benchmark's rules.
 
-    Runs that were started here ask with our prompts; of imported answers nothing is known.
+    Runs started here use our prompts; the prompts of imported answers are not known.
     """
     if params.policy != Policy.PUBLISHED:
         return False
@@ -90,7 +90,7 @@ def published_rules_meet_own_prompts(params: ReportParams) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Which answers of a report a figure was made of; an empty field narrows nothing."""
+    """Selects the answers of a figure; an empty field matches all."""
 
     subject: str = ""
     part: str = ""
@@ -99,7 +99,7 @@ class Cell:
     unscored: bool = False
 
     def holds(self, row: ScoredAnswer) -> bool:
-        """Whether *row* is one of them."""
+        """Return whether *row* is selected."""
         return (
             self.subject in ("", ALL, row.subject)
             and self.part in ("", row.part)
@@ -110,20 +110,21 @@ class Cell:
 
 
 def rows_behind(params: ReportParams, cell: Cell) -> list[ScoredAnswer]:
-    """The answers behind one figure of *params*, task by task.
+    """Return the answers of one figure of *params*, by model and task.
 
-    Answers to excluded items stand behind the ledger's counts only.
+    Answers to excluded items are part of the counts of the ledger only.
     """
     everything = scored_answers(params)
     in_ledger = cell.task or cell.outcome
-    rows: Iterable[ScoredAnswer] = everything if in_ledger else taking_part(everything)
-    found = [row for row in rows if cell.holds(row)]
-    return sorted(found, key=lambda row: (row.model, row.task, row.question, row.repeat))
+    rows: Iterable[ScoredAnswer] = everything if in_ledger else included(everything)
+    return sorted(
+        filter(cell.holds, rows), key=lambda row: (row.model, row.task, row.question, row.repeat)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What a list shows of an answer beside its points; no response where the call failed."""
+    """An answer in a list; *response* is None if the call failed."""
 
     row: ScoredAnswer
     question: Question
@@ -131,7 +132,7 @@ class RowFacts:
 
 
 def row_facts(rows: Sequence[ScoredAnswer]) -> list[RowFacts]:
-    """The questions and responses of one page of rows; two queries."""
+    """Return *rows* with their questions and responses; two queries."""
     questions = Question.objects.select_related("task", "current").in_bulk(
         {row.question for row in rows}
     )
@@ -149,17 +150,17 @@ class PairFacts:
 
 
 def pairs_behind(params: ReportParams, kind: str, subject: str) -> list[MarkPair]:
-    """The pairs of one *kind* behind a figure of agreement, the farthest apart first."""
-    found = [
+    """Return the pairs of one *kind* of a figure of agreement, the largest difference first."""
+    pairs = (
         pair
         for pair in mark_pairs(params)
         if pair.pair == kind and subject in ("", ALL, pair.subject)
-    ]
-    return sorted(found, key=lambda pair: (-abs(pair.share_difference), pair.response))
+    )
+    return sorted(pairs, key=lambda pair: (-abs(pair.share_difference), pair.response))
 
 
 def pair_facts(pairs: Sequence[MarkPair]) -> list[PairFacts]:
-    """The responses of one page of pairs; one query."""
+    """Return *pairs* with their responses; one query."""
     responses = (
         Response.objects.select_related("question__task")
         .defer("text", "reasoning")

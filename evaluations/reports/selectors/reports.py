@@ -1,16 +1,18 @@
-"""Builds a report by its name: rows out of the database, figures out of the rules."""
+"""Build reports and exports from the rows of the database."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
 from evaluations.facts.pairs import mark_pairs
-from evaluations.facts.params import TEACHERS, ReportParams, checked, markers_of
-from evaluations.reports.selectors.scored_answers import scored_answers, taking_part
+from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
+from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
+from evaluations.models import Mark
+from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import agreement_report
 from evaluations.statistics.figure import Report
@@ -19,88 +21,90 @@ from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.repeats import repeats
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.refusals import BadInput
+from questions.models import Question
 from questions.rules.vocabulary import Part
 
-EXCLUDED = LedgerOutcome.EXCLUDED.value
+REPORTS = ("rates", "converted", "repeats", "agreement", "ledger")
+# Planned reports: their names are known and refused with a sentence of their own.
+LATER = ("cuts", "trend")
+SCORE_COLUMNS = (
+    *("dataset", "model", "task", "id", "subject", "part", "year", "repeat"),
+    *("marker", "policy", "points", "full", "sub_answers", "outcome", "reason", "answer"),
+)
 
 
 def build_report(name: str, params: ReportParams) -> Report:
-    """The report called *name*, with the parameters that made it.
+    """Return the report *name*, with the parameters it was made from.
 
-    Without a marker ``converted`` has rows for every marker there is,
-    ``agreement`` for every pair, and the others take the teachers. Items that are
-    left out take no part; ``params`` says of how many ``items`` there are answers,
-    how many of these are ``left_out`` and why, and counts their answers under
-    ``excluded`` (the ledger lists them) and, by reason, the ``unscored`` ones.
-    Raises a Refusal that says what there is for an unknown report,
-    dataset, model, marker, policy or year.
+    Without a marker, ``converted`` has rows for every marker, ``agreement`` for every pair, and the
+    others use the teachers. Items that do not count are left out; ``params`` contains the number of
+    ``items`` with answers, how many are ``left_out`` by status, the number of their answers
+    (``excluded``), and the ``unscored`` answers by reason. Raises BadInput or NotFound, which lists
+    the valid values, for an unknown report, dataset, model, marker, policy or year.
     """
     if name in LATER:
         raise BadInput(_("The report “%(name)s” cannot be made yet.") % {"name": name})
     if name not in REPORTS:
-        known = ", ".join((*REPORTS, *LATER))
         raise BadInput(
             _("There is no report “%(name)s”; choose one of: %(known)s.")
-            % {"name": name, "known": known}
+            % {"name": name, "known": ", ".join((*REPORTS, *LATER))}
         )
-    return REPORTS[name](checked(params))
+    params = validated(params)
+    if name == "agreement":
+        return agreement_report(mark_pairs(params), params=params.as_dict())
+    if name == "converted":
+        markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
+        rows = scored_answers(replace(params, marker=markers[0]))
+        about = report_params(params, rows)
+        for marker in markers[1:]:
+            others = scored_answers(replace(params, marker=marker))
+            rows += [row for row in others if row.part == Part.SUBJECTIVE]
+        return converted_report(included(rows), marker=params.marker or None, params=about)
+    # The answers of two markers are never pooled.
+    of_one_marker = replace(params, marker=params.marker or TEACHERS)
+    rows = scored_answers(of_one_marker)
+    if name == "repeats":
+        return repeats(included(rows), params=report_params(params, rows))
+    about = report_params(of_one_marker, rows)
+    return ledger(rows, params=about) if name == "ledger" else rates(included(rows), params=about)
 
 
-def _rates(params: ReportParams) -> Report:
-    params = _with_marker(params)
-    rows = scored_answers(params)
-    return rates(taking_part(rows), params=told(params, rows))
-
-
-def _converted(params: ReportParams) -> Report:
-    markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
-    rows = scored_answers(replace(params, marker=markers[0]))
-    parameters = told(params, rows)
-    for marker in markers[1:]:
-        others = scored_answers(replace(params, marker=marker))
-        rows += [row for row in others if row.part == Part.SUBJECTIVE]
-    return converted_report(taking_part(rows), marker=params.marker or None, params=parameters)
-
-
-def _repeats(params: ReportParams) -> Report:
-    rows = scored_answers(_with_marker(params))
-    return repeats(taking_part(rows), params=told(params, rows))
-
-
-def _ledger(params: ReportParams) -> Report:
-    params = _with_marker(params)
-    rows = scored_answers(params)
-    return ledger(rows, params=told(params, rows))
-
-
-def _agreement(params: ReportParams) -> Report:
-    return agreement_report(mark_pairs(params), params=params.as_dict())
-
-
-def _with_marker(params: ReportParams) -> ReportParams:
-    """Answers of two markers must not be pooled, so one is taken."""
-    return replace(params, marker=params.marker or TEACHERS)
-
-
-def told(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:
-    """The parameters as a report prints them, with what has no points and why."""
-    active = list(taking_part(rows))
-    unscored = Counter(row.reason for row in active if row.points is None)
+def report_params(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:
+    """Return *params* as JSON, with the numbers of items and of answers without points."""
+    counted = list(included(rows))
+    unscored = Counter(row.reason for row in counted if row.points is None)
     items = {row.question: row for row in rows}
-    left_out = Counter(row.reason for row in items.values() if row.outcome == EXCLUDED)
+    left_out = Counter(
+        row.reason for row in items.values() if row.outcome == LedgerOutcome.EXCLUDED
+    )
     return params.as_dict() | {
         "items": len(items),
         "left_out": dict(sorted(left_out.items())),
-        "excluded": len(rows) - len(active),
+        "excluded": len(rows) - len(counted),
         "unscored": dict(sorted(unscored.items())),
     }
 
 
-REPORTS: dict[str, Callable[[ReportParams], Report]] = {
-    "rates": _rates,
-    "converted": _converted,
-    "repeats": _repeats,
-    "agreement": _agreement,
-    "ledger": _ledger,
-}
-LATER = ("cuts", "trend")
+def score_rows(params: ReportParams) -> Iterator[Cells]:
+    """Yield every answer with its points, in ``SCORE_COLUMNS``."""
+    questions = Question.objects.filter(task__dataset__slug=params.dataset)
+    ids = dict(questions.values_list("pk", "external_id"))
+    for row in scored_answers(params):
+        yield (
+            *(row.dataset, row.model, row.task, ids[row.question], row.subject, row.part),
+            *(row.year, row.repeat, row.marker, row.policy, row.points, row.full),
+            *(row.subs, row.outcome, row.reason, row.answer),
+        )
+
+
+def mark_rows(params: ReportParams) -> Iterator[Cells]:
+    """Yield the marks of the dataset in the rounds that count, as ``marks_as_cells`` does."""
+    marks = Mark.objects.filter(
+        params.of_rounds("slot__answer__round"),
+        slot__answer__response__run__dataset__slug=params.dataset,
+    )
+    if params.models:
+        marks = marks.filter(slot__answer__response__run__language_model__name__in=params.models)
+    if params.year is not None:
+        marks = marks.filter(slot__answer__question__year=params.year)
+    return marks_as_cells(marks)

@@ -1,4 +1,4 @@
-"""Reads every answer with its points, as the rows that all reports are computed from."""
+"""Read every answer with its points, as the rows that all reports are computed from."""
 
 from __future__ import annotations
 
@@ -37,20 +37,19 @@ FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.val
 
 
 def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
-    """One row for each answer to the dataset, and one for each call that failed for good.
+    """Return a row for each answer to the dataset, and for each call that failed finally.
 
-    Objective answers carry the newest score of the policy (marker ``key``),
-    subjective ones the newest final mark of the teachers in the rounds that count, or
-    the newest judgement of the judge. Under ``published`` a judge's mark is the mean of the
-    totals released with it, possible or not; under ``strict`` an impossible one
-    has no points, and its status as the reason. Answers to items that are left
-    out (``left_out``) come without points, with outcome ``excluded`` and the item's
-    status as the reason. A failed call has the negative number of its job for a
-    response. A program's message that was imported instead of an answer has no points
-    under ``strict``, as a failed call; under ``published`` it has 0, as benchmarks count it.
+    Objective answers have the current score of the policy (marker ``key``), subjective ones the
+    newest final mark of the teachers in the rounds that count, or the newest judgement of the
+    judge. Under ``published`` a judgement is the mean of the totals released with it, also if
+    impossible; under ``strict`` an impossible total has no points, and its status as the reason.
+    Answers to items that do not count (``left_out``) have no points, outcome ``excluded`` and the
+    status of the item as the reason. A failed call has the negative key of its job as ``response``.
+    An imported error message of a program has no points under ``strict``, like a failed call, and 0
+    under ``published``, as benchmarks count it.
 
-    A model's runs are sittings of one row: a later run's repeats count on from
-    the earlier run's.
+    The repeats of a later run of a model are numbered after those of its earlier runs.
+
     """
     marks = _judge_points(params) if params.is_judge else _teacher_points(params)
     given = {**_objective_points(params), **marks}
@@ -65,12 +64,12 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     return answers + failed
 
 
-def taking_part(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
-    """The rows of items that are not left out."""
+def included(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
+    """Return the rows of items that count."""
     return (row for row in rows if row.outcome != LedgerOutcome.EXCLUDED)
 
 
-# What is the same for many rows is read once and looked up: see ``_Rows``.
+# What many rows share is read once and looked up in ``_Rows``.
 COLUMNS = ("pk", "run_id", "repeat", "question_id", "revision_id")
 Columns = tuple[int, int, int, int, int]
 
@@ -81,7 +80,7 @@ def _responses(params: ReportParams) -> Iterable[Columns]:
 
 
 def _failed_calls(params: ReportParams) -> Iterable[Columns]:
-    """Jobs that failed after their last attempt and whose answer never came."""
+    """Return the jobs that failed after their last attempt and have no response."""
     answered = Response.objects.filter(
         run=OuterRef("run"), question=OuterRef("question"), repeat=OuterRef("repeat")
     )
@@ -95,7 +94,7 @@ def _failed_calls(params: ReportParams) -> Iterable[Columns]:
 
 
 def _error_texts(params: ReportParams) -> Iterable[int]:
-    """Responses that are a program's message, but those in which a person found an answer."""
+    """Return the responses that are error messages, unless a person read an answer in them."""
     messages = Response.objects.filter(_asked_for(params), is_error_text=True)
     score = Response.score_field(params.policy)
     decided = messages.filter(**{f"{score}__extraction__method__in": DECIDED})
@@ -103,7 +102,7 @@ def _error_texts(params: ReportParams) -> Iterable[int]:
 
 
 def _asked_for(params: ReportParams, path: str = "") -> Q:
-    """The filter of *params* on responses, or on what *path* (``response__``) leads from."""
+    """Return the filter of *params* on responses, or on rows whose response is at *path*."""
     wanted = Q(**{f"{path}run__dataset__slug": params.dataset})
     if params.models:
         wanted &= Q(**{f"{path}run__language_model__name__in": params.models})
@@ -113,7 +112,7 @@ def _asked_for(params: ReportParams, path: str = "") -> Q:
 
 
 class _Rows:
-    """Makes rows: runs, questions and revisions of the dataset are few, answers are many."""
+    """Makes rows, with the runs, questions and revisions of the dataset in memory."""
 
     def __init__(self, params: ReportParams) -> None:
         self.params = params
@@ -148,7 +147,7 @@ class _Rows:
         revision: int,
         given: Points | None,
     ) -> ScoredAnswer:
-        """One row with what was *given* for it; an item under doubt takes no part."""
+        """Return one row with the points *given* for it, if its item counts."""
         model, before = self.sittings[run]
         _pk, task, subject, part, year, status = self.questions[question]
         full, subs, question_type = self.worth[revision]
@@ -157,7 +156,9 @@ class _Rows:
         elif given is not FAILED and part == Part.OBJECTIVE:
             if revision in self.without_key:
                 given = NO_KEY
-            elif not self._has_rules(question_type):
+            elif self.params.policy == Policy.PUBLISHED and not published_rules(
+                self.params.dataset, question_type
+            ):
                 given = NO_RULES
         points = given or self._nothing(part)
         exact, f1 = self._metrics(revision, points)
@@ -184,10 +185,10 @@ class _Rows:
         )
 
     def _metrics(self, revision: int, points: Points) -> tuple[float | None, float | None]:
-        """Exact match and F1 of a scored exact answer; None for every other row.
+        """Return exact match and F1 of a scored exact answer; None for every other row.
 
-        ``published`` compares texts as released; ``strict`` what the texts mean, which is
-        how the answer was scored.
+        ``published`` compares texts as released; ``strict`` uses the score, which compares
+        meanings.
         """
         if revision not in self.golds or points.points is None:
             return None, None
@@ -199,14 +200,8 @@ class _Rows:
             same = points.outcome == LedgerOutcome.CORRECT
         return float(same), token_f1(gold, answer, language)
 
-    def _has_rules(self, question_type: str) -> bool:
-        """Whether the policy has rules for items of *question_type* in the dataset."""
-        if self.params.policy != Policy.PUBLISHED:
-            return True
-        return published_rules(self.params.dataset, question_type) is not None
-
     def _nothing(self, part: str) -> Points:
-        """No points yet, and why."""
+        """Return the reason why there are no points yet."""
         unscored = LedgerOutcome.NOT_SCORED.value
         if part == Part.OBJECTIVE:
             return Points(None, unscored, unscored)
@@ -214,7 +209,7 @@ class _Rows:
 
 
 def _sittings(params: ReportParams) -> dict[int, tuple[str, int]]:
-    """By run: its model, and how many repeats of that model come before the run's own."""
+    """Return by run its model and the number of repeats in the model's earlier runs."""
     runs = Run.objects.filter(dataset__slug=params.dataset, purpose=RunPurpose.ANSWER)
     before: dict[str, int] = defaultdict(int)
     sittings: dict[int, tuple[str, int]] = {}
@@ -228,8 +223,7 @@ def _sittings(params: ReportParams) -> dict[int, tuple[str, int]]:
 def _objective_points(params: ReportParams) -> dict[int, Points]:
     """Return the current score of each response, by response.
 
-    Under ``strict`` a score by a key that was repaired since does not count: ``score``
-    gives a new one.
+    Under ``strict`` a score by a key that was repaired since does not count.
     """
     asked = Response.objects.filter(_asked_for(params))
     score = Response.score_field(params.policy)
@@ -252,7 +246,7 @@ def _objective_points(params: ReportParams) -> dict[int, Points]:
 
 @lru_cache(maxsize=4096)
 def _spelled(answers: str) -> str:
-    """One spelling for what was read, ``A - BD`` with a gap; empty when nothing was."""
+    """Return the answers as one text such as ``A - BD`` (- for a gap); "" if nothing was read."""
     read: list[str | None] = json.loads(answers)
     return " ".join(answer or "-" for answer in read) if any(read) else ""
 

@@ -1,4 +1,4 @@
-"""The report page, the answers behind its figures, and its tables as files."""
+"""The report page, the answers of its figures, and its tables as CSV files."""
 
 from __future__ import annotations
 
@@ -12,19 +12,27 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.facts.open_marking import not_while_marking
 from evaluations.facts.pairs import TEACHER_PAIR
-from evaluations.facts.params import TEACHERS, ReportParams, checked
+from evaluations.facts.params import TEACHERS, ReportParams, validated
+from evaluations.facts.words import short_subject
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
 from evaluations.reports.forms import CELL, PAIR, ReportFilter, read_cell, read_params
+from evaluations.reports.rules.charts import (
+    pairs_scatter,
+    rates_chart,
+    spreads,
+    spreads_box,
+    totals_bar,
+)
 from evaluations.reports.rules.page_tables import (
     by_model,
-    exact_lines,
     gaps_of,
     model_lines,
     ranked,
@@ -43,12 +51,6 @@ from evaluations.reports.selectors.report_pages import (
 )
 from evaluations.reports.selectors.reports import build_report
 from evaluations.reports.services import note_export
-from evaluations.reports.views.report_charts import (
-    judge_chart,
-    subjects_chart,
-    teachers_chart,
-    totals_chart,
-)
 from evaluations.statistics.accuracy import converted_report, exact_figures
 from evaluations.statistics.agreement import agreement
 from evaluations.statistics.columns import report_table
@@ -60,9 +62,10 @@ from evaluations.statistics.rows import ScoredAnswer
 from evaluations.statistics.tally import ALL, tally
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.choices import label
 from gradeapp.common.csv_file import manifest, sha256
 from gradeapp.common.csv_file import render as render_csv
-from questions.rules.vocabulary import Part
+from questions.rules.vocabulary import Part, Stream, Subject
 
 PAGE = 50
 
@@ -71,22 +74,23 @@ PAGE = 50
 @requires(Capability.SEE_REPORTS)
 @not_while_marking
 def report_overview(request: MemberRequest) -> HttpResponse:
-    """Every report of one dataset; the filters stand in the address."""
-    found = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
-    if not found.dataset:
+    """Show all reports of one dataset; the filters are in the URL."""
+    offered = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
+    if not offered.dataset:
         context = {"may_see_runs": request.user.may(Capability.SEE_RUNS)}
         return render(request, "evaluations/reports/empty.html", context)
-    form = ReportFilter(request.GET, found)
+    form = ReportFilter(request.GET, offered)
     params = form.params()
-    colours = {one.name: one.colour for one in found.models}
+    colours = {one.name: one.colour for one in offered.models}
     if params.models:
         colours = {name: colours[name] for name in params.models}
     made = overview(params)
     short = shortfalls(made.rates, settings.REPORT_MARKED_PERCENT)
     colours = {name: colours[name] for name in ranked(made.converted, colours, short)}
+    part = part_to_draw(request.GET.get("part", ""), made)
     context: dict[str, Any] = {
         "form": form,
-        "choices": found,
+        "choices": offered,
         "params": params,
         "colours": colours,
         "may_export": request.user.may(Capability.EXPORT),
@@ -94,12 +98,12 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
         "own_prompts": published_rules_meet_own_prompts(params),
         "unchecked": params.policy == Policy.STRICT and gold_check(params.dataset) is None,
-        "part": wanted_part(request.GET.get("part", ""), made),
+        "part": part,
         "shortfalls": short,
         "enough_marked": settings.REPORT_MARKED_PERCENT,
         **tables(made, list(colours), short),
+        **charts(made, params, colours, part, short),
     }
-    context |= charts(made, params, colours, context["part"], short)
     return render(request, "evaluations/reports/overview.html", context)
 
 
@@ -107,7 +111,7 @@ def report_overview(request: MemberRequest) -> HttpResponse:
 @requires(Capability.EDIT_QUESTIONS)
 @not_while_marking
 def report_rescore(request: MemberRequest) -> HttpResponse:
-    """Score by the repaired keys what was scored by the earlier ones."""
+    """Score again the answers whose key was repaired after they were scored."""
     dataset = request.POST.get("dataset", "")
     n = rescore_repaired(dataset, acting_user=request.user)
     scored = ngettext("%(n)d answer was scored again.", "%(n)d answers were scored again.", n)
@@ -115,8 +119,8 @@ def report_rescore(request: MemberRequest) -> HttpResponse:
     return redirect(reverse("reports:overview") + "?" + urlencode({"dataset": dataset}))
 
 
-def wanted_part(asked: str, made: Overview) -> str:
-    """The part whose rates are drawn: as asked, else the subjective one where it has any."""
+def part_to_draw(asked: str, made: Overview) -> str:
+    """Return the part whose rates are drawn: *asked*, or the subjective one if it has any."""
     if asked in list(Part):
         return asked
     parts = {row.key["part"] for row in made.rates.rows if row.figures["rate"].value is not None}
@@ -124,14 +128,16 @@ def wanted_part(asked: str, made: Overview) -> str:
 
 
 def tables(made: Overview, models: list[str], short: Shortfalls) -> dict[str, Any]:
-    """The tables of the page, each from one report."""
+    """Return the tables of the page."""
     rates = rate_lines(made.rates, models)
     return {
         "reports": made,
         "model_lines": model_lines(made.converted, made.rates, models, short),
         "gaps": gaps_of(made.rates),
         "rate_lines": rates,
-        "exact_lines": exact_lines(rates),
+        "exact_lines": [
+            line for line in rates if line.objective and "exact_match" in line.objective
+        ],
         "converted_groups": by_model(made.converted, models),
         "agreement_rows": made.agreement.rows,
         "repeated": [row for row in made.repeats.rows if row.figures["average"].value is not None],
@@ -143,16 +149,28 @@ def tables(made: Overview, models: list[str], short: Shortfalls) -> dict[str, An
 def charts(
     made: Overview, params: ReportParams, colours: dict[str, int], part: str, short: Shortfalls
 ) -> dict[str, Any]:
-    """The four charts; the judge's with the pair that it shows."""
-    pair, spreads, boxes = judge_chart(made, params.marker)
+    """Return the four charts of the page, and the pair that the chart of the judge shows."""
+    streams = {stream.value: label(Stream, stream) for stream in Stream}
+    subjects = {subject.value: short_subject(subject) for subject in Subject}
+    pair, judged = made.judge_pairs(params.marker)
+    differences = spreads(judged)
+    first, second = _("First teacher, % of full marks"), _("Second teacher, % of full marks")
     return {
-        "totals": totals_chart(made, list(colours), params, short),
-        "subjects": subjects_chart(made, part, colours, short),
-        "teachers": teachers_chart(made),
+        "totals": totals_bar(
+            made.converted,
+            list(colours),
+            streams,
+            # Published totals are released with one decimal.
+            digits=1 if params.policy == Policy.PUBLISHED else 0,
+            gaps=gaps_of(made.rates).keys(),
+            short=short,
+        ),
+        "subjects": rates_chart(made.rates, part, colours, subjects, short),
+        "teachers": pairs_scatter(made.teacher_pairs, first, second),
         "teacher_pairs": len(made.teacher_pairs),
         "judge_pair": pair,
-        "spreads": spreads,
-        "boxes": boxes,
+        "spreads": differences,
+        "boxes": spreads_box(differences, subjects, _("Judge less teachers, % of full marks")),
     }
 
 
@@ -160,8 +178,8 @@ def charts(
 @requires(Capability.SEE_REPORTS)
 @not_while_marking
 def report_rows(request: MemberRequest) -> HttpResponse:
-    """The answers behind one figure, and what they add up to."""
-    params = checked(read_params(request.GET, others=CELL | {"page"}))
+    """Show the answers of one figure, and their sums."""
+    params = validated(read_params(request.GET, others=CELL | {"page"}))
     cell = read_cell(request.GET)
     rows = rows_behind(params, cell)
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
@@ -182,20 +200,19 @@ def report_rows(request: MemberRequest) -> HttpResponse:
 def converted_subject(
     params: ReportParams, cell: Cell, rows: Sequence[ScoredAnswer]
 ) -> dict[str, Figure]:
-    """What the answers to one subject of one model are worth in the examination."""
+    """Return the converted points of the answers of one model to one subject; {} for other rows."""
     if len(params.models) != 1 or Cell(subject=cell.subject, part=cell.part) != cell:
         return {}
-    marker = params.marker or TEACHERS
-    found = converted_report(rows, marker=marker).rows
-    return next((row.figures for row in found if row.key["subject"] == cell.subject != ALL), {})
+    converted = converted_report(rows, marker=params.marker or TEACHERS).rows
+    return next((row.figures for row in converted if row.key["subject"] == cell.subject != ALL), {})
 
 
 @require_safe
 @requires(Capability.SEE_REPORTS)
 @not_while_marking
 def report_pairs(request: MemberRequest) -> HttpResponse:
-    """The pairs of marks behind a figure of agreement, the farthest apart first."""
-    params = checked(read_params(request.GET, others=PAIR | {"page"}))
+    """Show the pairs of marks of a figure of agreement, the largest difference first."""
+    params = validated(read_params(request.GET, others=PAIR | {"page"}))
     kind, subject = request.GET.get("pair", TEACHER_PAIR), request.GET.get("subject", "")
     pairs = pairs_behind(params, kind, subject)
     page = Paginator(pairs, PAGE).get_page(request.GET.get("page"))
@@ -208,7 +225,7 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
 @requires(Capability.EXPORT)
 @not_while_marking
 def report_export(request: MemberRequest, name: str) -> HttpResponse:
-    """One report as CSV; who took what is kept."""
+    """Return one report as CSV, and record the export."""
     params = read_params(request.GET)
     report = build_report(name, params)
     table = report_table(report)

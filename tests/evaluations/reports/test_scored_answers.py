@@ -23,7 +23,7 @@ from evaluations.models import (
 )
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.selectors.scored_answers import scored_answers, taking_part
+from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.rows import ScoredAnswer
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType, Subject
@@ -178,7 +178,7 @@ def test_an_item_under_doubt_takes_no_part_but_is_there(status: str) -> None:
     Question.objects.update(status=status)
     row = only()
     assert (row.points, row.outcome, row.reason) == (None, "excluded", status)
-    assert list(taking_part([row])) == []
+    assert list(included([row])) == []
 
 
 @pytest.mark.parametrize(("status", "points"), [("quarantined", 6), ("excluded", None)])
@@ -190,7 +190,7 @@ def test_as_published_only_a_persons_decision_leaves_an_item_out(
     Question.objects.update(status=status)
     row = only(ReportParams("exam", policy="published"))
     assert row.points == points
-    assert len(list(taking_part([row]))) == (points is not None)
+    assert len(list(included([row]))) == (points is not None)
 
 
 def test_a_call_that_failed_for_good_is_an_answer_without_points() -> None:

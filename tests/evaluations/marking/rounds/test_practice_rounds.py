@@ -10,17 +10,17 @@ import pytest
 from evaluations.facts.pairs import TEACHER_PAIR, mark_pairs
 from evaluations.facts.params import (
     ReportParams,
-    checked,
     markers_of,
     round_names,
+    validated,
 )
 from evaluations.judging.selectors import judge_lines, judged_response, judgement_list
 from evaluations.marking.rounds.selectors.exports import marks_of_round
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish, contents_of
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import MarkingRound, Response
-from evaluations.reports.selectors.export_rows import SCORE_COLUMNS, mark_rows, score_rows
 from evaluations.reports.selectors.report_choices import choices
+from evaluations.reports.selectors.reports import SCORE_COLUMNS, mark_rows, score_rows
 from evaluations.reports.selectors.scored_answers import scored_answers
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -119,15 +119,15 @@ def test_a_report_chooses_among_rounds(
     def of(*rounds: MarkingRound) -> ReportParams:
         return replace(EXAM, rounds=tuple(str(one.public_id) for one in rounds))
 
-    assert points_of(checked(of(early))) == [3]
-    assert points_of(checked(of(late))) == points_of(checked(of(early, late))) == [11]
+    assert points_of(validated(of(early))) == [3]
+    assert points_of(validated(of(late))) == points_of(validated(of(early, late))) == [11]
     assert points_of(EXAM) == [11], "the newest final mark of all real rounds"
     assert {pair.x + pair.y for pair in mark_pairs(of(early)) if pair.pair == TEACHER_PAIR} == {6}
     assert len(list(mark_rows(of(late)))) == 2
     assert round_names(of(late, early)) == ["Early", "Late"]
     assert of(early).as_dict()["rounds"] == [str(early.public_id)]
     with pytest.raises(BadInput, match="practice round"):
-        checked(of(trial))
+        validated(of(trial))
     for unknown in ("no-uuid", "00000000-0000-4000-8000-000000000000"):
         with pytest.raises(NotFound, match="no marking round"):
-            checked(replace(EXAM, rounds=(unknown,)))
+            validated(replace(EXAM, rounds=(unknown,)))
