@@ -25,6 +25,7 @@ from evaluations.runs.forms.choices import RunsField
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.common.choices import choices_of
+from gradeapp.common.desk_pages import DeskForm
 
 VALUES: dict[str, int | None] = {"1": 1, "0": 0, NOT_APPLICABLE: None}
 TEXT_OF = {value: text for text, value in VALUES.items()}
@@ -120,31 +121,20 @@ class JudgementPanel:
     version: int
 
 
-class JudgementForm(forms.Form):
+class JudgementForm(DeskForm):
     """What the reviewer's desk sends. Which weaknesses a task has is the service's to say."""
 
-    answer = forms.UUIDField()
-    key = forms.UUIDField()
-    version = forms.IntegerField(min_value=0)
-    seconds = forms.IntegerField(required=False)
     note = forms.CharField(required=False, max_length=LONGEST_NOTE)
     weaknesses = forms.MultipleChoiceField(choices=Weakness.choices(), required=False)
 
     def __init__(self, answer: ReviewedAnswer, data: Mapping[str, Any]) -> None:
         super().__init__(data)
-        self.reviewed = answer
+        self.reviewed, self.item_id = answer, answer.public_id
         for one in answer.asked:
             missing = _("Give every dimension 1, 0 or “does not apply”.")
             self.fields[one.value] = forms.ChoiceField(
                 choices=[(text, text) for text in VALUES], error_messages={"required": missing}
             )
-
-    def clean_answer(self) -> UUID:
-        """A page whose address and content belong to different answers is refused."""
-        answer: UUID = self.cleaned_data["answer"]
-        if str(answer) != self.reviewed.public_id:
-            raise forms.ValidationError(_("This page is mixed up; load it again."))
-        return answer
 
     def as_judgement(self) -> dict[str, Any]:
         """The arguments of ``save_judgement``."""
@@ -157,10 +147,6 @@ class JudgementForm(forms.Form):
             "note": data["note"],
             "seconds": data["seconds"],
         }
-
-    def first_error(self) -> str:
-        """The first thing that is wrong, as one sentence."""
-        return str(next(iter(self.errors.values()))[0])
 
 
 def judgement_panel(desk: ReviewDesk, reviewer: UUID, sent: Any = None) -> JudgementPanel:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRedirect, push_url, trigger_client_event
+from django_htmx.http import trigger_client_event
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.desk_pages import address_of, desk_page, leave_desk, shown_at
 from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.filters import QuestionFilter
 from questions.forms.labelling import (
@@ -40,6 +41,7 @@ from questions.selectors.labels import history_rows
 from questions.selectors.opinions import open_differences, own_opinion, suggestion_for
 from questions.services.opinions import give_opinion, take_back
 
+FOLDER = "questions/labelling"
 SHOWN_FILTERS = ("dataset", "subject", "type", "year")
 
 
@@ -81,7 +83,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """One item with its four labels to be given; a POST saves them and shows the next."""
     question, filters = _question(public_id), read_filters(request.GET)
     if request.method != "POST":
-        return _show(request, question, filters)
+        return _page(request, question, filters)
     try:
         given = give_opinion(
             question,
@@ -95,7 +97,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
     except BadInput as refusal:
         if request.htmx:
             raise
-        return _show(request, question, filters, sent=request.POST.dict(), refusal=refusal)
+        return _page(request, question, filters, sent=request.POST.dict(), refusal=refusal)
     if given.overtaken and not request.htmx:
         messages.warning(request, str(given.overtaken))
     response = _show_next(request, filters, question.pk, saved=given.opinion)
@@ -110,10 +112,13 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
 def undo(request: MemberRequest) -> HttpResponse:
     """Take the last own labels back and show the item again, with what had been given."""
     opinion = take_back(acting_user=request.user)
-    question = _question(opinion.question.public_id)
-    return _show(
-        request, question, read_filters(request.GET), sent=chosen_labels(opinion), undone=True
-    )
+    question, filters = _question(opinion.question.public_id), read_filters(request.GET)
+
+    def shown() -> HttpResponse:
+        return _page(request, question, filters, sent=chosen_labels(opinion), undone=True)
+
+    # No address shows what was taken back, so that a whole page is sent at once.
+    return shown_at(request, _address(filters, question), shown) if request.htmx else shown()
 
 
 @require_safe
@@ -146,14 +151,13 @@ def _show_next(
     queue = waiting(filters.rows, request.user, second=filters.second)
     question = next_waiting(queue, after or begins_after(filters.rows, request.user))
     if question is None:
-        address = _address("questions:labelling", filters)
-        return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
-    if not request.htmx:
-        return redirect(_address("questions:labelling-item", filters, question.public_id))
-    return _show(request, _question(question.public_id), filters, saved=saved)
+        return leave_desk(request, address_of("questions:labelling", filters.query))
+    found = _question(question.public_id)
+    shown = partial(_page, request, found, filters, saved=saved)
+    return shown_at(request, _address(filters, found), shown)
 
 
-def _show(
+def _page(
     request: MemberRequest,
     question: Question,
     filters: Filters,
@@ -162,17 +166,11 @@ def _show(
     refusal: BadInput | None = None,
     **state: Any,
 ) -> HttpResponse:
-    """The whole page, or what htmx puts in place of ``#desk``."""
-    context = _context(request, question, filters) | state | {"refusal": refusal}
+    context = _context(request, question, filters) | state
     if sent:
         chosen = {**context["choices"].chosen, **{k: v for k, v in sent.items() if v}}
         context |= {"choices": label_choices(chosen), "reason": sent.get("reason", "")}
-    name = "_desk.html" if request.htmx else "desk.html"
-    context["fragment"] = bool(request.htmx)
-    status = refusal.status if refusal else 200
-    response = render(request, f"questions/labelling/{name}", context, status=status)
-    address = _address("questions:labelling-item", filters, question.public_id)
-    return push_url(response, address) if request.htmx else response
+    return desk_page(request, FOLDER, context, refusal)
 
 
 def _context(request: MemberRequest, question: Question, filters: Filters) -> dict[str, Any]:
@@ -197,6 +195,5 @@ def _context(request: MemberRequest, question: Question, filters: Filters) -> di
     }
 
 
-def _address(name: str, filters: Filters, *args: object) -> str:
-    address = reverse(name, args=args)
-    return f"{address}?{filters.query}" if filters.query else address
+def _address(filters: Filters, question: Question) -> str:
+    return address_of("questions:labelling-item", filters.query, question.public_id)

@@ -119,7 +119,6 @@ def test_saving_labels_and_shows_the_next(items: list[Question], curator: User) 
     page = save(curator, items[0], "?year=2020", reason="clear")
     assert "question number 2" in page.text
     assert page["HX-Push-Url"] == address(items[1], "?year=2020")
-    assert "data-saved" in page.text
     said = "Reasoning · Mechanics · Level 4 · Text"
     assert f'id="saved-labels" hx-swap-oob="true">{said}<' in page.text
     assert f"Saved: {said}. Next question:" in page.text

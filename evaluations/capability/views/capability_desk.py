@@ -26,13 +26,13 @@ from evaluations.capability.selectors.capability_desk import (
 )
 from evaluations.capability.services import capability_claims
 from evaluations.capability.services.capability_judging import last_judged, save_judgement
-from evaluations.marking.desk.views.desk_pages import at_hand, desk_page, shown_at
 from evaluations.models import CapabilityReview, ReviewSlot
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 
-FOLDER = "capability"
+FOLDER = "evaluations/capability"
 
 
 @require_safe
@@ -148,8 +148,7 @@ def _desk_again(
     request: MemberRequest, slot: ReviewSlot, refusal: BadInput | Conflict
 ) -> HttpResponse:
     """The same answer with everything that was sent, and what is wrong."""
-    context = _desk_context(request, slot, request.POST) | {"refusal": refusal}
-    return desk_page(request, FOLDER, context, refusal.status)
+    return desk_page(request, FOLDER, _desk_context(request, slot, request.POST), refusal)
 
 
 def _desk_context(request: MemberRequest, slot: ReviewSlot, sent: Any = None) -> dict[str, Any]:

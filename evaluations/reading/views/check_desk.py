@@ -6,11 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRedirect, push_url
 
 from evaluations.models import AnswerCheck, Response
 from evaluations.models.vocabulary import CheckSource
@@ -36,8 +33,11 @@ from evaluations.reading.services.answer_checks import save_check
 from evaluations.runs.selectors.responses import for_page, pieces_of
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.desk_pages import address_of, at_hand, desk_page, leave_desk, shown_at
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.selectors.bank import image_addresses
+
+FOLDER = "evaluations/reading/checks"
 
 
 @require_safe
@@ -53,7 +53,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """One response to be checked; a POST saves what was answered and shows the next."""
     response, address = _response(public_id), read_address(request.GET)
     if request.method != "POST":
-        return _show(request, response, address)
+        return _page(request, response, address)
     own = own_check(response, request.user)
     source = CheckSource(own.source) if own else source_of(response, address.choice)
     try:
@@ -70,7 +70,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
     except (BadInput, Conflict) as refusal:
         if request.htmx:
             raise
-        return _show(request, response, address, sent=request.POST, refusal=refusal)
+        return _page(request, response, address, sent=request.POST, refusal=refusal)
     return _show_next(request, address, response.pk, saved=saved.check)
 
 
@@ -79,16 +79,12 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
 def undo(request: MemberRequest) -> HttpResponse:
     """Back to the last own check, or from that one to the one before; nothing is changed."""
     before = None
-    if current := _as_uuid(request.POST.get("response", "")):
+    if current := at_hand(request, "response"):
         before = Response.objects.filter(public_id=current).first()
     check = own_last(request.user, before)
     if check is None:
         raise Conflict(_("You have checked nothing earlier."), code="no_check")
-    address = read_address(request.GET)
-    response = _response(check.response.public_id)
-    if not request.htmx:
-        return redirect(_place("checks:item", address, response.public_id))
-    return _show(request, response, address)
+    return _show(request, _response(check.response.public_id), read_address(request.GET))
 
 
 def _response(public_id: UUID) -> Response:
@@ -99,23 +95,13 @@ def _response(public_id: UUID) -> Response:
     return response
 
 
-def _as_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 def _show_next(
     request: MemberRequest, address: Address, after: int, *, saved: AnswerCheck | None = None
 ) -> HttpResponse:
     queue = waiting(request.user, address.choice)
     response = next_waiting(queue, after or begins_after(queue, request.user))
     if response is None:
-        place = _place("checks:overview", address)
-        return HttpResponseClientRedirect(place) if request.htmx else redirect(place)
-    if not request.htmx:
-        return redirect(_place("checks:item", address, response.public_id))
+        return leave_desk(request, address_of("checks:overview", address.query))
     return _show(request, _response(response.public_id), address, saved=saved)
 
 
@@ -124,18 +110,24 @@ def _show(
     response: Response,
     address: Address,
     *,
+    saved: AnswerCheck | None = None,
+) -> HttpResponse:
+    """Show the desk at the address of *response*."""
+    place = address_of("checks:item", address.query, response.public_id)
+    return shown_at(request, place, lambda: _page(request, response, address, saved=saved))
+
+
+def _page(
+    request: MemberRequest,
+    response: Response,
+    address: Address,
+    *,
     sent: Any = None,
     refusal: BadInput | Conflict | None = None,
     saved: AnswerCheck | None = None,
 ) -> HttpResponse:
-    """The whole page, or what htmx puts in place of ``#desk``."""
-    context = _context(request, response, address, sent)
-    context |= {"refusal": refusal, "saved": saved, "fragment": bool(request.htmx)}
-    name = "_desk.html" if request.htmx else "desk.html"
-    status = refusal.status if refusal else 200
-    page = render(request, f"evaluations/reading/checks/{name}", context, status=status)
-    place = _place("checks:item", address, response.public_id)
-    return push_url(page, place) if request.htmx else page
+    context = _context(request, response, address, sent) | {"saved": saved}
+    return desk_page(request, FOLDER, context, refusal)
 
 
 def _context(
@@ -168,8 +160,3 @@ def _context(
         "left": n,
         "more": more,
     }
-
-
-def _place(name: str, address: Address, *args: object) -> str:
-    place = reverse(name, args=args)
-    return f"{place}?{address.query}" if address.query else place

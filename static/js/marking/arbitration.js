@@ -1,5 +1,6 @@
 // The lead's page: accepting a mark fills the own column, typing in it makes the decision an own one.
 import { cappedSum } from "../capped-sum.js";
+import { makesLine } from "../desk/page.js";
 import { refusal } from "../htmx-errors.js";
 import { fits } from "./mark-fields.js";
 
@@ -58,11 +59,6 @@ function guardOwnMarks(event) {
     event.preventDefault();
     own()[0]?.focus();
   }
-}
-
-// A keyboard on the screen has no Shift with Enter.
-function makesLine({ shiftKey, ctrlKey, metaKey }) {
-  return shiftKey || (matchMedia("(pointer: coarse)").matches && !ctrlKey && !metaKey);
 }
 
 document.addEventListener("keydown", guardOwnMarks, { capture: true });

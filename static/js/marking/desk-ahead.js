@@ -10,10 +10,6 @@ let timer = 0;
 
 const desk = () => document.getElementById("desk");
 
-export function forgetAhead() {
-  held = null;
-}
-
 export function lookAhead() {
   clearTimeout(timer);
   held = null;
@@ -31,6 +27,8 @@ async function fetchAhead(shown) {
   for (const image of page.images) new Image().src = image.getAttribute("src");
   held = { print: page.getElementById("desk").dataset.print, html };
 }
+
+document.addEventListener("desk:token", () => (held = null)); // its forms hold the old token
 
 document.addEventListener("htmx:configRequest", (event) => {
   if (held && ASKING.includes(event.detail.elt.id)) event.detail.parameters.ahead = held.print;

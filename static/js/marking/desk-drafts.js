@@ -1,6 +1,6 @@
 // Drafts go out as one types. One that could not be kept is sent again until it is; the page says so.
-import { isLoggedOut, waitForLogin } from "./desk-login.js";
-import { isBusy, marks, patience, show } from "./desk-page.js";
+import { isLoggedOut, waitForLogin } from "../desk/login.js";
+import { form as marks, isBusy, patience, show } from "../desk/page.js";
 import { explain } from "../htmx-errors.js";
 
 const DRAFT_MS = 800;

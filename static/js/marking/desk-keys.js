@@ -1,7 +1,8 @@
 // Points by keyboard: digits, "." for a half, arrows. The active scoring point has the focus or had it last.
 // A point is a row of radio chips, or a field to type into where chips would be too many.
 import { cappedSum } from "../capped-sum.js";
-import { isBusy, marks } from "./desk-page.js";
+import { groupsOf } from "../desk/groups.js";
+import { form as marks } from "../desk/page.js";
 import { actual } from "../key-map.js";
 import { press } from "../keys.js";
 import { sayIn } from "./mark-fields.js";
@@ -10,7 +11,14 @@ const QUICK_MS = 900; // digits typed within this time belong to one number
 let typed = { point: null, text: "", at: 0 };
 let advancedFrom = null; // the point whose digit moved on: a half still belongs to it
 
-const points = () => [...marks().querySelectorAll(".point")];
+// The number that was refused was not kept: whoever goes on has read it.
+function changed(point) {
+  if (!point.hasAttribute("data-active")) advancedFrom = null;
+  for (const other of points()) sayIn(other, faultOf(other), "");
+}
+
+export const { all: points, active, activate, move } = groupsOf("#marks .point", { changed, reveal });
+
 const entryOf = (point) => point.querySelector(".point-entry");
 const radiosOf = (point) => [...point.querySelectorAll("input[type=radio]")];
 const fullOf = (point) => Number(point.dataset.full);
@@ -135,18 +143,6 @@ function listScrolls(point) {
   return getComputedStyle(point.closest(".points")).overflowY !== "visible";
 }
 
-export function activate(point, scroll = true) {
-  advancedFrom = null;
-  for (const other of points()) {
-    other.toggleAttribute("data-active", other === point);
-    sayIn(other, faultOf(other), ""); // the refused number was not kept: who goes on has read it
-  }
-  const target = entryOf(point) ?? radiosOf(point).find((radio) => radio.checked) ?? radiosOf(point)[0];
-  target.focus({ preventScroll: true });
-  if (entryOf(point)) target.select();
-  if (scroll) reveal(point);
-}
-
 // Where the list scrolls by itself the page stays: its panel may stand over the end of the page.
 function reveal(point) {
   if (!listScrolls(point)) return point.scrollIntoView({ block: "nearest" });
@@ -157,8 +153,6 @@ function reveal(point) {
   else if (below > 0) list.scrollTop += below;
 }
 
-const active = () => points().find((point) => point.hasAttribute("data-active")) ?? points()[0];
-
 export function firstMissing() {
   return points().find((point) => valueOf(point) === "");
 }
@@ -167,12 +161,6 @@ export function firstMissing() {
 export function activateFirst() {
   const first = firstMissing() ?? points()[0];
   activate(first, listScrolls(first));
-}
-
-function move(direction) {
-  const all = points();
-  const place = all.indexOf(active()) + direction;
-  if (all[place]) activate(all[place]);
 }
 
 // ---- keys ----
@@ -195,16 +183,6 @@ function inFlags(key) {
   if (!menu.open || !/^[1-9]$/.test(key)) return false;
   const flag = menu.querySelectorAll("input")[Number(key) - 1];
   if (flag) flag.click();
-  return true;
-}
-
-// Enter saves here too, so that Tab and Enter go on after the last point. A keyboard on the
-// screen has no Shift with Enter: there it makes a line.
-function inComment(event) {
-  const makesLine = event.shiftKey || (matchMedia("(pointer: coarse)").matches && !event.ctrlKey && !event.metaKey);
-  if (event.key === "Escape") activate(active());
-  else if (event.key === "Enter" && !makesLine) marks().requestSubmit();
-  else return false;
   return true;
 }
 
@@ -232,37 +210,19 @@ function elsewhere(event, key) {
   return true;
 }
 
-function handle(event) {
-  if (event.target.id === "comment") return inComment(event);
-  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+export function backToPoint() {
+  advancedFrom = null;
+  activate(active());
+}
+
+export function keys(event) {
   const key = actual(event);
   if (inFlags(key)) return true;
   if (event.target.matches(".point-entry")) return inEntry(event, key);
   if (!key) return false;
-  if (event.target.matches("textarea, select, input:not([type=radio], [type=checkbox])")) return false;
+  if (event.target.matches("select, input:not([type=radio], [type=checkbox])")) return false;
   return elsewhere(event, key);
 }
-
-// Before keys.js, which stands aside for what is prevented here.
-document.addEventListener(
-  "keydown",
-  (event) => {
-    if (!marks() || isBusy() || event.isComposing || event.defaultPrevented) return;
-    if (document.querySelector("dialog[open]")) return;
-    if (handle(event)) event.preventDefault();
-  },
-  { capture: true },
-);
-
-document.addEventListener("focusin", (event) => {
-  const point = event.target.closest?.("#marks .point");
-  if (!point) return;
-  if (!point.hasAttribute("data-active")) advancedFrom = null;
-  for (const other of points()) {
-    other.toggleAttribute("data-active", other === point);
-    sayIn(other, faultOf(other), ""); // the refused number was not kept: who goes on has read it
-  }
-});
 
 document.addEventListener("input", (event) => {
   if (event.target.closest?.("#marks .point")) refresh();
@@ -282,7 +242,7 @@ document.addEventListener(
   (event) => {
     if (event.target.id !== "flags") return;
     if (event.target.open) event.target.querySelector("input").focus();
-    else if (event.target.contains(document.activeElement)) activate(active());
+    else if (event.target.contains(document.activeElement)) backToPoint();
   },
   { capture: true },
 );

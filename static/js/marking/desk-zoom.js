@@ -3,7 +3,7 @@ const STEPS = [1, 1.5, 2, 3, 4, 6];
 const EDGE = 16;
 
 const dialog = () => document.getElementById("zoom");
-const picture = () => dialog().querySelector(".zoom-room img");
+const picture = () => dialog().querySelector(".zoom-picture img");
 let step = 0;
 
 export function offerZoom(root) {
@@ -28,15 +28,15 @@ function enlarge(image) {
   const large = new Image();
   large.alt = image.alt;
   large.addEventListener("load", draw);
-  dialog().querySelector(".zoom-room").replaceChildren(large);
+  dialog().querySelector(".zoom-picture").replaceChildren(large);
   dialog().showModal();
-  // The largest step that shows all of it, without the edges of the room.
-  const { clientWidth, clientHeight } = dialog().querySelector(".zoom-room");
+  // The largest step that shows all of it, without its edges.
+  const { clientWidth, clientHeight } = dialog().querySelector(".zoom-picture");
   const fits = (times) =>
     image.naturalWidth * times <= clientWidth - 2 * EDGE && image.naturalHeight * times <= clientHeight - 2 * EDGE;
   step = Math.max(0, STEPS.findLastIndex(fits));
   large.src = image.currentSrc;
-  dialog().querySelector(".zoom-room").focus();
+  dialog().querySelector(".zoom-picture").focus();
 }
 
 function change(by) {

@@ -1,13 +1,14 @@
-// The marking desk: what happens when a response appears, and the small things around the marks.
-// Points and keys are in desk-keys.js, saving in desk-saving.js, what is read in desk-parts.js,
-// desk-reading.js and desk-subs.js. Every sentence comes from data attributes of the page.
+// The marking desk: what it does differently from other desks (desk/desk.js). Points and keys are in
+// desk-keys.js, drafts in desk-drafts.js, what is read in desk-parts.js, desk-reading.js and desk-subs.js.
 import "./mark-fields.js"; // first: what does not fit is not submitted
 import { lookAhead } from "./desk-ahead.js";
-import { activateFirst, refresh } from "./desk-keys.js";
-import { marks, say } from "./desk-page.js";
+import { beginDrafts, draftsFail, hasUnsent, holdDrafts, keepAsDraft, sendDraft, underWay } from "./desk-drafts.js";
+import { activate, activateFirst, backToPoint, firstMissing, keys, points, refresh } from "./desk-keys.js";
 import { keepPlace, settleReading } from "./desk-reading.js";
-import { begin } from "./desk-saving.js";
 import { countSubs } from "./desk-subs.js";
+import { startDesk } from "../desk/desk.js";
+import { form as marks } from "../desk/page.js";
+import { notify } from "../htmx-errors.js";
 
 // ---- the response rendered, or as it was written ----
 function showView(tab) {
@@ -50,14 +51,45 @@ document.addEventListener("click", (event) => {
   label.control.setSelectionRange(label.control.textLength, label.control.textLength);
 });
 
-// ---- a response appears ----
-function announce(saved) {
-  const { said, saidSaved } = document.getElementById("desk").dataset;
-  say(saved ? saidSaved : said);
+// ---- saving ----
+function complete() {
+  const missing = firstMissing();
+  if (!missing) return true;
+  const { missing: sentence, noTotal } = marks().dataset;
+  const number = points().indexOf(missing) + 1;
+  notify(missing.querySelector("#total") ? noTotal : sentence.replace("%number%", number));
+  activate(missing);
+  return false;
 }
 
+// Undo and skip leave the response: its draft has to be there first. "Keep the saved mark" gives the
+// draft up: one that is under way must not arrive after that.
+function mayLeave(form) {
+  const keeps = form.id === "keep";
+  if (keeps ? !underWay() : !hasUnsent()) return true;
+  Promise.resolve(keeps ? underWay() : sendDraft()).then(() => {
+    if (keeps || !hasUnsent()) form.requestSubmit();
+  });
+  return false;
+}
+
+// In a closed round nothing can be saved: the button goes, its reason stays. The server kept a draft.
+function refused(code, sentence) {
+  if (code !== "round_closed") {
+    keepAsDraft();
+    return false;
+  }
+  marks().querySelector(".desk-save").disabled = true;
+  const said = document.createElement("p");
+  said.className = "message message-warning desk-message";
+  said.append(sentence);
+  marks().querySelector(".points").before(said);
+  return true;
+}
+
+// ---- a response appears ----
 function appear() {
-  begin();
+  beginDrafts();
   settleReading();
   countSubs();
   lookAhead();
@@ -68,14 +100,13 @@ function appear() {
 
 document.addEventListener("htmx:beforeSwap", keepPlace);
 
-document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.detail.elt.id !== "desk") return;
-  event.detail.elt.dispatchEvent(new Event("math:render", { bubbles: true }));
-  appear();
-  const refusal = document.querySelector("#desk [data-refusal]");
-  if (refusal) refusal.scrollIntoView({ block: "nearest" });
-  else scrollTo(0, 0);
-  announce(event.detail.requestConfig.elt.id === "marks" && !refusal);
+startDesk({
+  appear,
+  complete,
+  keys,
+  leaveText: backToPoint,
+  mayLeave,
+  sending: holdDrafts,
+  refused,
+  failing: draftsFail,
 });
-
-appear();

@@ -1,12 +1,14 @@
-// The labelling desk by keyboard: digits choose in the active label, letters jump, Enter saves.
-// The knowledge is found by typing in labelling-knowledge.js. Sentences come from data attributes.
+// The labelling desk: what it does differently from other desks (desk/desk.js). Digits choose in the active
+// label, letters jump. The knowledge is found by typing in labelling-knowledge.js.
+import { startDesk } from "../desk/desk.js";
+import { groupsOf } from "../desk/groups.js";
+import { form } from "../desk/page.js";
 import { notify } from "../htmx-errors.js";
 import { beginKnowledge, chooseKnowledge, entry, knowledgeKey, knowledgeValue } from "./labelling-knowledge.js";
 
 let warned = false; // Enter was pressed once although a label is missing
 
-const form = () => document.getElementById("labels");
-const groups = () => [...form().querySelectorAll("fieldset.point")];
+const { all: groups, active, activate, move } = groupsOf("#labels fieldset.point");
 const radiosOf = (group) => [...group.querySelectorAll("input[type=radio]")];
 const groupOf = (label) => form().querySelector(`[data-label="${label}"]`);
 
@@ -15,28 +17,11 @@ function valueOf(group) {
   return radiosOf(group).find((radio) => radio.checked)?.value ?? "";
 }
 
-// ---- the active label ----
-function activate(group) {
-  for (const other of groups()) other.toggleAttribute("data-active", other === group);
-  const radios = radiosOf(group);
-  const target = radios.find((radio) => radio.checked) ?? radios[0] ?? entry();
-  target.focus({ preventScroll: true });
-  if (target === entry()) target.select();
-  group.scrollIntoView({ block: "nearest" });
-}
-
-const active = () => groups().find((group) => group.hasAttribute("data-active")) ?? groups()[0];
-const firstMissing = () => groups().find((group) => valueOf(group) === "");
-
-function move(direction) {
-  const all = groups();
-  const target = all[all.indexOf(active()) + direction];
-  if (target) activate(target);
-}
+const missingGroups = () => groups().filter((group) => valueOf(group) === "");
 
 // The next label without a value, then one before; where all have one, the save button waits for Enter.
 function goOn() {
-  const missing = groups().filter((group) => valueOf(group) === "");
+  const missing = missingGroups();
   const later = missing.find((group) => groups().indexOf(group) > groups().indexOf(active()));
   if (missing.length) activate(later ?? missing[0]);
   else form().querySelector(".desk-save").focus({ preventScroll: true });
@@ -76,7 +61,7 @@ function accept() {
 // ---- saving ----
 // True when it may go: with all labels, or when Enter was pressed again.
 function complete() {
-  const missing = groups().filter((group) => valueOf(group) === "");
+  const missing = missingGroups();
   if (!missing.length) return true;
   const { empty, missing: sentence } = form().dataset;
   const nothing = missing.length === groups().length;
@@ -88,37 +73,6 @@ function complete() {
   return false;
 }
 
-function showSaved(kind, text) {
-  const pill = document.getElementById("saved");
-  pill.dataset.state = kind;
-  pill.textContent = text;
-}
-
-document.addEventListener(
-  "submit",
-  (event) => {
-    if (event.target.id !== "labels") return;
-    if (!form().dataset.busy && complete()) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  },
-  { capture: true },
-);
-
-const isSave = (event) => event.detail.elt?.id === "labels";
-
-document.addEventListener("htmx:beforeRequest", (event) => {
-  if (!isSave(event)) return;
-  form().dataset.busy = "yes";
-  showSaved("saving", form().dataset.saving);
-});
-
-document.addEventListener("htmx:afterRequest", (event) => {
-  if (!isSave(event) || event.detail.successful || !form()) return;
-  delete form().dataset.busy;
-  showSaved("failed", form().dataset.failed);
-});
-
 // ---- keys ----
 const PLAIN_KEYS = {
   ArrowDown: () => move(1),
@@ -127,9 +81,9 @@ const PLAIN_KEYS = {
   Delete: () => check(active(), ""),
 };
 
-function handle(event) {
+function keys(event) {
   if (event.target === entry()) return inEntry(event);
-  if (event.target.matches("textarea, select, input:not([type=radio])")) return inField(event);
+  if (event.target.matches("select, input:not([type=radio])")) return inField(event);
   if (/^[1-9]$/.test(event.key)) chooseDigit(active(), event.key);
   else if (PLAIN_KEYS[event.key]) PLAIN_KEYS[event.key]();
   else return jump(event.key) || enterOnRadio(event);
@@ -163,23 +117,6 @@ function inEntry(event) {
   return true;
 }
 
-// Before keys.js, which stands aside for what is prevented here.
-document.addEventListener(
-  "keydown",
-  (event) => {
-    if (!form() || event.isComposing || event.defaultPrevented) return;
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (form().dataset.busy || handle(event)) event.preventDefault();
-  },
-  { capture: true },
-);
-
-document.addEventListener("focusin", (event) => {
-  const group = event.target.closest?.("#labels fieldset.point");
-  if (!group) return;
-  for (const other of groups()) other.toggleAttribute("data-active", other === group);
-});
-
 document.addEventListener("change", (event) => {
   if (event.target.closest?.("#labels")) warned = false;
 });
@@ -189,30 +126,15 @@ document.addEventListener("click", (event) => {
 });
 
 // ---- a question appears ----
-function announce() {
-  const { dataset } = document.getElementById("desk");
-  const text = "saved" in dataset ? dataset.saidSaved : "undone" in dataset ? dataset.saidUndone : dataset.said;
-  document.getElementById("said").textContent = text;
-}
-
 function appear() {
   warned = false;
   if (!form()) return;
   beginKnowledge(chosenKnowledge);
-  activate(firstMissing() ?? groups()[0]);
-  form().dataset.ready = "yes";
+  activate(missingGroups()[0] ?? groups()[0]);
 }
 
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.detail.elt.id === "label-history") {
-    event.detail.elt.scrollIntoView({ block: "nearest" });
-    return;
-  }
-  if (event.detail.elt.id !== "desk") return;
-  event.detail.elt.dispatchEvent(new Event("math:render", { bubbles: true }));
-  appear();
-  scrollTo(0, 0);
-  announce();
+  if (event.detail.elt.id === "label-history") event.detail.elt.scrollIntoView({ block: "nearest" });
 });
 
-appear();
+startDesk({ appear, complete, keys });

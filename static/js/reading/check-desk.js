@@ -1,31 +1,13 @@
-// The desk of checks by keyboard: letters of the question choose, Enter saves; keys.js presses the
-// keys of the outcomes. Sentences come from data attributes of the page.
-const form = () => document.getElementById("check");
-const parts = () => [...form().querySelectorAll("[data-part]")];
+// The desk of checks: what it does differently from other desks (desk/desk.js). Letters of the question choose;
+// keys.js presses the keys of the outcomes.
+import { startDesk } from "../desk/desk.js";
+import { groupsOf } from "../desk/groups.js";
+import { form } from "../desk/page.js";
+
+const { all: parts, active, activate, move } = groupsOf("#check [data-part]");
 const choices = (part) => [...part.querySelectorAll("input[type=radio], input[type=checkbox]")];
 const outcome = (value) => form().querySelector(`[name=outcome][value="${value}"]`);
 const TEXT = "input[type=text]";
-
-// ---- the active sub-question ----
-const active = () => parts().find((part) => part.hasAttribute("data-active")) ?? parts()[0];
-
-function activate(part) {
-  for (const other of parts()) other.toggleAttribute("data-active", other === part);
-}
-
-function focusOn(part) {
-  activate(part);
-  const inputs = choices(part);
-  const target = inputs.find((input) => input.checked) ?? inputs[0] ?? part.querySelector(TEXT);
-  target.focus({ preventScroll: true });
-  part.scrollIntoView({ block: "nearest" });
-}
-
-function move(step) {
-  const all = parts();
-  const target = all[all.indexOf(active()) + step];
-  if (target) focusOn(target);
-}
 
 // ---- choosing ----
 function answered() {
@@ -39,7 +21,7 @@ function choose(letter) {
   input.checked = input.type === "checkbox" ? !input.checked : true;
   answered();
   if (input.type === "radio" && part !== parts().at(-1)) move(1);
-  else focusOn(part);
+  else activate(part);
   return true;
 }
 
@@ -49,7 +31,7 @@ function clear(part) {
 
 function jump(digit) {
   const part = parts()[Number(digit) - 1];
-  if (part) focusOn(part);
+  if (part) activate(part);
   return Boolean(part);
 }
 
@@ -73,8 +55,8 @@ const PLAIN_KEYS = {
   Delete: () => clear(active()),
 };
 
-function handle(event) {
-  if (event.target.matches("input:not([type=radio], [type=checkbox])")) return leave(event);
+function keys(event) {
+  if (event.target.matches(TEXT)) return leave(event);
   if (event.key === "Enter" && event.target.matches("input")) {
     form().requestSubmit();
     return true;
@@ -86,60 +68,12 @@ function handle(event) {
   return true;
 }
 
-// In a field of text every character is text; Esc leads out of it.
+// In a field of text every character is text; Esc leaves it.
 function leave(event) {
   if (event.key !== "Escape") return false;
   event.target.blur();
   return true;
 }
-
-// Before keys.js, which stands aside for what is prevented here.
-document.addEventListener(
-  "keydown",
-  (event) => {
-    if (!form() || event.isComposing || event.defaultPrevented) return;
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (form().dataset.busy || handle(event)) event.preventDefault();
-  },
-  { capture: true },
-);
-
-document.addEventListener("focusin", (event) => {
-  const part = event.target.closest?.("#check [data-part]");
-  if (part) activate(part);
-});
-
-// ---- saving ----
-function show(kind, text) {
-  const pill = document.getElementById("saved");
-  pill.dataset.state = kind;
-  pill.textContent = text;
-}
-
-document.addEventListener(
-  "submit",
-  (event) => {
-    if (event.target.id !== "check" || !form().dataset.busy) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  },
-  { capture: true },
-);
-
-const isSave = (event) => event.detail.elt?.id === "check";
-
-document.addEventListener("htmx:beforeRequest", (event) => {
-  if (!isSave(event)) return;
-  form().dataset.busy = "yes";
-  show("saving", form().dataset.saving);
-});
-
-// What failed stays in the page; htmx-errors.js says why.
-document.addEventListener("htmx:afterRequest", (event) => {
-  if (!isSave(event) || event.detail.successful || !form()) return;
-  delete form().dataset.busy;
-  show("failed", form().dataset.failed);
-});
 
 // ---- a response appears ----
 // The words that were read come into sight within their column, and the page stays where it is.
@@ -154,19 +88,8 @@ function showEvidence() {
 function appear() {
   if (!form()) return;
   showEvidence();
-  const saving = form().querySelector(".desk-save");
-  activate(parts()[0]);
-  saving.focus({ preventScroll: true });
-  form().dataset.ready = "yes";
+  activate(parts()[0], false);
+  form().querySelector(".desk-save").focus({ preventScroll: true });
 }
 
-document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.detail.elt.id !== "desk") return;
-  event.detail.elt.dispatchEvent(new Event("math:render", { bubbles: true }));
-  appear();
-  scrollTo(0, 0);
-  const { dataset } = event.detail.elt;
-  document.getElementById("said").textContent = "saved" in dataset ? dataset.saidSaved : dataset.said;
-});
-
-appear();
+startDesk({ appear, keys });

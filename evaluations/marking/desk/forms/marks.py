@@ -17,6 +17,7 @@ from evaluations.marking.desk.selectors.desk import DeskItem, Given
 from evaluations.marking.desk.services.drafts import LONGEST_COMMENT
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.models.vocabulary import Flag
+from gradeapp.common.desk_pages import DeskForm
 from gradeapp.common.plain_number import choices, plain, with_half
 from questions.rules.rubric import PointGroup, ScoringPoint, given_total
 
@@ -100,31 +101,20 @@ class TypedMark(forms.DecimalField):
         return super().to_python(with_half(value) if isinstance(value, str) else value)
 
 
-class MarkForm(forms.Form):
+class MarkForm(DeskForm):
     """What the desk sends. Which marks are possible is the service's to say."""
 
-    answer = forms.UUIDField()
-    key = forms.UUIDField()
-    version = forms.IntegerField(min_value=0)
-    seconds = forms.IntegerField(required=False)
     comment = forms.CharField(required=False, max_length=LONGEST_COMMENT)
     flags = forms.MultipleChoiceField(choices=Flag.choices(), required=False)
 
     def __init__(self, item: BlindItem, data: Mapping[str, Any]) -> None:
         super().__init__(data)
-        self.item = item
+        self.item, self.item_id = item, item.public_id
         for number, _point in enumerate(item.scoring_points, start=1):
             missing = gettext("Scoring point %(number)s has no mark yet.") % {"number": number}
             self.fields[f"point-{number}"] = mark_field(missing, TypedMark)
         if not item.scoring_points:
             self.fields["total"] = mark_field(gettext("Give a mark first."), TypedMark)
-
-    def clean_answer(self) -> UUID:
-        """A page whose address and content belong to different responses is refused."""
-        answer: UUID = self.cleaned_data["answer"]
-        if str(answer) != self.item.public_id:
-            raise forms.ValidationError(_("This page is mixed up; load it again."))
-        return answer
 
     def as_mark(self) -> dict[str, Any]:
         """The arguments of ``save_mark``."""
@@ -139,10 +129,6 @@ class MarkForm(forms.Form):
             "flags": tuple(Flag(flag) for flag in data["flags"]),
             "seconds": data["seconds"],
         }
-
-    def first_error(self) -> str:
-        """The first thing that is wrong, as one sentence."""
-        return str(next(iter(self.errors.values()))[0])
 
 
 def mark_field(

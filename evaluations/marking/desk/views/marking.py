@@ -30,13 +30,13 @@ from evaluations.marking.desk.selectors.queue import has_work, why_empty
 from evaluations.marking.desk.services import slots
 from evaluations.marking.desk.services.drafts import discard_change, save_draft
 from evaluations.marking.desk.services.marking import check_revisable, last_marked, save_mark
-from evaluations.marking.desk.views.desk_pages import at_hand, desk_page, shown_at
 from evaluations.models import MarkingRound, Slot
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 
-FOLDER = "marking/desk"
+FOLDER = "evaluations/marking/desk"
 
 
 @require_safe
@@ -227,8 +227,8 @@ def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
         if not request.htmx:
             messages.warning(request, str(refusal))
             return redirect(address)
-        context = _desk_context(request, slot, reading=True) | {"refusal": refusal}
-        return push_url(desk_page(request, FOLDER, context, refusal.status), address)
+        context = _desk_context(request, slot, reading=True)
+        return push_url(desk_page(request, FOLDER, context, refusal), address)
     if not request.htmx:
         return redirect(f"{address}?change")
     context = _desk_context(request, slot, reading=False)
@@ -242,12 +242,12 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     """
     given = typed(blind_item(slot.answer), request.POST)
     slot.refresh_from_db(fields=["marked"])
-    context = _desk_context(request, slot, given) | {"refusal": refusal}
+    context = _desk_context(request, slot, given)
     if refusal.code == "settled":
         context |= _desk_context(request, slot, reading=True) | {"sent": context["panel"]}
     elif stored := refusal.details.get("stored"):
         context["beside"] = beside(context["panel"], stored)
-    return desk_page(request, FOLDER, context, refusal.status)
+    return desk_page(request, FOLDER, context, refusal)
 
 
 def _desk_context(

@@ -1,5 +1,5 @@
-// What the desk's scripts share: the form of the marks, and the pill that says what became of them.
-export const marks = () => document.getElementById("marks");
+// What the scripts of every desk share: the form that saves, and the pill that shows the state of saving.
+export const form = () => document.querySelector("#desk form.desk-marks");
 
 // One request at a time: the answer to another one would swap the page under the first.
 export const isBusy = () => "busy" in (document.getElementById("desk")?.dataset ?? {});
@@ -12,7 +12,7 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
-// kind: saving, saved, draft or failed. What failed is also said aloud.
+// kind: saving, saved, draft or failed. A failure is also said aloud.
 export function show(kind, text) {
   const pill = document.getElementById("saved");
   const isNews = pill.textContent !== text;
@@ -26,4 +26,9 @@ const RETRIES_MS = [2000, 5000, 10000, 20000, 30000];
 
 export function patience(failures) {
   return RETRIES_MS[Math.min(failures, RETRIES_MS.length - 1)];
+}
+
+// Whether Enter in a text makes a new line; else it saves. A keyboard on the screen has no Shift with Enter.
+export function makesLine({ shiftKey, ctrlKey, metaKey }) {
+  return shiftKey || (matchMedia("(pointer: coarse)").matches && !ctrlKey && !metaKey);
 }

@@ -1,7 +1,5 @@
-// A session that ended: one logs in again in place, and all that was typed stays in the page.
+// After the session has ended one logs in again in place, and all that was typed stays in the page.
 // What could not be sent is sent as soon as somebody is logged in, here or in another window.
-import { forgetAhead } from "./desk-ahead.js";
-
 const PARSER = new DOMParser();
 let waiting = new Set(); // what to do then
 
@@ -36,7 +34,7 @@ async function renew() {
     field.value = JSON.parse(headers)["x-csrftoken"];
   }
   document.body.setAttribute("hx-headers", headers);
-  forgetAhead(); // its forms hold the old one
+  document.dispatchEvent(new Event("desk:token")); // forms outside of the page hold the old one
   return true;
 }
 
