@@ -94,7 +94,8 @@ def make_question(
 def make_rubric(question: Question, points: tuple[tuple[str, str], ...]) -> Rubric:
     """The next accepted version of the item's rubric."""
     version = question.rubrics.count() + 1
-    made = Rubric.objects.create(question=question, version=version, accepted=True, source="test")
+    made = Rubric.objects.create(question=question, version=version, accepted=True, source="person")
+    Question.objects.filter(pk=question.pk).update(rubric=made)
     for order, (text, full) in enumerate(points, start=1):
         ScoringPoint.objects.create(rubric=made, order=order, text=text, points=Decimal(full))
     return made

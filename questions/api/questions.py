@@ -36,7 +36,7 @@ class QuestionAPI(generics.RetrieveAPIView[Question]):
     serializer_class = QuestionDetailSerializer
     lookup_field = "public_id"
     queryset = listed().prefetch_related(
-        "rubrics__points", "rubrics__groups", "rubrics__created_by", "rubrics__accepted_by"
+        "rubric__points", "rubric__groups", "rubric__created_by", "rubric__accepted_by"
     )
 
 

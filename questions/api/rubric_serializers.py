@@ -16,7 +16,7 @@ from questions.rules.rubric import (
     RubricLines,
     ScoringPoint,
 )
-from questions.selectors.rubrics import lines_of
+from questions.selectors.rubrics import lines_of, source_name
 
 MARKS = {"max_digits": 5, "decimal_places": 2, "min_value": Decimal("0.01")}
 
@@ -52,6 +52,7 @@ class RubricSerializer(serializers.ModelSerializer[Rubric]):
     id = serializers.IntegerField(source="pk")
     created_by = serializers.CharField(source="created_by.username", default=None)
     accepted_by = serializers.CharField(source="accepted_by.username", default=None)
+    source = serializers.SerializerMethodField()
 
     class Meta:
         model = Rubric
@@ -65,6 +66,10 @@ class RubricSerializer(serializers.ModelSerializer[Rubric]):
             "created_at",
             "accepted_at",
         ]
+
+    def get_source(self, rubric: Rubric) -> str:
+        """Return ``import``, ``person``, ``file``, ``proposal`` or ``model:NAME``."""
+        return source_name(rubric)
 
     def to_representation(self, rubric: Rubric) -> dict[str, Any]:
         """The version and its lines."""

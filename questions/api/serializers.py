@@ -50,7 +50,7 @@ class QuestionSerializer(serializers.ModelSerializer[Question]):
     full_marks = serializers.DecimalField(
         source="current.full_marks", max_digits=6, decimal_places=2
     )
-    has_rubric = serializers.BooleanField()
+    has_rubric = serializers.SerializerMethodField()
     labels = LabelSerializer(source="label", allow_null=True)
 
     class Meta:
@@ -72,6 +72,10 @@ class QuestionSerializer(serializers.ModelSerializer[Question]):
             "labels",
         ]
 
+    def get_has_rubric(self, question: Question) -> bool:
+        """Return whether an accepted rubric counts."""
+        return question.rubric_id is not None
+
 
 class QuestionDetailSerializer(QuestionSerializer):
     """A question with its current revision and its accepted rubric."""
@@ -84,9 +88,5 @@ class QuestionDetailSerializer(QuestionSerializer):
 
     @extend_schema_field(RubricSerializer(allow_null=True))
     def get_rubric(self, question: Question) -> dict[str, object] | None:
-        """The newest accepted version; None where there is none."""
-        accepted = [rubric for rubric in question.rubrics.all() if rubric.accepted]
-        if not accepted:
-            return None
-        newest = max(accepted, key=lambda rubric: rubric.version)
-        return dict(RubricSerializer(newest).data)
+        """The version that counts; None where there is none."""
+        return dict(RubricSerializer(question.rubric).data) if question.rubric else None

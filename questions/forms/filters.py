@@ -155,9 +155,7 @@ class QuestionFilter(django_filters.FilterSet):
 
     def by_rubric(self, rows: Rows, name: str, value: str) -> Rows:
         """Whether an accepted rubric is there."""
-        accepted = Q(rubrics__accepted=True)
-        with_one = Question.objects.filter(accepted).values("pk")
-        return rows.filter(pk__in=with_one) if value == YES else rows.exclude(pk__in=with_one)
+        return rows.filter(rubric__isnull=value != YES)
 
     def by_problems(self, rows: Rows, name: str, value: str) -> Rows:
         """Whether a problem waits for a decision, or one of a kind."""

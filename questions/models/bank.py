@@ -50,11 +50,11 @@ class Task(models.Model):
 class Question(models.Model):
     """The identity of an item: it stays while its text is revised.
 
-    ``current`` is the revision shown and asked now, ``label`` the newest row of
-    labels; both are pointers that services move, so that a list needs no
-    subquery. Responses keep the revision that they answered. ``imported_hash`` is
-    the content hash of what an import last brought: a repaired item is the same
-    to a second import of its file.
+    ``current`` is the revision shown and asked now, ``label`` the row of labels that
+    counts, ``rubric`` the accepted version of the rubric that counts: pointers that
+    services move, so that a list needs no subquery. Responses keep the revision that
+    they answered. ``imported_hash`` is the content hash of what an import last brought:
+    a repaired item is the same to a second import of its file.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -73,6 +73,9 @@ class Question(models.Model):
     )
     label = models.ForeignKey(
         "LabelRevision", null=True, on_delete=models.PROTECT, related_name="current_of"
+    )
+    rubric = models.ForeignKey(
+        "Rubric", null=True, on_delete=models.PROTECT, related_name="counts_for"
     )
     imported_hash = models.CharField(max_length=64, blank=True)
 

@@ -15,7 +15,8 @@ class ItemProblem(models.Model):
     ``other`` is the revision of the other item for duplicates and conflicts;
     ``detail`` holds the values of the sentence (strings and numbers).
     ``quarantines`` says that the item cannot be scored fairly until a curator
-    decides. A problem is open while it has no decision and its revision is current.
+    decides. A problem is open while it has no decision and its revision is current;
+    ``decision`` is the one that counts, moved by the service that adds it.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="problems")
@@ -28,6 +29,9 @@ class ItemProblem(models.Model):
     )
     detail = models.JSONField(default=dict)
     quarantines = models.BooleanField(default=False)
+    decision = models.ForeignKey(
+        "ItemDecision", null=True, on_delete=models.PROTECT, related_name="counts_for"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -49,7 +53,7 @@ class ItemProblem(models.Model):
 
 
 class ItemDecision(models.Model):
-    """What a curator decided about a problem, and why; the newest of a problem counts.
+    """What a curator decided about a problem, and why; only added to.
 
     A repair names the revision it made; the published key stays in it.
     """

@@ -106,8 +106,9 @@ class LabelRevision(models.Model):
 class LabelOpinion(models.Model):
     """What one curator, or one model, thinks the labels are; evidence for agreement.
 
-    The newest opinion of a curator on an item counts; one without any label takes
-    the curator's opinion back. A model's opinion is a suggestion: it becomes a
+    A later opinion of the same curator or model on the item names the one that it
+    ``follows``; the one that none follows counts. An opinion without any label takes the
+    curator's opinion back. A model's opinion is a suggestion: it becomes a
     label only when a person takes it, and is counted apart. ``seen_suggestion``
     says that the curator had one, or another curator's labels, before their eyes:
     then the two are not independent. ``wrote`` is the row of labels that the
@@ -128,6 +129,9 @@ class LabelOpinion(models.Model):
     seen_suggestion = models.BooleanField(default=False)
     wrote = models.OneToOneField(
         LabelRevision, null=True, on_delete=models.PROTECT, related_name="opinion"
+    )
+    follows = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="followed_by"
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -6,19 +6,21 @@ from django.conf import settings
 from django.db import models
 
 from questions.models.bank import Question
+from questions.rules.vocabulary import RubricSource
 
 
 class Rubric(models.Model):
     """One version of an item's rubric; only an accepted one is used for marking.
 
-    The newest accepted version counts. ``accepted_by`` is None for one that came
-    with the questions.
+    The question points to the accepted version that counts. ``accepted_by`` is None for one
+    that came with the questions. ``model_name`` names the model where one proposed it.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="rubrics")
     version = models.PositiveIntegerField()
     accepted = models.BooleanField(default=False)
-    source = models.CharField(max_length=40, help_text="import, person or proposal")
+    source = models.CharField(max_length=8, choices=RubricSource.choices())
+    model_name = models.CharField(max_length=120, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="rubrics"
     )

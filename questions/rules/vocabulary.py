@@ -145,6 +145,16 @@ class Decision(Named):
     EXCLUDE = "exclude", "Exclude", "剔除"
 
 
+class RubricSource(Named):
+    """Where a version of a rubric comes from."""
+
+    IMPORT = "import", "Came with the questions", "随题目导入"
+    PERSON = "person", "Written by a person", "人工编写"
+    FILE = "file", "From a file", "来自文件"
+    PROPOSAL = "proposal", "Proposed from the key", "由参考答案拟定"
+    MODEL = "model", "Proposed by a model", "由模型拟定"
+
+
 class ImportStatus(Named):
     """Where an import stands: as other work, and checked before a person says that it imports."""
 

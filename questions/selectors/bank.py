@@ -8,7 +8,6 @@ from uuid import UUID
 from django.db.models import (
     Case,
     Count,
-    Exists,
     F,
     FloatField,
     OuterRef,
@@ -38,12 +37,7 @@ BY_PLACE = ("task__dataset__slug", "task__slug", "position", "pk")
 
 def question_list() -> QuerySet[Question]:
     """Every item with what a list shows; one query, whatever the number of rows."""
-    has_rubric = Rubric.objects.filter(question=OuterRef("pk"), accepted=True)
-    return (
-        Question.objects.select_related("task__dataset", "current")
-        .annotate(has_rubric=Exists(has_rubric))
-        .order_by(*BY_PLACE)
-    )
+    return Question.objects.select_related("task__dataset", "current").order_by(*BY_PLACE)
 
 
 def by_place() -> QuerySet[Question]:
@@ -80,15 +74,14 @@ def _mean(weight: Combinable) -> Combinable:
 
 def open_problems() -> QuerySet[ItemProblem]:
     """Problems of current revisions that nobody has decided about."""
-    return ItemProblem.objects.filter(live_problem(), decisions__isnull=True)
+    return ItemProblem.objects.filter(live_problem(), decision=None)
 
 
 def problems_of(question: Question) -> QuerySet[ItemProblem]:
     """The problems of the item's current revision, decided ones too, with the other item."""
     return (
         ItemProblem.objects.filter(question=question, revision=question.current)
-        .select_related("other__question__task__dataset")
-        .prefetch_related("decisions__author")
+        .select_related("other__question__task__dataset", "decision__author")
         .order_by("pk")
     )
 
@@ -127,10 +120,7 @@ def shown_rows(keys: Sequence[int]) -> list[Question]:
     rows = (
         Question.objects.filter(pk__in=keys)
         .select_related("task__dataset", "current", "label__knowledge")
-        .annotate(
-            has_rubric=Exists(Rubric.objects.filter(question=OuterRef("pk"), accepted=True)),
-            human_rate=human_rate(),
-        )
+        .annotate(human_rate=human_rate())
         .prefetch_related(Prefetch("problems", open_problems(), to_attr="open_problems"))
     )
     found = {row.pk: row for row in rows}
@@ -149,8 +139,8 @@ def question_whole(public_id: UUID) -> Question | None:
 
 
 def accepted_rubric(question: Question) -> Rubric | None:
-    """The newest accepted rubric of an item, if it has one."""
-    return question.rubrics.filter(accepted=True).order_by("-version").first()
+    """Return the rubric of an item that counts, if it has one."""
+    return Rubric.objects.filter(counts_for=question).first()
 
 
 def image_addresses(dataset: Dataset, names: Iterable[str]) -> dict[str, str]:

@@ -22,7 +22,6 @@ from questions.models import (
     HumanRate,
     LabelRevision,
     Question,
-    Rubric,
     Task,
 )
 from questions.rules.rubric import RubricLines
@@ -41,13 +40,12 @@ CHUNK = 500
 
 def whole_questions(questions: QuerySet[Question]) -> Iterator[Question]:
     """*questions* with all that an export says of them, a few hundred in memory at a time."""
-    accepted = Rubric.objects.filter(accepted=True).order_by("version")
     counting = HumanRate.objects.filter(corrected_by__isnull=True).order_by("pk")
     return (
         questions.filter(current__isnull=False)
-        .select_related("task__dataset", "current", "label__knowledge")
+        .select_related("task__dataset", "current", "label__knowledge", "rubric")
         .prefetch_related(
-            Prefetch("rubrics", accepted.prefetch_related("points__group", "groups")),
+            *("rubric__points", "rubric__groups"),
             Prefetch("human_rates", counting),
         )
         .iterator(chunk_size=CHUNK)
@@ -58,8 +56,7 @@ def question_record(question: Question) -> QuestionRecord:
     """The current revision of *question* with its labels, rates and accepted rubric."""
     revision = question.current
     assert revision is not None  # whole_questions
-    rubrics = list(question.rubrics.all())
-    rubric = lines_of(rubrics[-1]) if rubrics else RubricLines()
+    rubric = lines_of(question.rubric) if question.rubric else RubricLines()
     points = tuple(replace(point, points=normalized(point.points)) for point in rubric.points)
     return QuestionRecord(
         dataset=question.task.dataset.slug,

@@ -26,7 +26,6 @@ def question_rows(questions: QuerySet[Question]) -> Iterator[tuple[Cell, ...]]:
     for question in whole_questions(questions.annotate(joined_rate=human_rate())):
         revision = question.current
         assert revision is not None  # whole_questions
-        rubrics = list(question.rubrics.all())
         rate = question.joined_rate  # type: ignore[attr-defined]
         yield (
             *(question.task.dataset.slug, question.task.slug, question.external_id),
@@ -36,7 +35,7 @@ def question_rows(questions: QuerySet[Question]) -> Iterator[tuple[Cell, ...]]:
             None if rate is None else round(rate, 4),
             _key(revision),
             revision.full_marks.normalize(),
-            rubrics[-1].version if rubrics else None,
+            question.rubric.version if question.rubric else None,
             *(revision.number, revision.stem),
         )
 

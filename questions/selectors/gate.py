@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, F, Q, QuerySet, When
 from django.db.models.functions import Greatest, Least
 
 from questions.models import ItemDecision, ItemProblem
@@ -25,16 +25,15 @@ def live_problem() -> Q:
 
 
 def problem_list() -> QuerySet[ItemProblem]:
-    """Problems that stand or were decided, with ``decided``: the newest decision, or None.
+    """Problems that stand or were decided, with ``decided``: the decision that counts, or None.
 
     Two equal items name each other: the row of the earlier one stands for both.
     Two keys for one question are a row for each item, since each needs a decision.
     """
-    newest = ItemDecision.objects.filter(problem=OuterRef("pk")).order_by("-pk")
     second_half = Q(code__in=DUPLICATES, question__gt=F("other__question"))
     return (
-        ItemProblem.objects.annotate(decided=Subquery(newest.values("decision")[:1]))
-        .filter(live_problem() | Q(decided__isnull=False))
+        ItemProblem.objects.annotate(decided=F("decision__decision"))
+        .filter(live_problem() | Q(decision__isnull=False))
         .exclude(second_half)
         .order_by(*BY_PLACE, "question__position", "pk")
     )
@@ -69,17 +68,15 @@ class CodeCount:
 
 def counts_by_code(problems: QuerySet[ItemProblem]) -> list[CodeCount]:
     """The codes that occur in *problems*, in the order of ``ProblemCode``; two queries."""
-    decision = ItemDecision.objects.filter(problem=OuterRef("pk"))
-    is_open = Q(with_decision=False)
+    is_open = Q(decision=None)
     rows = (
         ItemProblem.objects.filter(pk__in=problems.order_by().values("pk"))
-        .annotate(with_decision=Exists(decision))
         .order_by()
         .values("code")
         .annotate(
             open=Count("pk", filter=is_open),
             quarantining=Count("pk", filter=is_open & Q(quarantines=True)),
-            decided=Count("pk", filter=Q(with_decision=True)),
+            decided=Count("decision"),
         )
     )
     pairs = Counter(_open_pairs(problems))
@@ -93,9 +90,8 @@ def counts_by_code(problems: QuerySet[ItemProblem]) -> list[CodeCount]:
 
 def _open_pairs(problems: QuerySet[ItemProblem]) -> Iterator[tuple[str, bool]]:
     """Code and whether it is across datasets, once for each pair in *problems* to be decided."""
-    is_open = ~Exists(ItemDecision.objects.filter(problem=OuterRef("pk")))
     rows = (
-        ItemProblem.objects.filter(is_open, pk__in=problems.order_by().values("pk"))
+        ItemProblem.objects.filter(decision=None, pk__in=problems.order_by().values("pk"))
         .filter(other__isnull=False)
         .annotate(
             first=Least("question", "other__question"),

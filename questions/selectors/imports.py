@@ -84,7 +84,7 @@ def held_back(dataset: Dataset) -> HeldBack:
     if not items:
         return HeldBack(0, ())
     of_dataset = Q(question__task__dataset=dataset) | Q(other__question__task__dataset=dataset)
-    waiting = problem_list().filter(of_dataset, quarantines=True, decisions__isnull=True)
+    waiting = problem_list().filter(of_dataset, quarantines=True, decision=None)
     return HeldBack(items, tuple(counts_by_code(waiting)))
 
 

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from gradeapp.accounts.models import User
 from questions.models import LabelOpinion, LabelSettlement, Question
@@ -26,12 +27,9 @@ def as_labels(opinion: LabelOpinion) -> FourTuple:
 
 
 def counting_opinions() -> QuerySet[LabelOpinion]:
-    """The newest opinion of each curator on each item, without those taken back."""
-    newer = LabelOpinion.objects.filter(
-        question=OuterRef("question"), author=OuterRef("author"), pk__gt=OuterRef("pk")
-    )
-    people = LabelOpinion.objects.filter(author__isnull=False)
-    return people.filter(~Exists(newer)).exclude(_EMPTY)
+    """Return the opinion of each curator on each item that none follows, unless it is empty."""
+    people = LabelOpinion.objects.filter(author__isnull=False, followed_by__isnull=True)
+    return people.exclude(_EMPTY)
 
 
 def own_opinion(question: Question, user: User) -> LabelOpinion | None:
@@ -51,18 +49,26 @@ def suggestion_for(question: Question) -> LabelOpinion | None:
     return found.select_related("knowledge__parent").order_by("-pk").first()
 
 
-def newest_suggestions(
-    questions: Iterable[int],
-) -> dict[tuple[int, str], dict[Label, Value]]:
-    """What each model said last of each of these items, by item and model."""
-    found: dict[tuple[int, str], dict[Label, Value]] = {}
+class Suggested(NamedTuple):
+    """A model's opinion that counts: the key of its row, and its labels."""
+
+    key: int
+    labels: dict[Label, Value]
+
+
+def counting_suggestions(questions: Iterable[int]) -> dict[tuple[int, str], Suggested]:
+    """What each model says of each of these items, by item and model."""
+    found: dict[tuple[int, str], Suggested] = {}
     keys = sorted(set(questions))
-    columns = ("question_id", "model_name", *(label.value for label in Label))
+    columns = ("pk", "question_id", "model_name", *(label.value for label in Label))
     for at in range(0, len(keys), CHUNK):
-        rows = LabelOpinion.objects.filter(question__in=keys[at : at + CHUNK], author=None)
-        for question, model, *values in rows.order_by("pk").values_list(*columns):
+        rows = LabelOpinion.objects.filter(
+            question__in=keys[at : at + CHUNK], author=None, followed_by__isnull=True
+        )
+        for key, question, model, *values in rows.values_list(*columns):
             labels = zip(Label, values, strict=True)
-            found[question, model] = {label: value or None for label, value in labels}
+            said = {label: value or None for label, value in labels}
+            found[question, model] = Suggested(key, said)
     return found
 
 
@@ -85,7 +91,8 @@ class ModelShare:
 def model_shares() -> list[ModelShare]:
     """Each model whose suggestions are kept, with what curators made of them."""
     columns = ("question_id", "pk", "model_name", *(label.value for label in Label))
-    rows = LabelOpinion.objects.filter(author=None).order_by("pk").values_list(*columns)
+    counting = LabelOpinion.objects.filter(author=None, followed_by__isnull=True)
+    rows = counting.order_by("pk").values_list(*columns)
     said: dict[tuple[str, int], tuple[int, list[Value]]] = {
         (model, question): (key, values) for question, key, model, *values in rows
     }

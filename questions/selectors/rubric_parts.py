@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from questions.models import Question, QuestionRevision, Rubric, Task
 from questions.rules.part_marks import ItemParts, divided_evenly, item_parts
@@ -64,8 +64,7 @@ def parts_of(revision: QuestionRevision) -> ItemParts:
 
 def without_accepted() -> QuerySet[Question]:
     """Items that people mark and that have no accepted rubric; excluded ones left out."""
-    accepted = Rubric.objects.filter(question=OuterRef("pk"), accepted=True)
-    found = marked_questions().filter(~Exists(accepted), current__isnull=False)
+    found = marked_questions().filter(rubric__isnull=True, current__isnull=False)
     return found.exclude(status=ItemStatus.EXCLUDED)
 
 
@@ -115,12 +114,12 @@ def task_rubrics() -> list[TaskRubrics]:
     rows = (
         Question.objects.filter(part=Part.SUBJECTIVE, current__isnull=False)
         .exclude(status=ItemStatus.EXCLUDED)
-        .annotate(counts=Exists(own.filter(accepted=True)), newest=Subquery(newest))
+        .annotate(newest=Subquery(newest))
         .values_list("task", "task__slug", "task__dataset__name")
         .annotate(
             items=Count("pk"),
-            without=Count("pk", filter=Q(counts=False)),
-            drafts=Count("pk", filter=Q(counts=False, newest=False)),
+            without=Count("pk", filter=Q(rubric=None)),
+            drafts=Count("pk", filter=Q(rubric=None, newest=False)),
         )
         .filter(without__gt=0)
         .order_by("task__dataset__slug", "task__slug")

@@ -21,7 +21,7 @@ from questions.rules.rubric import (
     step_for,
 )
 from questions.rules.rubric_files import RubricFor
-from questions.rules.vocabulary import Part
+from questions.rules.vocabulary import Part, RubricSource
 
 LINES = ("groups", "points")
 
@@ -77,6 +77,13 @@ def _frozen(key: int, created_at: datetime) -> FrozenRubric:
     """By key and moment, so that no other row ever passes for this one."""
     stored = Rubric.objects.prefetch_related(*LINES).get(pk=key, created_at=created_at)
     return FrozenRubric(lines_of(stored), tuple(stored.points.all()))
+
+
+def source_name(rubric: Rubric) -> str:
+    """Return where a version comes from, as the API and the audit trail name it."""
+    if rubric.source == RubricSource.MODEL:
+        return f"{rubric.source}:{rubric.model_name}"
+    return rubric.source
 
 
 def what_is_wrong(revision: QuestionRevision, rubric: RubricLines) -> list[Finding]:
@@ -142,24 +149,23 @@ def _wordings(lines: RubricLines) -> list[tuple[object, ...]]:
     ]
 
 
-def newest_versions(
-    questions: Iterable[int], *, source: str = "", accepted: bool = False
-) -> dict[int, Rubric]:
-    """The newest version of each question that has one (of *source*), or the *accepted* one."""
+def counting_versions(questions: Iterable[int]) -> dict[int, Rubric]:
+    """Return the accepted version that counts, by question."""
+    rows = Rubric.objects.filter(counts_for__in=list(questions))
+    return {rubric.question_id: rubric for rubric in rows.prefetch_related(*LINES)}
+
+
+def newest_versions(questions: Iterable[int], *, source: str = "") -> dict[int, Rubric]:
+    """The newest version of each question that has one (of *source*)."""
     rows = Rubric.objects.filter(question__in=list(questions)).order_by("version")
     if source:
         rows = rows.filter(source=source)
-    if accepted:
-        rows = rows.filter(accepted=True)
     return {rubric.question_id: rubric for rubric in rows.prefetch_related(*LINES)}
 
 
 def accepted_rubrics(dataset: str = "") -> Iterator[RubricFor]:
     """What counts, item by item in the order of the bank, as a file holds it."""
-    newer = Rubric.objects.filter(
-        question=OuterRef("question"), accepted=True, version__gt=OuterRef("version")
-    )
-    rows = Rubric.objects.filter(~Exists(newer), accepted=True)
+    rows = Rubric.objects.filter(counts_for__isnull=False)
     if dataset:
         rows = rows.filter(question__task__dataset__slug=dataset)
     rows = rows.select_related("question__task__dataset").prefetch_related(*LINES)
@@ -188,11 +194,11 @@ def dataset_rubrics() -> list[DatasetRubrics]:
     newest = own.order_by("-version").values("accepted")[:1]
     rows = (
         Question.objects.filter(part=Part.SUBJECTIVE.value)
-        .annotate(counts=Exists(own.filter(accepted=True)), newest=Subquery(newest))
+        .annotate(newest=Subquery(newest))
         .values(slug=F("task__dataset__slug"), name=F("task__dataset__name"))
         .annotate(
             items=Count("pk"),
-            accepted=Count("pk", filter=Q(counts=True)),
+            accepted=Count("rubric"),
             drafts=Count("pk", filter=Q(newest=False)),
             without=Count("pk", filter=Q(newest=None)),
         )

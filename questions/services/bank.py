@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import Max, OuterRef, Subquery
+from django.db.models import Max
 
 from questions.importers.records import QuestionRecord
 from questions.models import Dataset, Question, QuestionRevision, Task
@@ -213,8 +213,8 @@ def _revise(
         for question, record in records.items()
     )
     make_searchable(made)
-    newest = QuestionRevision.objects.filter(question=OuterRef("pk")).order_by("-number")
-    Question.objects.filter(pk__in=list(records)).update(current=Subquery(newest.values("pk")[:1]))
+    moved = [Question(pk=revision.question_id, current=revision) for revision in made]
+    Question.objects.bulk_update(moved, ["current"], batch_size=100)
     store_rubrics(records)
     return made
 

@@ -172,9 +172,8 @@ def _current(
 def _write(rows: Sequence[LabelRevision], batch: LabelBatch) -> None:
     """Store *rows* and let their items point to them; all were locked by the caller."""
     LabelRevision.objects.bulk_create(rows, batch_size=CHUNK)
-    newest = LabelRevision.objects.filter(batch=batch, question=OuterRef("pk"))
-    for chunk in _chunks([row.question_id for row in rows]):
-        Question.objects.filter(pk__in=chunk).update(label=Subquery(newest.values("pk")[:1]))
+    moved = [Question(pk=row.question_id, label=row) for row in rows]
+    Question.objects.bulk_update(moved, ["label"], batch_size=100)
 
 
 def _rows_before(batch: LabelBatch, question_ids: Collection[int]) -> dict[int, LabelRevision]:

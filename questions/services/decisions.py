@@ -55,7 +55,7 @@ def decide(
     repair: Repair | None = None,
     seen: int | None = None,
 ) -> ItemDecision:
-    """Write what *acting_user* decides about *problem*; the newest decision counts.
+    """Write what *acting_user* decides about *problem*; from now on it counts.
 
     A repair makes one more revision, which remembers the published key; keeping an
     item after a repair brings the revision back in which the problem was found.
@@ -75,9 +75,7 @@ def decide(
     if not reason:
         raise BadInput(_("Say why: the reason stays with the decision."), code="no_reason")
     repaired = _revision_for(problem, question, decision, repair, reason, acting_user)
-    made = ItemDecision.objects.create(
-        problem=problem, decision=decision, reason=reason, author=acting_user, repaired=repaired
-    )
+    made = _add(problem, decision, reason, acting_user, repaired)
     if decision is Decision.KEEP and problem.code in DUPLICATES:
         _keep_both(problem, made)
     check_items([question.pk])
@@ -86,6 +84,21 @@ def decide(
         _keep_again(problem, made)
         settle_status([question.pk])
     record(Tag.ITEM_DECIDED, made, actor=acting_user, problem=problem.pk, decision=decision.value)
+    return made
+
+
+def _add(
+    problem: ItemProblem,
+    decision: Decision,
+    reason: str,
+    author: User,
+    repaired: QuestionRevision | None = None,
+) -> ItemDecision:
+    """Store a decision, and point its problem to it."""
+    made = ItemDecision.objects.create(
+        problem=problem, decision=decision, reason=reason, author=author, repaired=repaired
+    )
+    ItemProblem.objects.filter(pk=problem.pk).update(decision=made)
     return made
 
 
@@ -105,10 +118,10 @@ def _revision_for(
         return _revise(current, _repaired(current, repair), reason, author)
     if repair is not None:
         raise BadInput(_("Only a repair changes the item."), code="not_a_repair")
-    newest = problem.decisions.order_by("-pk").first()
-    if decision is Decision.KEEP and newest is not None and newest.repaired is not None:
+    counting = ItemDecision.objects.filter(counts_for=problem).first()
+    if decision is Decision.KEEP and counting is not None and counting.repaired is not None:
         before = {name: getattr(problem.revision, name) for name in CONTENT}
-        if newest.decision == Decision.REPAIR and before != _content(current):
+        if counting.decision == Decision.REPAIR and before != _content(current):
             return _revise(current, before, reason, author)
     return None
 
@@ -215,9 +228,7 @@ def _keep_both(problem: ItemProblem, made: ItemDecision) -> None:
     """That two equal items may stand beside each other is said of both at once."""
     other = mirrored(problem)
     if other is not None:
-        ItemDecision.objects.create(
-            problem=other, decision=Decision.KEEP, reason=made.reason, author=made.author
-        )
+        _add(other, Decision.KEEP, made.reason, made.author)
 
 
 def _keep_again(problem: ItemProblem, made: ItemDecision) -> None:
@@ -226,6 +237,4 @@ def _keep_again(problem: ItemProblem, made: ItemDecision) -> None:
     if problem.other is not None:
         again = again.filter(other__question=problem.other.question_id)
     for found in again:
-        ItemDecision.objects.create(
-            problem=found, decision=Decision.KEEP, reason=made.reason, author=made.author
-        )
+        _add(found, Decision.KEEP, made.reason, made.author)

@@ -142,5 +142,5 @@ def _store(found: dict[Place, ItemProblem], among: Collection[int]) -> set[int]:
     new = [problem for place, problem in found.items() if place not in known]
     ItemProblem.objects.bulk_create(new, ignore_conflicts=True)
     gone = {pk: question for place, (pk, question) in known.items() if place not in found}
-    ItemProblem.objects.filter(pk__in=gone, decisions=None).delete()
+    ItemProblem.objects.filter(pk__in=gone, decision=None).delete()
     return {problem.question_id for problem in new} | set(gone.values())

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F
 
 from questions import models
-from questions.models import ItemProblem, QuestionRevision, Rubric, RubricGroup
+from questions.models import ItemProblem, Question, QuestionRevision, RubricGroup
 from questions.rules.gate import Detail, Finding, Item, find_problems
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable_by_sub
 from questions.rules.vocabulary import ProblemCode
@@ -77,7 +77,7 @@ def keep_findings(
         ignore_conflicts=True,
     )
     gone = [pk for question, pk in known.items() if question not in found]
-    ItemProblem.objects.filter(pk__in=gone, decisions=None).delete()
+    ItemProblem.objects.filter(pk__in=gone, decision=None).delete()
     return settle_status([*checked])
 
 
@@ -119,13 +119,13 @@ def _store(found: Found, question_ids: Sequence[int]) -> None:
         (problem for place, problem in found.items() if place not in rows), ignore_conflicts=True
     )
     gone = [pk for place, pk in rows.items() if place not in found]
-    ItemProblem.objects.filter(pk__in=gone, decisions=None).delete()
+    ItemProblem.objects.filter(pk__in=gone, decision=None).delete()
 
 
 def _rubric_sums(question_ids: Iterable[int]) -> dict[int, dict[int, Decimal]]:
-    """By question: what its newest accepted rubric comes to for each sub-question."""
-    accepted = Rubric.objects.filter(question__in=question_ids, accepted=True)
-    newest = dict(accepted.order_by("version").values_list("question", "pk"))
+    """By question: what the rubric that counts comes to for each sub-question."""
+    counting = Question.objects.filter(pk__in=question_ids, rubric__isnull=False)
+    newest = dict(counting.values_list("pk", "rubric"))
     groups: dict[int, list[PointGroup]] = defaultdict(list)
     places: dict[int, int] = {}
     rows = RubricGroup.objects.filter(rubric__in=newest.values()).order_by("rubric", "order")

@@ -7,10 +7,9 @@ from dataclasses import asdict
 
 from questions.importers.records import QuestionRecord
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
+from questions.rules.vocabulary import RubricSource
 from questions.selectors.rubrics import lines_of, newest_versions
 from questions.services.rubric_rows import Origin, add_versions
-
-SOURCE = "import"
 
 
 def store_rubrics(records: Mapping[int, QuestionRecord]) -> None:
@@ -23,13 +22,13 @@ def store_rubrics(records: Mapping[int, QuestionRecord]) -> None:
     wanted = {question: _lines(record) for question, record in records.items() if record.rubric}
     if not wanted:
         return
-    before = newest_versions(wanted, source=SOURCE)
+    before = newest_versions(wanted, source=RubricSource.IMPORT)
     changed = {
         question: lines
         for question, lines in wanted.items()
         if question not in before or lines_of(before[question]) != lines
     }
-    add_versions(changed, Origin(SOURCE, accepted=True))
+    add_versions(changed, Origin(RubricSource.IMPORT, accepted=True))
 
 
 def _lines(record: QuestionRecord) -> RubricLines:

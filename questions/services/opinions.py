@@ -24,7 +24,6 @@ from questions.selectors.opinions import (
     as_labels,
     counting_opinions,
     last_opinion,
-    own_opinion,
 )
 from questions.services.label_rows import check_change, check_reason
 from questions.services.labels import move_labels, set_labels
@@ -80,7 +79,10 @@ def _keep(
 ) -> LabelOpinion:
     """The new opinion, or the one before when it says the same and no labels were written."""
     labels = FourTuple(**{label.value: value for label, value in check_change(given).items()})  # type: ignore[arg-type]
-    before = own_opinion(question, author)
+    # Two windows of one person wait for each other: each opinion follows the one before.
+    Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
+    own = LabelOpinion.objects.filter(question=question, author=author)
+    before = own.filter(followed_by__isnull=True).first()
     if before is not None and as_labels(before) == labels and row is None:
         return before
     return LabelOpinion.objects.create(
@@ -91,8 +93,10 @@ def _keep(
         difficulty=labels.difficulty,
         modal=labels.modal,
         # What was seen once cannot be unseen.
-        seen_suggestion=influenced or (before is not None and before.seen_suggestion),
+        seen_suggestion=influenced
+        or (before is not None and not before.is_empty and before.seen_suggestion),
         wrote=row,
+        follows=before,
     )
 
 
@@ -122,6 +126,7 @@ def take_back(*, acting_user: User) -> LabelOpinion:
         author=acting_user,
         seen_suggestion=opinion.seen_suggestion,
         wrote=restored,
+        follows=opinion,
     )
     return opinion
 

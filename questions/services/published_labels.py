@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from django.db.models import OuterRef, Subquery
-
 from questions.importers.records import QuestionRecord
 from questions.models import HumanRate, LabelRevision, Question
 from questions.rules.difficulty import difficulty_level
@@ -90,10 +88,8 @@ def _before(known: Mapping[int, QuestionRecord]) -> dict[int, _Before]:
 
 def _store(rows: Sequence[LabelRevision]) -> None:
     LabelRevision.objects.bulk_create(rows)
-    newest = LabelRevision.objects.filter(question=OuterRef("pk"), overtaken=False)
-    Question.objects.filter(pk__in=[row.question_id for row in rows]).update(
-        label=Subquery(newest.order_by("-pk").values("pk")[:1])
-    )
+    moved = [Question(pk=row.question_id, label=row) for row in rows]
+    Question.objects.bulk_update(moved, ["label"], batch_size=100)
 
 
 # ---- labels ----

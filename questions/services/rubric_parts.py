@@ -15,13 +15,13 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
-from questions.models import Rubric, Task
+from questions.models import Question, Rubric, Task
 from questions.rules.rubric import RubricLines, ScoringPoint
+from questions.rules.vocabulary import RubricSource
 from questions.selectors.rubric_parts import UnratedItem, with_parts, without_accepted
 from questions.selectors.rubrics import what_is_wrong
 from questions.services.rubric_rows import Origin, add_versions
 from questions.services.rubric_words import in_words
-from questions.services.rubrics import PROPOSAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,11 @@ def accept_rubrics(
         raise RefusedWishes(refused)
     who = {"accepted": True, "accepted_by": acting_user, "accepted_at": now}
     Rubric.objects.filter(pk__in=[draft.pk for draft in drafts]).update(**who)
-    add_versions(made, Origin(PROPOSAL, acting_user.pk, acting_user.pk, now, accepted=True))
+    moved = [Question(pk=draft.question_id, rubric=draft) for draft in drafts]
+    Question.objects.bulk_update(moved, ["rubric"], batch_size=100)
+    add_versions(
+        made, Origin(RubricSource.PROPOSAL, acting_user.pk, acting_user.pk, now, accepted=True)
+    )
     accepted = sorted(item.question.external_id for item in items.values())
     record(Tag.RUBRICS_ACCEPTED, task, actor=acting_user, items=accepted)
     return len(accepted)

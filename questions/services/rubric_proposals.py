@@ -14,10 +14,11 @@ from gradeapp.common.refusals import BadInput
 from questions.models import Dataset, Question, Rubric
 from questions.rules.rubric import UNFINISHED
 from questions.rules.rubric_draft import Proposal, propose
+from questions.rules.vocabulary import RubricSource
 from questions.selectors.rubric_parts import parts_of
 from questions.selectors.rubrics import what_is_wrong, without_rubric
 from questions.services.rubric_rows import Origin, add_versions
-from questions.services.rubrics import PROPOSAL, draft_rubric
+from questions.services.rubrics import draft_rubric
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,9 @@ def propose_draft(question: Question, *, acting_user: User) -> Rubric:
         raise BadInput(
             _("Neither the key nor the question says how the points are given."), code="no_marks"
         )
-    return draft_rubric(question, proposal.rubric, acting_user=acting_user, source=PROPOSAL)
+    return draft_rubric(
+        question, proposal.rubric, acting_user=acting_user, source=RubricSource.PROPOSAL
+    )
 
 
 def proposal_for(question: Question) -> Proposal | None:
@@ -74,7 +77,7 @@ def propose_drafts(dataset: Dataset, *, acting_user: User) -> ProposedDrafts:
         for question, proposal in proposals.items()
         if proposal and proposal.adds_up
     }
-    made = add_versions(wanted, Origin(PROPOSAL, created_by=acting_user.pk))
+    made = add_versions(wanted, Origin(RubricSource.PROPOSAL, created_by=acting_user.pk))
     with_marks = sum(proposal is not None for proposal in proposals.values())
     result = ProposedDrafts(len(items), with_marks, len(made))
     detail = {"items": result.items, "drafted": result.drafted}

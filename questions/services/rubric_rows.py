@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from questions.models import Rubric, RubricGroup, ScoringPoint
+from questions.models import Question, Rubric, RubricGroup, ScoringPoint
 from questions.rules.rubric import RubricLines
+from questions.rules.vocabulary import RubricSource
 from questions.selectors.rubrics import lines_of, newest_versions
 
 
@@ -15,17 +16,18 @@ from questions.selectors.rubrics import lines_of, newest_versions
 class Origin:
     """Where a version comes from; ``accepted_at`` is None for a draft."""
 
-    source: str
+    source: RubricSource
     created_by: int | None = None
     accepted_by: int | None = None
     accepted_at: datetime | None = None
     accepted: bool = False
+    model_name: str = ""
 
 
 def add_versions(wanted: Mapping[int, RubricLines], origin: Origin) -> dict[int, Rubric]:
     """One more version for each question (by primary key) whose newest one says something else.
 
-    Four statements whatever the number. The newest one is also followed where
+    An accepted version is the one that counts from now on. The newest one is also followed where
     it is a draft and the new one is to count. The caller has locked the questions.
     """
     newest = newest_versions(wanted)
@@ -40,6 +42,7 @@ def add_versions(wanted: Mapping[int, RubricLines], origin: Origin) -> dict[int,
             version=newest[question].version + 1 if question in newest else 1,
             accepted=origin.accepted,
             source=origin.source,
+            model_name=origin.model_name,
             created_by_id=origin.created_by,
             accepted_by_id=origin.accepted_by,
             accepted_at=origin.accepted_at,
@@ -47,6 +50,9 @@ def add_versions(wanted: Mapping[int, RubricLines], origin: Origin) -> dict[int,
         for question in changed
     )
     rubrics = {rubric.question_id: rubric for rubric in made}
+    if origin.accepted:
+        moved = [Question(pk=question, rubric=rubric) for question, rubric in rubrics.items()]
+        Question.objects.bulk_update(moved, ["rubric"], batch_size=100)
     groups = RubricGroup.objects.bulk_create(
         RubricGroup(
             rubric=rubrics[question],

@@ -17,15 +17,16 @@ from gradeapp.common.strict_json import JsonRefusal
 from questions.models import Question, Rubric
 from questions.rules.rubric import UNFINISHED, RubricLines, in_order
 from questions.rules.rubric_files import FileRefusal, RubricFor, read_csv, read_json
-from questions.rules.vocabulary import Part
-from questions.selectors.rubrics import lines_of, newest_versions, what_is_wrong
+from questions.rules.vocabulary import Part, RubricSource
+from questions.selectors.rubrics import (
+    counting_versions,
+    lines_of,
+    newest_versions,
+    source_name,
+    what_is_wrong,
+)
 from questions.services.rubric_rows import Origin, add_versions
 from questions.services.rubric_words import at_row, in_words, refused_file
-
-PERSON = "person"
-FILE = "file"
-PROPOSAL = "proposal"
-MODEL = "model:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,16 @@ class ImportedRubrics:
 
 @transaction.atomic
 def draft_rubric(
-    question: Question, rubric: RubricLines, *, acting_user: User, source: str = PERSON
+    question: Question,
+    rubric: RubricLines,
+    *,
+    acting_user: User,
+    source: RubricSource = RubricSource.PERSON,
+    model_name: str = "",
 ) -> Rubric:
-    """Keep *rubric* as the next version, a draft; the newest one where it says the same.
+    """Store *rubric* as the next version, a draft; the newest one where it says the same.
 
-    *source* is where it comes from: person, file, proposal or ``model:NAME``. A
+    *model_name* names the model where *source* is one. A
     draft may be unfinished (sums, caps), but what cannot be stored or read is
     refused: BadInput with one sentence.
     """
@@ -50,12 +56,13 @@ def draft_rubric(
     if sentence := _why_not(locked, rubric, finished=False):
         raise BadInput(sentence, code="bad_rubric")
     wanted = {locked.pk: in_order(rubric)}
-    made = add_versions(wanted, Origin(source, created_by=acting_user.pk))
+    made = add_versions(wanted, Origin(source, acting_user.pk, model_name=model_name))
     if locked.pk not in made:
         return newest_versions([locked.pk])[locked.pk]
-    detail = {"question": str(question.public_id), "version": made[locked.pk].version}
-    record(Tag.RUBRIC_DRAFTED, made[locked.pk], actor=acting_user, source=source, **detail)
-    return made[locked.pk]
+    version = made[locked.pk]
+    detail = {"question": str(question.public_id), "version": version.version}
+    record(Tag.RUBRIC_DRAFTED, version, actor=acting_user, source=source_name(version), **detail)
+    return version
 
 
 @transaction.atomic
@@ -69,17 +76,17 @@ def accept_rubric(rubric: Rubric, *, acting_user: User, now: datetime) -> Rubric
     rubric = Rubric.objects.prefetch_related("groups", "points").get(pk=rubric.pk)
     if rubric.accepted:
         raise Conflict(_("This version has been accepted already."), code="accepted")
-    later = question.rubrics.filter(accepted=True, version__gt=rubric.version)
-    if (newer := later.order_by("version").last()) is not None:
+    if (counting := question.rubric) is not None and counting.version > rubric.version:
         raise Conflict(
             _("Version %(version)s has been accepted after it; save this one as a new version.")
-            % {"version": newer.version},
+            % {"version": counting.version},
             code="overtaken",
         )
     if sentence := _why_not(question, lines_of(rubric), finished=True):
         raise BadInput(sentence, code="bad_rubric")
     rubric.accepted, rubric.accepted_by, rubric.accepted_at = True, acting_user, now
     rubric.save(update_fields=["accepted", "accepted_by", "accepted_at"])
+    Question.objects.filter(pk=question.pk).update(rubric=rubric)
     detail = {"question": str(question.public_id), "version": rubric.version}
     record(Tag.RUBRIC_ACCEPTED, rubric, actor=acting_user, **detail)
     return rubric
@@ -111,8 +118,8 @@ def import_rubrics(
         wanted[question.pk] = in_order(one.rubric)
     accepted_by = acting_user.pk if accept else None
     accepted_at = now if accept else None
-    origin = Origin(FILE, acting_user.pk, accepted_by, accepted_at, accept)
-    counting = newest_versions(wanted, accepted=True)
+    origin = Origin(RubricSource.FILE, acting_user.pk, accepted_by, accepted_at, accept)
+    counting = counting_versions(wanted)
     other = {
         question: lines
         for question, lines in wanted.items()
@@ -155,7 +162,7 @@ def _items(rubrics: Sequence[RubricFor]) -> Mapping[tuple[str, str, str], Questi
 
 def _locked(questions: Sequence[int]) -> dict[int, Question]:
     """The questions with what they ask, locked, so that two versions get two numbers."""
-    rows = Question.objects.select_for_update(of=("self",)).select_related("current")
+    rows = Question.objects.select_for_update(of=("self",)).select_related("current", "rubric")
     return rows.order_by("pk").in_bulk(questions)
 
 

@@ -22,7 +22,7 @@ from gradeapp.common.refusals import BadInput
 from gradeapp.common.strict_json import JsonRefusal, numbered_objects
 from questions.models import Knowledge, LabelOpinion, Question
 from questions.rules.four_tuple import BadLabel, Label, Value, read_change
-from questions.selectors.opinions import newest_suggestions
+from questions.selectors.opinions import counting_suggestions
 
 MOST_ROWS = 100_000
 MOST_PROBLEMS = 50
@@ -85,7 +85,7 @@ def import_suggestions(stream: BinaryIO, *, acting_user: User) -> KeptSuggestion
 def keep_suggestions(suggestions: Iterable[Suggestion], *, acting_user: User) -> KeptSuggestions:
     """Store *suggestions* as opinions of their models; what a model said last is not repeated."""
     given = {(one.question, one.model): one for one in suggestions}
-    last = newest_suggestions(one.question for one in given.values())
+    last = counting_suggestions(one.question for one in given.values())
     new = [
         LabelOpinion(
             question_id=one.question,
@@ -94,9 +94,10 @@ def keep_suggestions(suggestions: Iterable[Suggestion], *, acting_user: User) ->
             knowledge_id=one.labels.get(Label.KNOWLEDGE),
             difficulty=one.labels.get(Label.DIFFICULTY),
             modal=str(one.labels.get(Label.MODAL) or ""),
+            follows_id=last[key].key if key in last else None,
         )
         for key, one in given.items()
-        if last.get(key) != {label: one.labels.get(label) for label in Label}
+        if key not in last or last[key].labels != {name: one.labels.get(name) for name in Label}
     ]
     LabelOpinion.objects.bulk_create(new, batch_size=CHUNK)
     if new:

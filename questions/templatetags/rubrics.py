@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from gradeapp.common.plain_number import plain
 from questions.models import Rubric, RubricGroup
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable
+from questions.rules.vocabulary import RubricSource
 from questions.selectors.rubrics import lines_of
-from questions.services.rubrics import FILE, MODEL, PROPOSAL
 
 register = template.Library()
 
@@ -46,13 +46,13 @@ def rubric_rows(rubric: Rubric | RubricLines) -> list[Row]:
 @register.filter
 def written_by(rubric: Rubric) -> str:
     """Where a version comes from: a person's name, the import, a file, the key, a model."""
-    if rubric.source.startswith(MODEL):
-        return _("proposed by %(model)s") % {"model": rubric.source.removeprefix(MODEL)}
-    if rubric.source == PROPOSAL:
+    if rubric.source == RubricSource.MODEL:
+        return _("proposed by %(model)s") % {"model": rubric.model_name}
+    if rubric.source == RubricSource.PROPOSAL:
         return _("proposed from the key")
     if rubric.created_by is None:
         return _("came with the questions")
-    if rubric.source == FILE:
+    if rubric.source == RubricSource.FILE:
         return _("from a file, by %(name)s") % {"name": rubric.created_by}
     return str(rubric.created_by)
 

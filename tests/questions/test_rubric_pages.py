@@ -200,6 +200,7 @@ def test_the_bank_shows_exports_and_imports(question: Question, curator: Client)
     page = curator.get(bank("bank")).text
     assert "By dataset" in page
     content = curator.get(bank("bank-export"), {"dataset": "exam", "format": "json"}).content
+    Question.objects.update(rubric=None)
     Rubric.objects.update(accepted=False)
     sent = {"file": SimpleUploadedFile("r.json", content), "accept": "on"}
     answer = curator.post(bank("import"), sent, follow=True)

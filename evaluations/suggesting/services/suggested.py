@@ -25,14 +25,13 @@ from evaluations.suggesting.rules.rubric_reply import (
 from evaluations.suggesting.selectors import asks_of, unread
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput
-from questions.models import Rubric
 from questions.rules.four_tuple import Label
-from questions.services.rubrics import MODEL, draft_rubric
+from questions.rules.vocabulary import RubricSource
+from questions.services.rubrics import draft_rubric
 from questions.services.suggestions import Suggestion, keep_suggestions
 from questions.services.taxonomy import ensure_taxonomy
 
 BATCH = 200
-LONGEST_SOURCE = Rubric._meta.get_field("source").max_length
 
 
 def keep_suggested(run: Run, responses: Iterable[Response] | None = None) -> int:
@@ -86,7 +85,6 @@ def _store_labels(run: Run, batch: Sequence[Response]) -> None:
 def _store_rubrics(run: Run, batch: Sequence[Response]) -> None:
     """Store the rubric drafts that a batch of replies proposes."""
     assert run.created_by is not None  # a person starts every run that suggests
-    source = f"{MODEL}{run.language_model.name}"[:LONGEST_SOURCE]
     rows = []
     for response in batch:
         marks = response.revision.decimal_sub_marks
@@ -102,7 +100,11 @@ def _store_rubrics(run: Run, batch: Sequence[Response]) -> None:
         if reading.rubric is not None:
             try:
                 draft_rubric(
-                    response.question, reading.rubric, acting_user=run.created_by, source=source
+                    response.question,
+                    reading.rubric,
+                    acting_user=run.created_by,
+                    source=RubricSource.MODEL,
+                    model_name=run.language_model.name,
                 )
             except BadInput:  # the item has other full marks by now
                 row.fault = ReplyFault.QUESTION_CHANGED

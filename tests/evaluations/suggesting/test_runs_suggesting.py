@@ -205,7 +205,7 @@ def test_a_rubric_draft_waits_for_a_person(
     made = {one.question_id: one for one in Rubric.objects.prefetch_related("points")}
     assert set(made) == {first.pk, second.pk}
     for one in made.values():
-        assert (one.accepted, one.source, one.created_by) == (False, "model:scripted-demo", admin)
+        assert (one.accepted, one.model_name, one.created_by) == (False, "scripted-demo", admin)
     assert [p.points for p in made[first.pk].points.all()] == [4, 6]
     assert [p.points for p in made[second.pk].points.all()] == [3, 6], "left to a person"
     refused = SuggestionReading.objects.get(response__question=third)

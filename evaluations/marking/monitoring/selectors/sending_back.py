@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
-from evaluations.marking.rounds.selectors.round_choice import newest_rubrics
 from evaluations.marking.rounds.selectors.round_counts import answers_of_round
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
@@ -18,6 +17,7 @@ from evaluations.schemes import FinalRule, Scheme
 from gradeapp.accounts.models import User
 from gradeapp.common.named import Named
 from questions.models import Question, Rubric
+from questions.selectors.rubrics import counting_versions
 
 # So many responses of a question are listed before they are marked again.
 LISTED = 50
@@ -161,7 +161,7 @@ def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
     """Questions of the round with a newer accepted rubric than some response is marked under."""
     answers = answers_of_round(marking_round)
     asked = set(answers.order_by().values_list("question", flat=True).distinct())
-    newest = newest_rubrics(asked)
+    newest = counting_versions(asked)
     rows = (
         answers.annotate(touched=touched(), decided=heard("pk"))
         .exclude(rubric__in=[rubric.pk for rubric in newest.values()])

@@ -19,7 +19,6 @@ from evaluations.marking.monitoring.selectors.sending_back import (
     seeds_left_behind,
 )
 from evaluations.marking.monitoring.services.sending_back import check_open
-from evaluations.marking.rounds.selectors.round_choice import newest_rubrics
 from evaluations.marking.services.reopening import TakenBack, batches, hold, take_back
 from evaluations.models import BlindAnswer, Draft, MarkingRound, MarkingSheet, SeedAnswer, Slot
 from evaluations.models.vocabulary import CHECK_KINDS
@@ -30,7 +29,7 @@ from gradeapp.common.leases import SLOT
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
 from questions.rules.rubric import reachable
-from questions.selectors.rubrics import lines_of
+from questions.selectors.rubrics import counting_versions, lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def mark_again(
     for a rubric that does not add up to the full marks of the round.
     """
     check_open(marking_round)
-    newest = newest_rubrics({question.pk}).get(question.pk)
+    newest = counting_versions([question.pk]).get(question.pk)
     if newest is None:
         raise Conflict(_("This question has no accepted rubric."), code="no_rubric")
     with transaction.atomic():

@@ -16,6 +16,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import ROLE_CAPABILITIES, Capability
 from questions.models import Knowledge, Rubric, Task
 from questions.rules.vocabulary import ItemStatus, Part
+from questions.selectors.rubrics import counting_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def contents_of(choice: ResponseChoice, seeds: SeedWish, random_seed: int) -> Co
     A response that is taken out to be pre-marked leaves one of its question at least.
     """
     chosen = chosen_responses(choice, random_seed)
-    rubrics = newest_rubrics({response.question_id for response in chosen})
+    rubrics = counting_versions({response.question_id for response in chosen})
     premarked = _drawn_to_premark(chosen, seeds.premarked, random_seed)
     return Contents(
         answers=tuple(response for response in chosen if response.pk not in premarked),
@@ -223,10 +224,3 @@ def _markable() -> Q:
         question__status=ItemStatus.ACTIVE.value,
         is_error_text=False,
     )
-
-
-def newest_rubrics(questions: set[int]) -> dict[int, Rubric]:
-    """The accepted rubric of each question that has one, with its points."""
-    accepted = Rubric.objects.filter(question__in=questions, accepted=True)
-    rows = accepted.order_by("version").prefetch_related("groups", "points")
-    return {rubric.question_id: rubric for rubric in rows}

@@ -12,7 +12,7 @@ from django.utils.functional import cached_property
 
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import AnswerRole
-from questions.models import Rubric
+from questions.models import Question
 
 
 class SlotGroup(NamedTuple):
@@ -47,9 +47,9 @@ def outdated_questions(marking_round: MarkingRound) -> int:
     held = set(
         answers_of_round(marking_round).order_by().values_list("question", "rubric").distinct()
     )
-    accepted = Rubric.objects.filter(question__in={question for question, _ in held}, accepted=True)
-    newest = dict(accepted.order_by("version").values_list("question", "pk"))
-    return len({one for one, rubric in held if newest.get(one, rubric) != rubric})
+    counting = Question.objects.filter(pk__in={question for question, _ in held})
+    counts = dict(counting.exclude(rubric=None).values_list("pk", "rubric"))
+    return len({one for one, rubric in held if counts.get(one, rubric) != rubric})
 
 
 def newest_marks(marking_round: MarkingRound, kinds: Sequence[str]) -> QuerySet[Mark]:
