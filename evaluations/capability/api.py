@@ -29,9 +29,10 @@ from evaluations.models import CapabilityJudgement, CapabilityReview
 from evaluations.reports.api import ReportSerializer
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
 
-FILTERS = {"review", "answer", "page"}
+FILTERS = ("review", "answer")
 DIMENSIONS = [one.value for one in Dimension]
 # A dimension may be null, where it does not apply, and is left out where the task does not ask.
 APPLIES: dict[str, Any] = {"allow_null": True, "required": False}
@@ -93,10 +94,8 @@ class OwnJudgementsAPI(generics.ListAPIView[CapabilityJudgement]):
 
     def get_queryset(self) -> QuerySet[CapabilityJudgement]:
         asked = self.request.query_params
-        if unknown := sorted(set(asked) - FILTERS):
-            sentence = _("There is no filter called %(names)s.") % {"names": ", ".join(unknown)}
-            raise BadInput(sentence)
-        named = {name: self._uuid(name) for name in ("review", "answer") if name in asked}
+        refuse_unknown(asked, FILTERS)
+        named = {name: self._uuid(name) for name in FILTERS if name in asked}
         return own_judgements(cast(User, self.request.user), **named)
 
     def _uuid(self, name: str) -> Any:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
 from django.urls import path
-from django.utils.translation import gettext as _
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, serializers
 from rest_framework.request import Request
@@ -16,8 +14,7 @@ from evaluations.judging.forms import JudgementQuery
 from evaluations.judging.selectors import judgement_list
 from evaluations.models import Judgement
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput
-from questions.forms.filters import unknown_parameters
+from gradeapp.common.parameters import DeclaredFilters
 
 
 class JudgementSerializer(serializers.ModelSerializer[Judgement]):
@@ -58,7 +55,7 @@ class JudgementSerializer(serializers.ModelSerializer[Judgement]):
         ]
 
 
-class JudgementListAPI(generics.ListAPIView[Judgement]):
+class JudgementListAPI(DeclaredFilters, generics.ListAPIView[Judgement]):
     """Judgements, fifty a page, by the declared filters."""
 
     capability = Capability.SEE_JUDGEMENTS
@@ -70,13 +67,6 @@ class JudgementListAPI(generics.ListAPIView[Judgement]):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         check_not_marking(request.user)
-
-    def filter_queryset(self, queryset: QuerySet[Judgement]) -> QuerySet[Judgement]:
-        unknown = unknown_parameters(JudgementQuery, self.request.query_params)
-        if unknown:
-            names = ", ".join(sorted(unknown))
-            raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
-        return super().filter_queryset(queryset)
 
 
 urlpatterns = [path("judgements/", JudgementListAPI.as_view(), name="api-judgements")]

@@ -15,6 +15,7 @@ from evaluations.reports.selectors.report_choices import Choices
 from evaluations.reports.selectors.report_pages import Cell
 from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy
+from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput
 from questions.forms.filters import named_choices
 from questions.rules.vocabulary import Part
@@ -62,8 +63,17 @@ class ReportFilter(forms.Form):
             self.fields[name].choices = pairs  # type: ignore[attr-defined]
 
     def params(self) -> ReportParams:
-        """Return the valid filters, with defaults for the others."""
-        self.is_valid()
+        """Return the valid filters, with defaults for the others.
+
+        Models, markers, years and rounds of another dataset are left out, since the dataset
+        may just have been changed. Raises BadInput for a dataset, a policy or a name of a
+        parameter that does not exist.
+        """
+        refuse_unknown(self.data, PARAMETERS | {"part"})
+        for name in ("dataset", "policy"):
+            if name in self.errors and self.data[name]:
+                known = ", ".join(str(value) for value, _name in self.fields[name].choices)
+                raise _no_such(self.data[name], known)
         chosen = self.defaults | self.cleaned_data
         return ReportParams(
             dataset=chosen["dataset"],
@@ -91,10 +101,7 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
 
     *others* are further parameters of the page.
     """
-    unknown = set(query) - PARAMETERS - others
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise BadInput(_("There is no parameter called %(names)s.") % {"names": names})
+    refuse_unknown(query, PARAMETERS | others)
     if not query.get("dataset"):
         raise BadInput(_("Name the dataset, as in ?dataset=gaokao-bench."))
     year = query.get("year", "")
@@ -110,13 +117,17 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
     )
 
 
+def _no_such(value: str, known: str) -> BadInput:
+    names = {"value": value, "known": known}
+    return BadInput(_("There is no “%(value)s”; choose one of: %(known)s.") % names)
+
+
 def read_cell(query: QueryDict) -> Cell:
     """Return the rows that *query* selects. Raises BadInput for an unknown part or outcome."""
     part, outcome = query.get("part", ""), query.get("outcome", "")
     for value, known in ((part, list(Part)), (outcome, OUTCOMES)):
         if value and value not in known:
-            names = {"value": value, "known": ", ".join(known)}
-            raise BadInput(_("There is no “%(value)s”; choose one of: %(known)s.") % names)
+            raise _no_such(value, ", ".join(known))
     return Cell(
         subject=query.get("subject", ""),
         part=part,

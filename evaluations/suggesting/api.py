@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db import transaction
 from django.urls import path
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -22,9 +21,9 @@ from evaluations.runs.tasks import ask_for_work
 from evaluations.suggesting.forms import USUAL_LIMIT, chosen, filters_in
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted, start_suggesting
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.parameters import refuse_unknown
 from questions.forms.filter_chips import query_of
-from questions.forms.filters import QuestionFilter, unknown_parameters
+from questions.forms.filters import QuestionFilter
 from questions.models import Dataset
 
 
@@ -60,7 +59,8 @@ class SuggestAPI(APIView):
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
         budget, key = said.pop("budget"), said.pop("idempotency_key")
-        filters = declared(said.pop("filters"))
+        refuse_unknown(said["filters"], QuestionFilter)
+        filters = filters_in(said.pop("filters"))
         asks = Asks(said.pop("asks"))
         wanted = Wanted(asks=asks, questions=chosen(filters), query=query_of(filters), **said)
         with transaction.atomic():
@@ -69,14 +69,6 @@ class SuggestAPI(APIView):
             )
             transaction.on_commit(partial(ask_for_work, run.pk))
         return run_response(run, status.HTTP_201_CREATED)
-
-
-def declared(filters: dict[str, str]) -> QuestionFilter:
-    """The filters; refuses a name that nobody declared."""
-    if unknown := sorted(unknown_parameters(QuestionFilter, filters)):
-        names = ", ".join(unknown)
-        raise BadInput(_("There is no such filter or value: %(names)s.") % {"names": names})
-    return filters_in(filters)
 
 
 urlpatterns = [path("runs/suggest/", SuggestAPI.as_view(), name="api-suggest")]

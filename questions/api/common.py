@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-import django_filters
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.forms.filters import unknown_parameters
 from questions.models import Question
 
 READ, WRITE = Capability.SEE_QUESTIONS, Capability.EDIT_QUESTIONS
@@ -41,35 +38,3 @@ def said(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     form = serializer(data=request.data)
     form.is_valid(raise_exception=True)
     return dict(form.validated_data)
-
-
-def refuse_unknown(filters: type[django_filters.FilterSet], request: Request) -> None:
-    """A filter that nobody declared is refused, never ignored."""
-    refuse_names(unknown_parameters(filters, request.query_params))
-
-
-def refuse_parameters(request: Request, known: tuple[str, ...] = ()) -> None:
-    """The same for a route without filters."""
-    refuse_names(set(request.query_params) - {"page", *known})
-
-
-def refuse_names(unknown: set[str]) -> None:
-    """Name them in one sentence."""
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
-
-
-class Declared:
-    """For list views: only declared filters, and 404 before anything else where the item is not."""
-
-    filterset_class: type[django_filters.FilterSet] | None = None
-    request: Request
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Refuse what nobody declared, then filter."""
-        if self.filterset_class is None:
-            refuse_parameters(self.request)
-        else:
-            refuse_unknown(self.filterset_class, self.request)
-        return super().filter_queryset(queryset)  # type: ignore[misc,no-any-return]

@@ -14,8 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from gradeapp.common.parameters import DeclaredFilters
 from gradeapp.common.refusals import NotFound
-from questions.api.common import MAY, Declared, found_question, said
+from questions.api.common import MAY, found_question, said
 from questions.models import HumanRate
 from questions.selectors.human_rates import rates_of
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
@@ -63,7 +64,7 @@ def told(rate: HumanRate) -> Answer:
     return Answer(HumanRateSerializer(rate).data, status=status.HTTP_201_CREATED)
 
 
-class HumanRatesAPI(Declared, generics.ListAPIView[HumanRate]):
+class HumanRatesAPI(DeclaredFilters, generics.ListAPIView[HumanRate]):
     """The human rates of a question, corrected ones too; POST adds one."""
 
     capability = MAY

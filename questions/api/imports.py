@@ -18,8 +18,9 @@ from rest_framework.views import APIView
 
 from gradeapp.body_limit import takes_uploads
 from gradeapp.common.background_work.services import note_if_lost
+from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import NotFound
-from questions.api.common import MAY, WRITE, Declared, refuse_parameters, said
+from questions.api.common import MAY, WRITE, said
 from questions.api.import_serializers import (
     ImportDetailSerializer,
     ImportProblemSerializer,
@@ -47,7 +48,7 @@ def told(pk: int, code: int = status.HTTP_200_OK) -> Answer:
 
 
 @method_decorator(takes_uploads(WRITE), name="dispatch")
-class ImportListAPI(Declared, generics.ListAPIView[ImportBatch]):
+class ImportListAPI(DeclaredFilters, generics.ListAPIView[ImportBatch]):
     """Imports, the newest first; POST uploads files or one .zip."""
 
     capability = MAY
@@ -76,12 +77,12 @@ class ImportAPI(APIView):
     @extend_schema(responses=ImportDetailSerializer)
     def get(self, request: Request, pk: int) -> Answer:
         """Its state, its files and how far it is; once it is checked, what it would write."""
-        refuse_parameters(request)
+        refuse_unknown(request.query_params)
         note_if_lost(found(pk), timezone.now())
         return told(pk)
 
 
-class ImportProblemsAPI(Declared, generics.ListAPIView[ImportProblem]):
+class ImportProblemsAPI(DeclaredFilters, generics.ListAPIView[ImportProblem]):
     """What an import found, each traced to file and row."""
 
     capability = MAY

@@ -15,8 +15,9 @@ from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
 from gradeapp.accounts.models import User
+from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.api.common import MAY, Declared, found_question, refuse_parameters, said
+from questions.api.common import MAY, found_question, said
 from questions.api.label_serializers import (
     AgreementSerializer,
     BulkChangeSerializer,
@@ -26,7 +27,7 @@ from questions.api.label_serializers import (
     OpinionSerializer,
     SetLabelsSerializer,
 )
-from questions.forms.filters import QuestionFilter, unknown_parameters
+from questions.forms.filters import QuestionFilter
 from questions.models import LabelBatch, LabelOpinion, LabelRevision
 from questions.rules.four_tuple import Label
 from questions.selectors.bank import by_place
@@ -37,7 +38,7 @@ from questions.services import bulk_labels
 from questions.services.labels import set_labels
 
 
-class LabelsAPI(Declared, generics.ListAPIView[LabelRevision]):
+class LabelsAPI(DeclaredFilters, generics.ListAPIView[LabelRevision]):
     """The history of a question's labels, newest first; POST sets some of them."""
 
     capability = MAY
@@ -62,7 +63,7 @@ class LabelsAPI(Declared, generics.ListAPIView[LabelRevision]):
         return Answer(LabelRowSerializer(newest).data, status=code)
 
 
-class OpinionsAPI(Declared, generics.ListAPIView[LabelOpinion]):
+class OpinionsAPI(DeclaredFilters, generics.ListAPIView[LabelOpinion]):
     """What curators and models said of a question, newest first."""
 
     capability = MAY
@@ -83,7 +84,7 @@ class AgreementAPI(APIView):
     @extend_schema(responses=AgreementSerializer(many=True))
     def get(self, request: Request) -> Answer:
         """Cohen's kappa and the share of equal labels over the items that both labelled."""
-        refuse_parameters(request)
+        refuse_unknown(request.query_params)
         pairs = agreements()
         keys = {key for pair in pairs for key in (pair.first, pair.second)}
         names = dict(User.objects.filter(pk__in=keys).values_list("pk", "username"))
@@ -104,7 +105,7 @@ def _agreement(label: Label, found: Any) -> dict[str, object]:
     return {"label": label.value, **{name: getattr(found, name) for name in figures}}
 
 
-class BulkListAPI(Declared, generics.ListAPIView[LabelBatch]):
+class BulkListAPI(DeclaredFilters, generics.ListAPIView[LabelBatch]):
     """Bulk changes, the newest first; POST does one."""
 
     capability = MAY
@@ -166,10 +167,9 @@ def chosen(filters: dict[str, str]) -> tuple[str, list[int]]:
     """The address of the filters and the keys of their questions; refuses what does not exist."""
     data = QueryDict(mutable=True)
     data.update(filters)
-    unknown = unknown_parameters(QuestionFilter, data)
+    refuse_unknown(data, QuestionFilter)
     found = QuestionFilter(data, queryset=by_place())
-    bad = unknown or set(found.form.errors)
-    if bad:
-        names = ", ".join(sorted(bad))
+    if found.form.errors:
+        names = ", ".join(sorted(found.form.errors))
         raise BadInput(_("There is no such filter or value: %(names)s.") % {"names": names})
     return data.urlencode(), list(found.qs.values_list("pk", flat=True))

@@ -12,8 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.api.common import MAY, Declared, refuse_names, said
+from questions.api.common import MAY, said
 from questions.forms.problems import ProblemFilter
 from questions.models import ItemDecision, ItemProblem
 from questions.rules.vocabulary import Decision
@@ -74,7 +75,7 @@ class DecideSerializer(serializers.Serializer[Any]):
     seen = serializers.IntegerField(required=False)
 
 
-class ProblemListAPI(Declared, generics.ListAPIView[ItemProblem]):
+class ProblemListAPI(DeclaredFilters, generics.ListAPIView[ItemProblem]):
     """Problems by the filters of their page; without ``state`` those that wait."""
 
     capability = MAY
@@ -125,6 +126,6 @@ def repair_said(request: Request, repair: dict[str, Any] | None) -> Repair | Non
         return None
     if not repair:
         raise BadInput(_("Say what the repaired item is."), code="no_repair")
-    refuse_names(set(request.data["repair"]) - set(RepairSerializer().fields))
+    refuse_unknown(request.data["repair"], RepairSerializer().fields)
     lists = {key: tuple(repair.pop(key)) for key in ("answer_key", "options") if key in repair}
     return Repair(**lists, **repair)

@@ -6,7 +6,8 @@ from django.db.models import QuerySet
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics
 
-from questions.api.common import READ, Declared
+from gradeapp.common.parameters import DeclaredFilters
+from questions.api.common import READ
 from questions.api.label_serializers import KnowledgeSerializer
 from questions.api.serializers import QuestionDetailSerializer, QuestionSerializer
 from questions.forms.filters import QuestionFilter
@@ -19,7 +20,7 @@ def listed() -> QuerySet[Question]:
     return question_list().filter(current__isnull=False).select_related("label__knowledge")
 
 
-class QuestionListAPI(Declared, generics.ListAPIView[Question]):
+class QuestionListAPI(DeclaredFilters, generics.ListAPIView[Question]):
     """Questions, fifty a page, by the filters of the list."""
 
     capability = READ
@@ -40,7 +41,7 @@ class QuestionAPI(generics.RetrieveAPIView[Question]):
     )
 
 
-class KnowledgeAPI(Declared, generics.ListAPIView[Knowledge]):
+class KnowledgeAPI(DeclaredFilters, generics.ListAPIView[Knowledge]):
     """The taxonomy: categories with their ability branch, and subclasses with their category."""
 
     capability = READ

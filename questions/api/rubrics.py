@@ -13,14 +13,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from gradeapp.common.parameters import DeclaredFilters
 from gradeapp.common.refusals import NotFound
-from questions.api.common import MAY, Declared, found_question, said
+from questions.api.common import MAY, found_question, said
 from questions.api.rubric_serializers import LinesSerializer, RubricSerializer, lines_said
 from questions.models import Rubric
 from questions.services.rubrics import accept_rubric, draft_rubric
 
 
-class RubricsAPI(Declared, generics.ListAPIView[Rubric]):
+class RubricsAPI(DeclaredFilters, generics.ListAPIView[Rubric]):
     """Every version of a question's rubric, newest first; POST adds a draft."""
 
     capability = MAY

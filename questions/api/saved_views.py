@@ -11,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from questions.api.common import READ, Declared, said
+from gradeapp.common.parameters import DeclaredFilters
+from questions.api.common import READ, said
 from questions.models import SavedView
 from questions.selectors.saved_views import views_of
 from questions.services.saved_views import delete_view, save_view
@@ -35,7 +36,7 @@ class NewViewSerializer(serializers.Serializer[Any]):
     query = serializers.CharField(allow_blank=True)
 
 
-class SavedViewListAPI(Declared, generics.ListAPIView[SavedView]):
+class SavedViewListAPI(DeclaredFilters, generics.ListAPIView[SavedView]):
     """One's own saved views; POST saves one, the same name again changes it."""
 
     capability = READ

@@ -166,9 +166,4 @@ class QuestionFilter(django_filters.FilterSet):
         return ordered(rows, value)
 
 
-def unknown_parameters(filters: type[django_filters.FilterSet], data: Any) -> set[str]:
-    """Parameters that no filter declares: an API refuses them instead of ignoring them."""
-    return set(data) - set(filters.base_filters) - {"page"}
-
-
-__all__ = ["QuestionFilter", "named_choices", "unknown_parameters"]
+__all__ = ["QuestionFilter", "named_choices"]

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput
-from questions.forms.filters import QuestionFilter, unknown_parameters
+from questions.forms.filters import QuestionFilter
 from questions.models import Dataset, Question
 from questions.selectors.bank import by_place
 from questions.services.exports import export_csv, export_jsonl, note_export
@@ -29,10 +30,7 @@ def chosen(data: QueryDict) -> tuple[QuerySet[Question], dict[str, object]]:
 
     Raises BadInput for a filter that does not exist and for a value that none has.
     """
-    unknown = unknown_parameters(QuestionFilter, data)
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
+    refuse_unknown(data, QuestionFilter)
     filters = QuestionFilter(data, queryset=by_place())
     if not filters.form.is_valid():
         names = ", ".join(sorted(filters.form.errors))

@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_cells import BOM, cell
+from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.forms.filters import unknown_parameters
 from questions.forms.problems import DecisionForm, ProblemFilter
 from questions.models import ItemProblem, QuestionRevision
 from questions.rules.vocabulary import Decision
@@ -76,10 +76,7 @@ def problems(request: MemberRequest) -> HttpResponse:
 @requires(Capability.SEE_QUESTIONS)
 def export(request: MemberRequest) -> HttpResponse:
     """The list as CSV, by the same filters."""
-    if unknown := unknown_parameters(ProblemFilter, request.GET):
-        raise BadInput(
-            _("There is no filter called %(names)s.") % {"names": ", ".join(sorted(unknown))}
-        )
+    refuse_unknown(request.GET, ProblemFilter)
     filters = ProblemFilter(request.GET, queryset=problem_list())
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")

@@ -54,7 +54,7 @@ def test_the_list_filters_as_the_page_does(curator: User, question: Question) ->
 def test_unknown_parameters_are_refused_in_a_sentence(curator: User, path: str) -> None:
     answer = get(curator, path, model__startswith="x")
     assert answer.status_code == 400
-    assert answer.json()["detail"] == "There is no filter called model__startswith."
+    assert answer.json()["detail"] == "There is no parameter called model__startswith."
 
 
 def test_a_value_that_does_not_exist_is_refused(curator: User, question: Question) -> None:

@@ -19,9 +19,10 @@ from evaluations.models import Mark
 from evaluations.models.vocabulary import Flag
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
 
-FILTERS = {"round", "response", "page"}
+FILTERS = ("round", "response")
 
 
 def teacher_of(request: Request) -> User:
@@ -91,11 +92,8 @@ class OwnMarksAPI(generics.ListAPIView[Mark]):
 
     def get_queryset(self) -> QuerySet[Mark]:
         asked = self.request.query_params
-        unknown = sorted(set(asked) - FILTERS)
-        if unknown:
-            sentence = _("There is no filter called %(names)s.") % {"names": ", ".join(unknown)}
-            raise BadInput(sentence)
-        named = {name: self._uuid(name) for name in ("round", "response") if name in asked}
+        refuse_unknown(asked, FILTERS)
+        named = {name: self._uuid(name) for name in FILTERS if name in asked}
         return own_marks(teacher_of(self.request), **named)
 
     def _uuid(self, name: str) -> Any:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import django_filters
 from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, status
@@ -32,22 +30,13 @@ from evaluations.runs.selectors.runs import get_run, progress, runs
 from evaluations.runs.services import runs as services
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput
-from questions.forms.filters import unknown_parameters
+from gradeapp.common.parameters import DeclaredFilters
 
 MAY = {
     "GET": Capability.SEE_RUNS,
     "HEAD": Capability.SEE_RUNS,
     "POST": Capability.START_RUNS,
 }
-
-
-def refuse_unknown(filters: type[django_filters.FilterSet], request: Request) -> None:
-    """A filter that nobody declared is refused, never ignored."""
-    unknown = unknown_parameters(filters, request.query_params)
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
 
 
 def run_response(run: Run, code: int = status.HTTP_200_OK) -> Answer:
@@ -57,7 +46,7 @@ def run_response(run: Run, code: int = status.HTTP_200_OK) -> Answer:
     return Answer({**RunSerializer(whole).data, **facts}, status=code)
 
 
-class RunListAPI(generics.ListAPIView[Run]):
+class RunListAPI(DeclaredFilters, generics.ListAPIView[Run]):
     """Runs, the newest first; POST starts one."""
 
     capability = MAY
@@ -65,10 +54,6 @@ class RunListAPI(generics.ListAPIView[Run]):
     filter_backends = [DjangoFilterBackend]
     filterset_class = RunFilter
     queryset = runs()
-
-    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
-        refuse_unknown(RunFilter, self.request)
-        return super().filter_queryset(queryset)
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer})
     def post(self, request: Request) -> Answer:
@@ -134,7 +119,7 @@ class RunRetryAPI(APIView):
         return run_response(run)
 
 
-class ResponseListAPI(generics.ListAPIView[Response]):
+class ResponseListAPI(DeclaredFilters, generics.ListAPIView[Response]):
     """The responses of a run, fifty a page, by the declared filters."""
 
     capability = Capability.SEE_RUNS
@@ -145,10 +130,6 @@ class ResponseListAPI(generics.ListAPIView[Response]):
 
     def get_queryset(self) -> QuerySet[Response]:
         return responses_of(get_run(self.kwargs["pk"]))
-
-    def filter_queryset(self, queryset: QuerySet[Response]) -> QuerySet[Response]:
-        refuse_unknown(ResponseFilter, self.request)
-        return super().filter_queryset(queryset)
 
 
 urlpatterns = [

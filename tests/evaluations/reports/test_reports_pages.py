@@ -201,7 +201,7 @@ def test_defaults_are_the_most_scored_dataset_and_who_has_marked(
 
 @pytest.mark.parametrize(
     "query",
-    [{"model": "no-such-model"}, {"marker": "judge:nobody"}, {"policy": "kind"}, {"year": "1066"}],
+    [{"model": "no-such-model"}, {"marker": "judge:nobody"}, {"year": "1066"}],
 )
 def test_what_does_not_exist_is_left_out_and_said(
     query: dict[str, str], admin: User, answers: None
@@ -209,6 +209,22 @@ def test_what_does_not_exist_is_left_out_and_said(
     html = page(admin, **query)
     assert "does not exist in this dataset; it is left out" in html
     assert "objective by answer key, policy strict" in words(html)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"policy": "kind"}, "There is no “kind”; choose one of: published, strict."),
+        ({"dataset": "nothing"}, "There is no “nothing”; choose one of: exam."),
+        ({"polcy": "strict"}, "There is no parameter called polcy."),
+    ],
+)
+def test_the_page_refuses_what_no_dataset_has(
+    query: dict[str, str], sentence: str, admin: User, answers: None
+) -> None:
+    response = logged_in(admin).get(OVERVIEW, query)
+    assert response.status_code == 400
+    assert sentence in words(response.text)
 
 
 def test_a_year_narrows_every_table(admin: User, answers: None) -> None:

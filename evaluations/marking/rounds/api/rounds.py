@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, status
 from rest_framework.request import Request
@@ -33,7 +32,7 @@ from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.parameters import refuse_unknown
 
 
 def lead_of(request: Request) -> User:
@@ -56,9 +55,7 @@ class RoundListAPI(generics.ListAPIView[MarkingRound]):
     queryset = round_list()
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Answer:
-        if unknown := sorted(set(request.query_params) - {"page"}):
-            names = ", ".join(unknown)
-            raise BadInput(_("There is no filter called %(names)s.") % {"names": names})
+        refuse_unknown(request.query_params)
         return super().get(request, *args, **kwargs)
 
     @extend_schema(request=NewRoundSerializer, responses={201: RoundSerializer})

@@ -1,0 +1,38 @@
+"""Parameters of an address: one that nobody declared is refused, never ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _
+
+from gradeapp.common.refusals import BadInput
+
+if TYPE_CHECKING:
+    import django_filters
+    from django.db.models import QuerySet
+    from rest_framework.request import Request
+
+
+def refuse_unknown(
+    given: Iterable[str], known: Iterable[str] | type[django_filters.FilterSet] = ()
+) -> None:
+    """Raise BadInput if a name of *given* is not *known*; ``page`` always is.
+
+    *known* are names, or a set of filters.
+    """
+    names = known.base_filters if isinstance(known, type) else known
+    if unknown := sorted(set(given) - set(names) - {"page"}):
+        raise BadInput(_("There is no parameter called %(names)s.") % {"names": ", ".join(unknown)})
+
+
+class DeclaredFilters:
+    """Mixin of API lists: a parameter that ``filterset_class`` does not declare is refused."""
+
+    filterset_class: type[django_filters.FilterSet] | None = None
+    request: Request
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        refuse_unknown(self.request.query_params, self.filterset_class or ())
+        return super().filter_queryset(queryset)  # type: ignore[misc,no-any-return]
