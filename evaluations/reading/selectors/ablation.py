@@ -13,10 +13,10 @@ from evaluations.reading.rules.scoring.ablation import (
     Evidence,
     MovedItem,
     Movement,
-    PolicyScore,
     Reason,
     ScoredItem,
     movements,
+    rate,
     steps_of,
 )
 from evaluations.reading.rules.scoring.objective import has_key
@@ -39,12 +39,12 @@ class Ablation:
     @property
     def published_rate(self) -> Fraction | None:
         """Points of full marks under ``published``; None of nothing."""
-        return _rate(*self.published)
+        return rate(*self.published)
 
     @property
     def strict_rate(self) -> Fraction | None:
         """The same under ``strict``."""
-        return _rate(*self.strict)
+        return rate(*self.strict)
 
     @property
     def change(self) -> Fraction | None:
@@ -80,8 +80,8 @@ def ablation(run: Run) -> Ablation:
             question_type=row["revision__question_type"],
             key=_published_key(row),
             sub_marks=tuple(map(Decimal, row["revision__sub_marks"])),
-            published=_score(published),
-            strict=_score(strict),
+            published=published,
+            strict=strict,
             left_out=row["question__status"] == ItemStatus.QUARANTINED,
         )
         if published is not None:
@@ -137,19 +137,13 @@ def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
         "pk", f"{score}__points", *(f"{score}__extraction__{name}" for name in columns)
     ):
         answers, outcome, method, pattern, spans = read
-        found[response] = Evidence(tuple(answers), outcome, method, pattern, points, spans)
+        found[response] = Evidence(tuple(answers), outcome, points, method, pattern, spans)
     return found
 
 
 def _published_key(row: dict[str, Any]) -> tuple[str, ...]:
     own = row["revision__published_key"]
     return tuple(row["revision__answer_key"] if own is None else own)
-
-
-def _score(evidence: Evidence | None) -> PolicyScore | None:
-    if evidence is None:
-        return None
-    return PolicyScore(evidence.answers, evidence.outcome, evidence.points)
 
 
 def quotations(items: Sequence[MovedItem]) -> dict[int, dict[str, str]]:
@@ -178,7 +172,3 @@ def quoted(text: str, spans: Sequence[Sequence[int] | None]) -> str:
         return words if len(words) <= 2 * CONTEXT else f"… {words[-2 * CONTEXT :]}"
     words = " ".join(text[min(edges) : max(edges)].split())
     return words if len(words) <= 2 * CONTEXT else f"{words[:CONTEXT]} … {words[-CONTEXT:]}"
-
-
-def _rate(points: Decimal, full: Decimal) -> Fraction | None:
-    return Fraction(points) / Fraction(full) if full else None

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from evaluations.reading.rules.scoring.ablation import (
-    PolicyScore,
+    Evidence,
     Reason,
     ScoredItem,
     Step,
@@ -19,13 +19,13 @@ from evaluations.reading.rules.scoring.ablation import (
 SIX = (Decimal(6),)
 
 
-def score(points: str, *answers: str | None, outcome: str = "read") -> PolicyScore:
-    return PolicyScore(answers, outcome, Decimal(points))
+def score(points: str, *answers: str | None, outcome: str = "read") -> Evidence:
+    return Evidence(answers, outcome, Decimal(points))
 
 
 def item(
-    published: PolicyScore | None,
-    strict: PolicyScore | None,
+    published: Evidence | None,
+    strict: Evidence | None,
     key: tuple[str, ...] = ("C",),
     kind: str = "single_choice",
     marks: tuple[Decimal, ...] = SIX,
@@ -34,7 +34,7 @@ def item(
     return ScoredItem("gaokao-bench", "Physics", kind, key, marks, published, strict, left_out)
 
 
-NO_ANSWER = PolicyScore((None,), "ambiguous", Decimal(0))
+NO_ANSWER = Evidence((None,), "ambiguous", Decimal(0))
 CASES = {
     "the same": (item(score("6", "C"), score("6", "C")), []),
     "a letter of the reasoning": (

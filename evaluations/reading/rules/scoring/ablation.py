@@ -1,4 +1,10 @@
-"""x"""
+"""The change of an item's points from policy ``published`` to ``strict``, reason by reason.
+
+Each step changes one thing: first the reading (the released rule applied to the strict
+reading), then the rule of credit, then the key. The steps of an item add up to its
+difference, so the reasons of a run add up to the difference of its rates. The order of
+the steps is ours: another order would give the same sum and other parts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,7 @@ from gradeapp.common.tables import Table, table
 
 
 class Reason(Named):
-    """Why the two policies give different points, in the order in which they are taken away."""
+    """Why the two policies give different points, in the order of the steps."""
 
     LEFT_OUT = "left_out", "Item left out", "题目未计入"
     ERROR_TEXT = "error_text", "Error text left out", "接口错误不计入"
@@ -29,23 +35,25 @@ class Reason(Named):
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyScore:
-    """What one policy read, how the reading ended, and its points."""
+class Evidence:
+    """What one policy read in a response and where, how the reading ended, and its points."""
 
     answers: tuple[str | None, ...]
     outcome: str
     points: Decimal
+    method: str = ""
+    pattern: str = ""
+    spans: Sequence[Sequence[int] | None] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """One response under both policies; None where a policy has no score.
+    """One response under both policies; None if a policy has no score.
 
-    ``key`` is the published one, one entry a sub-question. ``left_out``: the item
-    takes no part under ``strict`` (quarantined by the gate). A program's message
-    instead of an answer (outcome ``api_error``) is not counted under ``strict``. An
-    item that a person excluded takes part under neither policy and is not handed over
-    at all.
+    ``key`` is the published key, one entry per sub-question. ``left_out``: the item
+    is not counted under ``strict`` (quarantined by the gate). An error message instead
+    of an answer (outcome ``api_error``) is not counted under ``strict`` either. Items
+    that a person excluded are not passed in.
     """
 
     dataset: str
@@ -53,26 +61,26 @@ class ScoredItem:
     question_type: str
     key: tuple[str, ...]
     sub_marks: tuple[Decimal, ...]
-    published: PolicyScore | None
-    strict: PolicyScore | None
+    published: Evidence | None
+    strict: Evidence | None
     left_out: bool = False
 
     @property
     def counts_strictly(self) -> bool:
-        """Whether ``strict`` has points of full marks for it."""
+        """Return whether the item counts under ``strict``."""
         if self.strict is None or self.left_out:
             return False
         return self.strict.outcome != LedgerOutcome.API_ERROR
 
     @property
     def full(self) -> Decimal:
-        """Full marks of the item."""
+        """Return the full marks of the item."""
         return sum(self.sub_marks, Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one reason changes: points earned, and full marks they are earned of."""
+    """The change by one reason: of the points, and of the full marks."""
 
     reason: Reason
     points: Decimal
@@ -80,16 +88,18 @@ class Step:
 
 
 def steps_of(item: ScoredItem) -> list[Step]:
-    """The steps from ``published`` to ``strict``, those that change nothing left out.
+    """Return the steps from ``published`` to ``strict`` that change something.
 
-    An item without a score under either policy has none. Raises ValueError where
-    the key and the marks differ in number.
+    Empty without a score under either policy. Raises ValueError if key and marks
+    differ in number.
     """
     published, strict = item.published, item.strict
     if strict is None or not item.counts_strictly:
         if published is None:
             return []
-        return [Step(_why_left_out(item), -published.points, -item.full)]
+        reason = Reason.UNSCORED if strict is None else Reason.ERROR_TEXT
+        reason = Reason.LEFT_OUT if item.left_out else reason
+        return [Step(reason, -published.points, -item.full)]
     if published is None:
         return [Step(Reason.UNSCORED, strict.points, item.full)]
     as_published = _scored(item, strict, Policy.PUBLISHED)
@@ -103,14 +113,8 @@ def steps_of(item: ScoredItem) -> list[Step]:
     return [step for step in steps if step.points]
 
 
-def _why_left_out(item: ScoredItem) -> Reason:
-    if item.left_out:
-        return Reason.LEFT_OUT
-    return Reason.UNSCORED if item.strict is None else Reason.ERROR_TEXT
-
-
-def _scored(item: ScoredItem, given: PolicyScore, policy: Policy) -> Decimal:
-    """The points of what the strict reader read, by the published key and *policy*'s rule."""
+def _scored(item: ScoredItem, given: Evidence, policy: Policy) -> Decimal:
+    """Return the points of the strict reading by the published key and the rule of *policy*."""
     return score_objective(
         answers=given.answers,
         key=item.key,
@@ -122,18 +126,6 @@ def _scored(item: ScoredItem, given: PolicyScore, policy: Policy) -> Decimal:
             item.question_type, item.dataset, subject=item.subject, policy=policy
         ),
     ).points
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What one policy read in a response, with the words around it."""
-
-    answers: tuple[str | None, ...]
-    outcome: str
-    method: str
-    pattern: str
-    points: Decimal
-    spans: Sequence[Sequence[int] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +145,18 @@ class MovedItem:
 
     @property
     def leaves(self) -> bool:
-        """Whether the item takes no part under ``strict``."""
+        """Return whether the item is not counted under ``strict``."""
         return any(step.full < 0 for step in self.steps)
 
     @property
     def change(self) -> Decimal:
-        """Points that ``strict`` gives more (or less) than ``published``."""
+        """Return the points under ``strict`` minus those under ``published``."""
         return sum((step.points for step in self.steps), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """What one reason comes to over many items, and the rate after it (None of nothing)."""
+    """The sum of one reason over many items, and the rate before and after it."""
 
     reason: Reason
     items: int
@@ -175,32 +167,33 @@ class Movement:
 
     @property
     def change(self) -> Fraction | None:
-        """How far this reason moves the rate."""
+        """Return the change of the rate by this reason; None if a rate has no value."""
         if self.rate is None or self.rate_before is None:
             return None
         return self.rate - self.rate_before
 
 
 def movements(points: Decimal, full: Decimal, steps: Iterable[Sequence[Step]]) -> list[Movement]:
-    """From *points* of *full* under ``published``, reason by reason, to ``strict``.
+    """Return the movement from *points* of *full* under ``published`` to ``strict`` by reason.
 
     *steps* are those of each item. The changes of the rate add up exactly to the
     difference of the two rates.
     """
     flat = [step for one in steps for step in one]
     found = []
-    rate = _rate(points, full)
+    current = rate(points, full)
     for reason in Reason:
         own = [step for step in flat if step.reason is reason]
         gained = sum((step.points for step in own), Decimal(0))
         widened = sum((step.full for step in own), Decimal(0))
         points, full = points + gained, full + widened
-        before, rate = rate, _rate(points, full)
-        found.append(Movement(reason, len(own), gained, widened, before, rate))
+        before, current = current, rate(points, full)
+        found.append(Movement(reason, len(own), gained, widened, before, current))
     return found
 
 
-def _rate(points: Decimal, full: Decimal) -> Fraction | None:
+def rate(points: Decimal, full: Decimal) -> Fraction | None:
+    """Return points of full marks as a share, None without full marks."""
     return Fraction(points) / Fraction(full) if full else None
 
 
@@ -216,30 +209,28 @@ COLUMNS = (
 def ablation_table(
     run: int, items: Iterable[MovedItem], words: Mapping[int, Mapping[str, str]]
 ) -> Table:
-    """One row a response of *run*; the reasons' columns add up to ``change``, in points.
+    """Return a table with one row per response of *run* that moves between the policies.
 
-    *words* are what each policy read, by response and policy.
+    The columns of the reasons add up to ``change``, in points. *words* are the quotations
+    by response and policy.
     """
     return table(COLUMNS, (_row(run, one, words.get(one.response, {})) for one in items))
 
 
-def spelled(evidence: Evidence | None) -> str:
-    """What was read, ``A - BD`` with a gap; empty where nothing was."""
-    if evidence is None or not any(evidence.answers):
-        return ""
-    return " ".join(answer or "-" for answer in evidence.answers)
-
-
 def _row(run: int, one: MovedItem, words: Mapping[str, str]) -> list[Cell]:
-    strict = one.strict
+    published, strict = one.published, one.strict
+    # A gap is "-"; nothing is written where nothing was read.
+    spelled = [
+        " ".join(answer or "-" for answer in read.answers) if read and any(read.answers) else ""
+        for read in (published, strict)
+    ]
     by_reason = {step.reason: float(step.points) for step in one.steps}
     return [
         *(run, one.task, one.external_id, one.repeat, str(one.public_id)),
         *(" ".join(one.key), float(one.full)),
-        spelled(one.published),
-        words.get(Policy.PUBLISHED, ""),
-        float(one.published.points) if one.published else None,
-        spelled(strict),
+        *(spelled[0], words.get(Policy.PUBLISHED, "")),
+        float(published.points) if published else None,
+        spelled[1],
         *((strict.outcome, f"{strict.method} {strict.pattern}".strip()) if strict else ("", "")),
         words.get(Policy.STRICT, ""),
         float(strict.points) if strict else None,

@@ -1,6 +1,6 @@
-"""Tells an answer from what a program said instead of one: an HTTP error, an exception, a limit.
+"""Recognition of error messages stored instead of an answer: HTTP errors, exceptions, limits.
 
-Only a whole text counts. An answer that mentions an error, or quotes one, is an answer.
+The whole text must be a message. An answer that mentions or quotes an error is an answer.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 
-# The longest message that is looked at; pages and tracebacks are longer than sentences.
+# The longest texts that are checked; pages and tracebacks are longer than sentences.
 MOST_OF_A_PAGE = 8_000
 MOST_OF_A_MESSAGE = 700
 MOST_OF_A_CHINESE_MESSAGE = 120
 
-# What only an answer holds: the tags that prompts ask for, and sentences that name an answer.
+# Only answers contain these: the tags that prompts ask for, and sentences that name an answer.
 _ANSWERS = re.compile(
     r"【(?:答案|解析|解答|分析)】|<eo[ae]>|\\boxed|答案|故选|应选|the answer|(?:answer|option) is",
     re.IGNORECASE,
@@ -23,7 +23,7 @@ _PHRASE = (
     r"(?:internal server error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out"
     r"|too many requests|(?:server|proxy|gateway) error|request time-?out)"
 )
-# Phrases that ordinary English has too; they need the number.
+# Phrases that also occur in ordinary English need the number.
 _NUMBERED = (
     r"(?:bad request|unauthorized|forbidden|not found|method not allowed|payload too large"
     r"|request entity too large|unprocessable entity|client error|conflict|payment required)"
@@ -86,9 +86,9 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 
 def is_error_text(text: str) -> bool:
-    """Whether *text* as a whole is a message of a program instead of a model's answer.
+    """Return whether *text* is a message of a program instead of a model's answer.
 
-    An empty text is none: it is an answer that was not given.
+    False for an empty text: there the answer is missing.
     """
     words = text.strip()
     if not words or len(words) > MOST_OF_A_PAGE:
@@ -96,13 +96,11 @@ def is_error_text(text: str) -> bool:
     if words.startswith(_TRACEBACK):
         return _EXCEPTION.fullmatch(words.splitlines()[-1].strip()) is not None
     if words[0] == "<":
-        return _is_page(words)
+        # An HTML page is a message if its title or heading is one.
+        headings = _HEADING.findall(words) if _PAGE.match(words) else []
+        return any(_HEADED.fullmatch(" ".join(heading.split())) for _tag, heading in headings)
     if words[0] == "{":
         return _is_error_object(words)
-    return _is_message(words)
-
-
-def _is_message(words: str) -> bool:
     if len(words) > MOST_OF_A_MESSAGE or _ANSWERS.search(words):
         return False
     if _HTTP.fullmatch(words) or _EXCEPTION.fullmatch(words) or _MESSAGES.fullmatch(words):
@@ -112,24 +110,24 @@ def _is_message(words: str) -> bool:
     return len(words) <= MOST_OF_A_CHINESE_MESSAGE and _CHINESE.fullmatch(words) is not None
 
 
-def _is_page(words: str) -> bool:
-    """An HTML page whose title or heading is an error's."""
-    headings = _HEADING.findall(words) if _PAGE.match(words) else []
-    return any(_HEADED.fullmatch(" ".join(heading.split())) for _tag, heading in headings)
-
-
 def _is_error_object(words: str) -> bool:
-    """A JSON object that says what went wrong, and nothing else of weight."""
+    """Return whether *words* is a JSON object that reports an error and contains no answer."""
     try:
-        said = json.loads(words)
+        content = json.loads(words)
     except (ValueError, RecursionError):
         return False
-    if not isinstance(said, dict) or not said.keys().isdisjoint({"answer", "choices", "response"}):
+    if not isinstance(content, dict) or not content.keys().isdisjoint(
+        {"answer", "choices", "response"}
+    ):
         return False
-    if said.get("error") or said.get("error_code") or said.get("error_msg"):
+    if content.get("error") or content.get("error_code") or content.get("error_msg"):
         return True
-    code = said.get("code", said.get("status"))
-    if isinstance(code, int) and 400 <= code < 600 and {"message", "msg", "detail"} & said.keys():
+    code = content.get("code", content.get("status"))
+    if (
+        isinstance(code, int)
+        and 400 <= code < 600
+        and {"message", "msg", "detail"} & content.keys()
+    ):
         return True
-    detail = said.get("detail", said.get("message"))
-    return len(said) == 1 and isinstance(detail, str) and _HTTP.fullmatch(detail) is not None
+    detail = content.get("detail", content.get("message"))
+    return len(content) == 1 and isinstance(detail, str) and _HTTP.fullmatch(detail) is not None

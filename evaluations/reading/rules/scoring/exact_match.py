@@ -1,4 +1,18 @@
-"""x"""
+"""AGIEval's comparisons of exact answers: exact match and F1, with their quirks.
+
+Exact match. Source: AGIEval (Zhong et al. 2023), section 4.1, and ``is_equiv`` in
+``src/math_equivalence.py`` of the released program, taken from the MATH benchmark
+(Hendrycks et al. 2021). Use it to compare with published tables; ``math_equivalence``
+decides like a careful examiner. Quirks: percent and degree signs are removed on both
+sides, so 50 % equals 50; a unit in ``\\text{ }`` at the end is removed; "x = 5" is 5 if
+the left side has at most two characters; 0.5 is one half, but no other decimal is a
+fraction; sets, order and spaces inside words are compared as written.
+
+F1 over tokens. Source: SQuAD (Rajpurkar et al. 2016) for English: words without
+capitals, punctuation (with the signs ``$+<=>^`|~``) and articles. For Chinese every
+character is a token, and so is a run of Latin letters or digits; this is the usual
+practice (CMRC 2018), AGIEval names no other.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +25,10 @@ _REMOVED = (r"^{\circ}", r"^\circ", r"\$")
 
 
 def exact_match(gold: str, answer: str) -> bool:
-    """Whether both have the same string normal form; an empty answer matches nothing.
+    """Return whether both have the same normal form; an empty answer matches nothing.
 
-    Where the normal form cannot be made (a root that breaks off, two units), the
-    texts are compared as they are, as published. Linear in the texts.
+    If a normal form cannot be made (an incomplete root, two units), the texts are
+    compared as they are, as in the released program. Linear in the texts.
     """
     if not answer.strip():
         return False
@@ -25,16 +39,20 @@ def exact_match(gold: str, answer: str) -> bool:
 
 
 def published_form(text: str) -> str:
-    """The normal form of the released program.
+    """Return the normal form of the released program.
 
-    IndexError for a root or fraction that breaks off, ValueError for two units.
+    Raises IndexError for an incomplete root or fraction, ValueError for two units.
     """
     text = text.replace("\n", "").replace(r"\!", "").replace("\\\\", "\\")
     text = text.replace("tfrac", "frac").replace("dfrac", "frac")
     text = text.replace(r"\left", "").replace(r"\right", "")
     for removed in _REMOVED:
         text = text.replace(removed, "")
-    text = _without_unit(text).replace(r"\%", "").replace(" .", " 0.").replace("{.", "{0.")
+    # The program takes text after "\text{ " for a unit, and expects at most one.
+    text, *units = text.split(r"\text{ ")
+    if len(units) > 1:
+        raise ValueError("two units")
+    text = text.replace(r"\%", "").replace(" .", " 0.").replace("{.", "{0.")
     if not text:
         return text
     if text[0] == ".":
@@ -42,46 +60,28 @@ def published_form(text: str) -> str:
     sides = text.split("=")
     if len(sides) == 2 and len(sides[0]) <= 2:
         text = sides[1]
-    text = _fractions(_roots(text).replace(" ", ""))
-    return _slash(r"\frac{1}{2}" if text == "0.5" else text)
-
-
-def _without_unit(text: str) -> str:
-    r"""Without what follows "\text{ ": the program takes it for a unit, and expects one."""
-    parts = text.split(r"\text{ ")
-    if len(parts) > 2:
-        raise ValueError("two units")
-    return parts[0]
-
-
-def _roots(text: str) -> str:
-    r"""\sqrt3 with braces."""
-    first, *others = text.split(r"\sqrt")
-    fixed = [part if part[:1] == "{" else f"{{{part[0]}}}{part[1:]}" for part in others]
-    return first + "".join(rf"\sqrt{part}" for part in fixed)
-
-
-def _fractions(text: str) -> str:
-    r"""\frac12 and \frac1{2} with braces."""
-    first, *others = text.split(r"\frac")
-    if any(len(part) == 1 and part != "{" for part in others):
-        return text
-    return first + "".join(rf"\frac{_braced(part)}" for part in others)
-
-
-def _braced(part: str) -> str:
-    if part[0] == "{":
-        return part
-    below = part[1:] if part[1] == "{" else f"{{{part[1]}}}{part[2:]}"
-    return f"{{{part[0]}}}{below}"
-
-
-def _slash(text: str) -> str:
-    """a/b with whole numbers as a fraction of LaTeX."""
+    first, *roots = text.split(r"\sqrt")
+    braced = [part if part[:1] == "{" else f"{{{part[0]}}}{part[1:]}" for part in roots]
+    text = _fractions("".join((first, *(rf"\sqrt{part}" for part in braced))).replace(" ", ""))
+    if text == "0.5":
+        return r"\frac{1}{2}"
     match = re.fullmatch(r"(-?\d+)/(-?\d+)", text)
     if match is None or text != f"{int(match[1])}/{int(match[2])}":
         return text
     return rf"\frac{{{match[1]}}}{{{match[2]}}}"
+
+
+def _fractions(text: str) -> str:
+    r"""Put braces into \frac12 and \frac1{2}."""
+    first, *others = text.split(r"\frac")
+    if any(len(part) == 1 and part != "{" for part in others):
+        return text
+    for part in others:
+        if part[0] != "{":
+            below = part[1:] if part[1] == "{" else f"{{{part[1]}}}{part[2:]}"
+            part = f"{{{part[0]}}}{below}"
+        first += rf"\frac{part}"
+    return first
 
 
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -89,10 +89,10 @@ _CHINESE_TOKEN = re.compile(r"[A-Za-z0-9]+|[^\W_]")
 
 
 def f1(gold: str, answer: str, language: str) -> float:
-    """The harmonic mean of precision and recall, 0 to 1; an empty side gives 0.
+    """Return the harmonic mean of precision and recall, 0 to 1; an empty side gives 0.
 
-    *language* "zh..." counts characters, all else words. Tokens are counted as
-    often as they stand on both sides. Linear in the texts.
+    Tokens are characters if *language* begins with "zh", else words; each counts as often
+    as it occurs on both sides. Linear in the texts.
     """
     wanted, given = (Counter(tokens(text, language)) for text in (gold, answer))
     common = (wanted & given).total()
@@ -103,7 +103,7 @@ def f1(gold: str, answer: str, language: str) -> float:
 
 
 def tokens(text: str, language: str) -> list[str]:
-    """The tokens of *text* in order: lower case, no punctuation, no English articles."""
+    """Return the tokens of *text* in order: lower case, no punctuation, no English articles."""
     text = unicodedata.normalize("NFKC", text).lower()
     if language.startswith("zh"):
         return _CHINESE_TOKEN.findall(text)

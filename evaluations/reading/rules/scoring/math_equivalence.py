@@ -1,15 +1,14 @@
-"""Whether an answer in mathematics is the same as the gold answer.
+"""Equality of an answer in mathematics and the gold answer.
 
-A cascade: the same normal form; the same shape with the same values, compared
-exactly where the numbers are rational or made of roots, else to many digits at
-fixed points (see math_zero and math_functions). Caps come before every step,
-no text is evaluated as code, and what cannot be decided is said to be so.
+Steps: the same normal form; then the same shape with the same values, compared
+exactly if the numbers are rational or made of roots, else to many digits at fixed
+points (see math_zero and math_functions). Limits are checked before every step, and
+no text is evaluated as code. A comparison that cannot be decided returns a reason.
 
-What an examiner takes as the same: a fraction and its decimal, another order
-of a set, a unit that only one side writes, degrees without their sign, "x ="
-before a value. What is not the same: 50 and 50 %, 0.333 and 1/3, an open and a
-closed end, points with their coordinates exchanged. The conventions are ours;
-AGIEval's own comparison is in ``exact_match``.
+Equal: a fraction and its decimal, a set in another order, a unit that only one side
+has, degrees without their sign, "x =" before a value. Not equal: 50 and 50 %, 0.333
+and 1/3, an open and a closed end, points with exchanged coordinates. These
+conventions are ours; AGIEval's own comparison is in ``exact_match``.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ _PLAIN = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``equal`` True or False, or None with the ``reason`` why it was given up.
+    """``equal`` is True or False, or None with the ``reason`` for giving up.
 
     ``method``: text (same normal form), form (structure), exact, algebraic,
-    points or numeric, the least certain of those used; "" where given up.
+    points or numeric, the least certain of those used; "" if given up.
     """
 
     equal: bool | None
@@ -50,9 +49,9 @@ class Comparison:
 
 
 def equivalent(gold: str, answer: str) -> Comparison:
-    """Compare *answer* with *gold*; symmetric, and nothing equals an empty text.
+    """Compare *answer* with *gold*; symmetric; nothing equals an empty text.
 
-    Work is bounded whatever the texts are; no exception for any text.
+    The time is bounded for any text; no text raises an exception.
     """
     if max(len(gold), len(answer)) > MOST_RAW_CHARACTERS:
         same = gold == answer and any(character.isalnum() for character in gold)
@@ -62,7 +61,7 @@ def equivalent(gold: str, answer: str) -> Comparison:
         return Comparison(False, "text")
     if left.replace(" ", "") == right.replace(" ", ""):
         return Comparison(True, "text")
-    if _PLAIN.fullmatch(left) and _PLAIN.fullmatch(right):  # most answers, told at once
+    if _PLAIN.fullmatch(left) and _PLAIN.fullmatch(right):  # the usual case, fast
         return Comparison(Fraction(left) == Fraction(right), "exact")
     if max(len(left), len(right)) > MOST_CHARACTERS:
         return Comparison(None, "", Undecided.TOO_LONG)
@@ -74,7 +73,7 @@ def _content(text: str) -> bool:
 
 
 def _compared(left: str, right: str) -> Comparison:
-    """The surest reading decides; another reading of either may still make them equal."""
+    """Compare all readings; equal if one pair is, else the first pair gives the result."""
     first: Comparison | None = None
     try:
         readings = [_readings(text) for text in (left, right)]
@@ -92,9 +91,9 @@ def _compared(left: str, right: str) -> Comparison:
 
 
 def _readings(text: str) -> list[Shape]:
-    """How *text* may be read: "1,234" as a number or two, "5 m" as a product or a length.
+    """Return the possible readings: "1,234" is one number or two, "5 m" a product or a length.
 
-    Some published keys name alternatives, divided by ##: each is a reading.
+    Some published keys have alternatives, separated by ##: each is a reading.
     """
     alternatives = [part for part in _ALTERNATIVE.split(text) if part.strip()]
     if len(alternatives) > 1:

@@ -1,4 +1,4 @@
-"""The tree of a formula, and the reasons for which a comparison is given up."""
+"""The tree of a formula, and the reasons for giving up a comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradeapp.common.named import Named
 
 
 class Undecided(Named):
-    """Why two answers were not compared to the end. No guess is made instead."""
+    """Why a comparison of two answers was given up."""
 
     TOO_LONG = "too_long", "longer than is compared", "超出可比较的长度"
     TOO_DEEP = "too_deep", "nested deeper than is compared", "嵌套过深"
@@ -26,7 +26,7 @@ class Undecided(Named):
 
 
 class GaveUp(Exception):
-    """A cap was met, or what stands there has no value."""
+    """Raised when a limit is exceeded, or when a formula is not read or has no value."""
 
     def __init__(self, reason: Undecided) -> None:
         super().__init__(str(reason))
@@ -49,25 +49,25 @@ class Node:
 
 
 def number(value: Fraction | int) -> Node:
-    """The leaf of an exact number."""
+    """Return the node of an exact number."""
     return Node("num", value=Fraction(value))
 
 
 def variables(node: Node) -> frozenset[str]:
-    """The names of the variables in *node*."""
+    """Return the names of the variables in *node*."""
     if node.op == "var":
         return frozenset((node.name,))
     return frozenset().union(*(variables(part) for part in node.args))
 
 
 def contains(node: Node, op: str, name: str = "") -> bool:
-    """True where *node* or a part of it has this ``op`` (and this ``name``)."""
+    """Return whether *node* or a part of it has this ``op`` (and this ``name``)."""
     own = node.op == op and name in ("", node.name)
     return own or any(contains(part, op, name) for part in node.args)
 
 
 def infinite_sign(node: Node) -> int:
-    """1 or -1 for plus or minus infinity, 0 for anything else."""
+    """Return 1 or -1 for plus or minus infinity, 0 otherwise."""
     if node.op == "const" and node.name == "inf":
         return 1
     return -infinite_sign(node.args[0]) if node.op == "neg" else 0

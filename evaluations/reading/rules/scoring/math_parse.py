@@ -1,9 +1,8 @@
-"""Reads a formula in normal form into a tree, by recursive descent under caps.
+"""Parser of formulas in normal form: recursive descent with limits.
 
-No text is ever evaluated as code. A product without a sign binds like a
-written one; the argument of a function is the product behind it, up to the
-next sign or function ("sin 3x"); -2^2 is -4; 2^3^2 is 2^9; "1 1/2" and
-"1\\frac{1}{2}" are mixed numbers.
+No text is evaluated as code. A product without a sign binds like a written one;
+the argument of a function is the product after it, up to the next sign or function
+("sin 3x"); -2^2 is -4; 2^3^2 is 2^9; "1 1/2" and "1\\frac{1}{2}" are mixed numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _END = Token("end", "")
 
 
 def parse(text: str) -> Node:
-    """The tree of *text*; GaveUp where a cap is met or no formula stands there."""
+    """Return the tree of *text*; raise GaveUp if it is no formula or exceeds a limit."""
     parser = _Parser(tokens(text))
     node = parser.sum()
     if parser.here is not _END:
@@ -32,7 +31,7 @@ def parse(text: str) -> Node:
 
 
 def decimal(text: str) -> Fraction:
-    """The exact value of "12.5", ".5" or "1.2e-05"; GaveUp for a huge power of ten."""
+    """Return the exact value of "12.5", ".5" or "1.2e-05"; raise GaveUp for a huge exponent."""
     mantissa, _, power = text.lower().partition("e")
     if power and abs(int(power)) > MOST_POWER_OF_TEN:
         raise GaveUp(Undecided.TOO_LARGE)
@@ -96,7 +95,7 @@ class _Parser:
                 return Node("div", (_times(above), _times(below))) if below else _times(above)
 
     def _starts_factor(self, argument: bool) -> bool:
-        """True where a factor follows without a sign between."""
+        """Return whether a factor follows without a sign."""
         token, before = self.here, self.tokens[self.position - 1]
         if token.kind == "sign":
             opens = token.text in _CLOSERS and not (argument and before.text == ")")
@@ -141,9 +140,14 @@ class _Parser:
                 return self.mixed(number(decimal(token.text)), token.text)
             case "mixed":
                 whole, above, below = (int(part) for part in re.findall(r"\d+", token.text))
-                return number(whole + _fraction(above, below))
-            case "repeating":
-                return number(_repeating(token.text))
+                if not below:
+                    raise GaveUp(Undecided.UNDEFINED)
+                return number(whole + Fraction(above, below))
+            case "repeating":  # 0.1\overline{6} is 1/10 + 6/90
+                start, _, period = re.sub(r"[\s}]", "", token.text).partition("\\")
+                digits = period.partition("{")[2]
+                below = (10 ** len(digits) - 1) * 10 ** len(start.partition(".")[2])
+                return number(decimal(start) + Fraction(int(digits), below))
             case "constant":
                 return Node("const", name=token.text)
             case "name":
@@ -159,7 +163,7 @@ class _Parser:
         raise GaveUp(Undecided.NOT_READ)
 
     def mixed(self, whole: Node, written: str) -> Node:
-        """*whole*, and the proper fraction in LaTeX behind it where there is one."""
+        """Return *whole* with the proper LaTeX fraction after it, if there is one."""
         if self.here.text != "frac" or not written.isdigit():
             return whole
         ahead = [token.text for token in self.tokens[self.position : self.position + 7]]
@@ -197,7 +201,7 @@ class _Parser:
         return Node("var", name=letter)
 
     def chosen(self, letter: str, of: Node) -> Node:
-        """C_5^2 and A_5^2 as Chinese papers write combinations and arrangements."""
+        """Read C_5^2 and A_5^2, the Chinese notation of combinations and arrangements."""
         self.take()
         count = self.exponent()
         node = Node("binomial", (of, count))
@@ -233,7 +237,7 @@ class _Parser:
         return Node("pow", (node, power))
 
     def applied(self) -> Node:
-        """What a function is applied to: a group, or the product behind it."""
+        """Read the argument of a function: a group, or the product after it."""
         self.deeper()
         grouped = self.at("(", "{", "[")
         node = self.power() if grouped else self.product(argument=True)
@@ -261,7 +265,7 @@ class _Parser:
         return Node("root", (self.argument(), index))
 
     def argument(self) -> Node:
-        """A group in braces, or one sign as LaTeX takes it: one digit of a number."""
+        """Read a group in braces, or one token as LaTeX does: one digit of a number."""
         token = self.here
         if token.kind == "number" and len(token.text) > 1 and "." not in token.text:
             self.tokens[self.position] = token._replace(text=token.text[1:])
@@ -269,20 +273,6 @@ class _Parser:
         if token.kind == "mixed":
             raise GaveUp(Undecided.NOT_READ)
         return self.atom()
-
-
-def _fraction(above: int, below: int) -> Fraction:
-    if not below:
-        raise GaveUp(Undecided.UNDEFINED)
-    return Fraction(above, below)
-
-
-def _repeating(text: str) -> Fraction:
-    r"""0.1\overline{6} is 1/10 + 6/90."""
-    start, _, period = re.sub(r"[\s}]", "", text).partition("\\")
-    digits = period.partition("{")[2]
-    places = len(start.partition(".")[2])
-    return decimal(start) + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places)
 
 
 def _times(factors: list[Node]) -> Node:

@@ -1,4 +1,4 @@
-"""x"""
+"""Parts of the real line: intervals, unions, and inequalities solved for one variable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MINUS_INFINITY = Node("neg", (INFINITY,))
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From ``low`` to ``high`` (formulas without variables, perhaps infinite)."""
+    """An interval from ``low`` to ``high``, formulas without variables, possibly infinite."""
 
     low: Node
     low_closed: bool
@@ -36,7 +36,7 @@ Region = tuple[Interval, ...]
 
 
 def order(left: Node, right: Node) -> int:
-    """-1, 0 or 1 as *left* is smaller than, equal to or larger than *right*."""
+    """Return -1, 0 or 1 if *left* is smaller than, equal to or larger than *right*."""
     signs = infinite_sign(left), infinite_sign(right)
     if any(signs):
         return (signs[0] > signs[1]) - (signs[0] < signs[1])
@@ -50,60 +50,46 @@ def order(left: Node, right: Node) -> int:
 
 
 def united(pieces: Region) -> Region:
-    """The same numbers in pieces that do not touch, from left to right."""
+    """Return the same numbers as intervals that do not touch, in ascending order."""
     if len(pieces) > MOST_PIECES:
         raise GaveUp(Undecided.TOO_MANY)
-    kept = [piece for piece in pieces if not _is_empty(piece)]
-    kept.sort(
-        key=cmp_to_key(
-            lambda one, other: order(one.low, other.low) or other.low_closed - one.low_closed
-        )
-    )
+    kept = []
+    for piece in pieces:
+        compared = order(piece.low, piece.high)
+        if compared < 0 or (compared == 0 and piece.low_closed and piece.high_closed):
+            kept.append(piece)
+    kept.sort(key=cmp_to_key(lambda a, b: order(a.low, b.low) or b.low_closed - a.low_closed))
     result: list[Interval] = []
     for piece in kept:
-        if result and _touch(result[-1], piece):
-            result[-1] = _joined(result[-1], piece)
-        else:
+        left = result[-1] if result else None
+        gap = order(left.high, piece.low) if left else -1
+        if left is None or gap < 0 or (gap == 0 and not (left.high_closed or piece.low_closed)):
             result.append(piece)
+            continue
+        compared = order(left.high, piece.high)
+        closed = (left.high_closed and compared >= 0) or (piece.high_closed and compared <= 0)
+        high = left.high if compared >= 0 else piece.high
+        result[-1] = Interval(left.low, left.low_closed, high, closed)
     return tuple(result)
 
 
-def _is_empty(piece: Interval) -> bool:
-    compared = order(piece.low, piece.high)
-    return compared > 0 or (compared == 0 and not (piece.low_closed and piece.high_closed))
-
-
-def _touch(left: Interval, right: Interval) -> bool:
-    compared = order(left.high, right.low)
-    return compared > 0 or (compared == 0 and (left.high_closed or right.low_closed))
-
-
-def _joined(left: Interval, right: Interval) -> Interval:
-    compared = order(left.high, right.high)
-    closed = (left.high_closed and compared >= 0) or (right.high_closed and compared <= 0)
-    high = left.high if compared >= 0 else right.high
-    return Interval(left.low, left.low_closed, high, closed)
-
-
 def intersected(one: Region, other: Region) -> Region:
-    """The numbers that lie in both."""
+    """Return the numbers that are in both."""
     if len(one) * len(other) > MOST_PIECES**2:
         raise GaveUp(Undecided.TOO_MANY)
-    return united(tuple(_overlap(left, right) for left in one for right in other))
-
-
-def _overlap(one: Interval, other: Interval) -> Interval:
-    low, high = order(one.low, other.low), order(one.high, other.high)
-    return Interval(
-        one.low if low >= 0 else other.low,
-        (one.low_closed or low < 0) and (other.low_closed or low > 0),
-        one.high if high <= 0 else other.high,
-        (one.high_closed or high > 0) and (other.high_closed or high < 0),
-    )
+    pieces = []
+    for a in one:
+        for b in other:
+            low, high = order(a.low, b.low), order(a.high, b.high)
+            low_closed = (a.low_closed or low < 0) and (b.low_closed or low > 0)
+            high_closed = (a.high_closed or high > 0) and (b.high_closed or high < 0)
+            ends = (a if low >= 0 else b).low, (a if high <= 0 else b).high
+            pieces.append(Interval(ends[0], low_closed, ends[1], high_closed))
+    return united(tuple(pieces))
 
 
 def same_region(one: Region, other: Region) -> bool:
-    """True where both hold the same numbers."""
+    """Return whether both contain the same numbers."""
     left, right = united(one), united(other)
     return len(left) == len(right) and all(
         (a.low_closed, a.high_closed) == (b.low_closed, b.high_closed)
@@ -118,7 +104,7 @@ _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne"}
 
 
 def inequality(text: str) -> Region | None:
-    """The numbers that "a < x", "x \\ge a", "a < x \\le b" or "x \\ne a" admit, None for others."""
+    """Return the region of "a < x", "x \\ge a", "a < x \\le b" or "x \\ne a", None for others."""
     signs = _SIGN.findall(text)
     sides = _SIGN.split(text)
     if not signs or "=" in signs or len(signs) > 2:
@@ -141,7 +127,7 @@ def inequality(text: str) -> Region | None:
 
 
 def _half(sign: str, bound: Node) -> Region:
-    """The numbers that stand in the relation *sign* to *bound*."""
+    """Return the region of the numbers in the relation *sign* to *bound*."""
     below = Interval(MINUS_INFINITY, False, bound, sign == r"\le")
     above = Interval(bound, sign == r"\ge", INFINITY, False)
     if sign == r"\ne":

@@ -1,4 +1,4 @@
-"""What an answer is: a value, a list, a point, a region, a curve, a matrix, words."""
+"""The kinds of answers: a value, a list, a point, a region, a curve, a matrix, words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluations.reading.rules.scoring.math_units import Unit
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression, perhaps with a unit behind it."""
+    """An expression with an optional unit."""
 
     node: Node
     unit: Unit | None = None
@@ -21,7 +21,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text; ``formula`` where it looks like mathematics that was not understood."""
+    """Text; ``formula`` if it looks like mathematics that was not understood."""
 
     text: str
     formula: bool = False
@@ -89,13 +89,13 @@ class InBase:
 
     @property
     def value(self) -> Fraction:
-        """The number that it writes."""
+        """Return the number."""
         whole, _, rest = self.digits.partition(".")
         return Fraction(int(whole + rest, self.base), self.base ** len(rest))
 
     @property
     def as_decimal(self) -> Fraction | None:
-        """The number that the same digits write in base ten; None where there are letters."""
+        """Return the number with the same digits in base ten; None if there are letters."""
         return None if re.search("[A-Z]", self.digits) else Fraction(self.digits)
 
 

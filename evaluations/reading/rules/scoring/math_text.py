@@ -1,4 +1,9 @@
-"""x"""
+"""The normal form of a mathematical answer as text, and its division outside brackets.
+
+Full width becomes half width, Unicode signs become LaTeX commands; layout (dollars,
+``\\left``, LaTeX spaces, display sizes) is removed; words are put in ``\\text{}``.
+Nothing is computed here, and every step is linear in the text.
+"""
 
 from __future__ import annotations
 
@@ -9,64 +14,36 @@ from collections.abc import Iterator
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ", "0123456789+-()n", strict=True))
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙ", "0123456789+-n", strict=True))
 _SIGNS = {
-    "×": r"\times ",
-    "✕": r"\times ",
-    "⋅": r"\cdot ",
-    "·": r"\cdot ",
-    "∙": r"\cdot ",
-    "∗": "*",
-    "÷": "/",
-    "⁄": "/",
-    "∕": "/",
-    "−": "-",
-    "–": "-",
-    "—": "-",
-    "‐": "-",
-    "‑": "-",
-    "﹣": "-",
-    "±": r"\pm ",
-    "∓": r"\mp ",
-    "√": r"\sqrt ",
-    "∛": r"\sqrt[3]",
-    "∜": r"\sqrt[4]",
-    "π": r"\pi ",
-    "Π": r"\Pi ",
-    "∞": r"\infty ",
-    "°": r"^\circ ",
-    "º": r"^\circ ",
-    "˚": r"^\circ ",
-    "℃": r"\text{℃}",
-    "≤": r"\le ",
-    "⩽": r"\le ",
-    "≦": r"\le ",
-    "≥": r"\ge ",
-    "⩾": r"\ge ",
-    "≧": r"\ge ",
-    "≠": r"\ne ",
-    "≈": r"\approx ",
-    "≒": r"\approx ",
-    "∪": r"\cup ",
-    "⋃": r"\cup ",
-    "∩": r"\cap ",
-    "∈": r"\in ",
-    "∅": r"\emptyset ",
-    "Ø": r"\emptyset ",
-    "ℝ": r"\mathbb{R}",
-    "ℤ": r"\mathbb{Z}",
-    "ℕ": r"\mathbb{N}",
-    "∶": ":",
-    "∣": "|",
-    "、": ",",
-    "，": ",",
-    "。": ".",
-    "；": ";",
-    "﹛": "{",
-    "﹜": "}",
+    sign: command
+    for command, signs in (
+        *((r"\times ", "×✕"), (r"\cdot ", "⋅·∙"), ("*", "∗"), ("/", "÷⁄∕"), ("-", "−–—‐‑﹣")),
+        *((r"\pm ", "±"), (r"\mp ", "∓"), (r"\sqrt ", "√"), (r"\sqrt[3]", "∛"), (r"\sqrt[4]", "∜")),
+        *(
+            (r"\pi ", "π"),
+            (r"\Pi ", "Π"),
+            (r"\infty ", "∞"),
+            (r"^\circ ", "°º˚"),
+            (r"\text{℃}", "℃"),
+        ),
+        *((r"\le ", "≤⩽≦"), (r"\ge ", "≥⩾≧"), (r"\ne ", "≠"), (r"\approx ", "≈≒")),
+        *((r"\cup ", "∪⋃"), (r"\cap ", "∩"), (r"\in ", "∈"), (r"\emptyset ", "∅Ø")),
+        *((r"\mathbb{R}", "ℝ"), (r"\mathbb{Z}", "ℤ"), (r"\mathbb{N}", "ℕ")),
+        *(
+            (":", "∶"),
+            ("|", "∣"),
+            (",", "、，"),
+            (".", "。"),
+            (";", "；"),
+            ("{", "﹛"),
+            ("}", "﹜"),
+        ),
+        *((r"\rho ", "ρ"), (r"\sigma ", "σ"), (r"\tau ", "τ"), (r"\phi ", "φϕ"), (r"\chi ", "χ")),
+        *((r"\psi ", "ψ"), (r"\omega ", "ω")),
+    )
+    for sign in signs
 }
 _GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron"
 _SIGNS |= {chr(0x3B1 + place): rf"\{name} " for place, name in enumerate(_GREEK.split())}
-_SIGNS |= {"ρ": r"\rho ", "σ": r"\sigma ", "τ": r"\tau ", "φ": r"\phi ", "χ": r"\chi "}
-_SIGNS |= {"ψ": r"\psi ", "ω": r"\omega ", "ϕ": r"\phi ", "ε": r"\epsilon "}
 _VULGAR = {
     character: unicodedata.normalize("NFKC", character).replace("⁄", "/")
     for character in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
@@ -122,11 +99,12 @@ _SINGLE_LETTER = frozenset("eidπ")
 
 
 def normal_text(text: str) -> str:
-    """*text* in its normal form; "" where nothing is left to read."""
+    """Return the normal form of *text*; "" if nothing is left to read."""
     text = _INVISIBLE.sub("", text)
-    text = _raised(text, _SUPERSCRIPTS, "^")
-    text = _raised(text, _SUBSCRIPTS, "_")
-    text = _CIRCLED.sub(lambda match: _circled(int(match[1])), text)
+    text = _raised(_raised(text, _SUPERSCRIPTS, "^"), _SUBSCRIPTS, "_")
+    text = _CIRCLED.sub(
+        lambda m: chr(0x245F + int(m[1])) if 1 <= int(m[1]) <= 20 else f"({int(m[1])})", text
+    )
     text = "".join(_plain(character) for character in text)
     text = re.sub(r"(?<=\d)\x1f", " ", text).replace("\x1f", "")
     text = _WORDS.sub(_words, text)
@@ -136,7 +114,7 @@ def normal_text(text: str) -> str:
 
 
 def _plain(character: str) -> str:
-    """One character in its plain spelling; a fraction is kept apart from a digit before it."""
+    """Return one character in its plain spelling, a fraction with a mark before it."""
     if character in _VULGAR:
         return f"\x1f{_VULGAR[character]}"
     if character in _SIGNS:
@@ -147,25 +125,18 @@ def _plain(character: str) -> str:
 
 
 def _raised(text: str, table: dict[str, str], sign: str) -> str:
-    """Raised (or lowered) digits as a group behind *sign*."""
+    """Replace raised (or lowered) digits by a group after *sign*."""
     run = re.compile(f"[{''.join(table)}]+")
     return run.sub(lambda m: f"{sign}{{{''.join(table[c] for c in m[0])}}}", text)
 
 
-def _circled(number: int) -> str:
-    return chr(0x2460 + number - 1) if 1 <= number <= 20 else f"({number})"
-
-
 def _words(match: re.Match[str]) -> str:
-    """A word stays a word; e, i and d in upright letters are what they are in italics."""
+    """Keep a word as text; upright e, i and d mean the same as italic ones."""
     content = match[1].strip(" ~")
-    if content in _SINGLE_LETTER or re.fullmatch(r"[\d.,+\-\s]*", content):
+    letter = match[0].startswith((r"\mathrm", r"\mathbf")) and re.fullmatch("[A-Za-z]", content)
+    if letter or content in _SINGLE_LETTER or re.fullmatch(r"[\d.,+\-\s]*", content):
         return f" {content} "
-    if re.fullmatch(r"[①-⑳]+", content):
-        return content
-    if match[0].startswith((r"\mathrm", r"\mathbf")) and re.fullmatch("[A-Za-z]", content):
-        return f" {content} "
-    return rf"\text{{{content}}}"
+    return content if re.fullmatch(r"[①-⑳]+", content) else rf"\text{{{content}}}"
 
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
@@ -173,7 +144,7 @@ _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 
 
 def top_level(text: str) -> Iterator[int]:
-    """The positions of *text* that stand outside brackets, the brackets left out."""
+    """Yield the positions of *text* outside brackets."""
     depth = 0
     for position, character in enumerate(text):
         if character in _OPEN:
@@ -185,23 +156,24 @@ def top_level(text: str) -> Iterator[int]:
 
 
 def split(text: str, separators: str) -> list[str]:
-    """*text* cut at each of the characters *separators* at the top level."""
-    cuts = [place for place in top_level(text) if text[place] in separators]
+    """Cut *text* at each of the characters *separators* outside brackets."""
+    return _cut(text, [place for place in top_level(text) if text[place] in separators])
+
+
+def split_list(text: str) -> list[str]:
+    """Cut *text* at its commas, except those between the thousands of a number."""
+    kept = {place for match in _THOUSANDS.finditer(text) for place in range(*match.span())}
+    cuts = [place for place in top_level(text) if text[place] == "," and place not in kept]
+    return [piece for piece in _cut(text, cuts) if piece]
+
+
+def _cut(text: str, cuts: list[int]) -> list[str]:
     starts = [0, *(cut + 1 for cut in cuts)]
     return [text[start:end].strip() for start, end in zip(starts, [*cuts, len(text)], strict=True)]
 
 
-def split_list(text: str) -> list[str]:
-    """*text* cut at its commas, without those between the thousands of a number."""
-    kept = {place for match in _THOUSANDS.finditer(text) for place in range(*match.span())}
-    cuts = [place for place in top_level(text) if text[place] == "," and place not in kept]
-    starts = [0, *(cut + 1 for cut in cuts)]
-    pieces = [text[a:b].strip() for a, b in zip(starts, [*cuts, len(text)], strict=True)]
-    return [piece for piece in pieces if piece]
-
-
 def enclosed(text: str) -> tuple[str, str, str] | None:
-    """Opening bracket, content and closing bracket, where one pair holds all of *text*."""
+    """Return opening bracket, content and closing bracket if one pair encloses all of *text*."""
     opener = 2 if text.startswith(r"\{") else 1
     if not text or text[opener - 1] not in _OPEN or text[-1] not in _CLOSE:
         return None

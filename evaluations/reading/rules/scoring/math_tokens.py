@@ -1,4 +1,4 @@
-"""Cuts a formula in normal form into tokens, under a cap on their number."""
+"""The tokens of a formula in normal form, at most ``MOST_TOKENS``."""
 
 from __future__ import annotations
 
@@ -21,46 +21,19 @@ _TOKEN = re.compile(
     r"|(?P<letter>[A-Za-z])"
     r"|(?P<sign>[-+*/^_(){}\[\]|!%°:])"
 )
-FUNCTIONS = {
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "tg": "tan",
-    "cot": "cot",
-    "ctg": "cot",
-    "sec": "sec",
-    "csc": "csc",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "asin": "asin",
-    "acos": "acos",
-    "atan": "atan",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "ln": "ln",
-    "lg": "lg",
-    "log": "log",
-    "exp": "exp",
-}
+_OWN_NAMES = "sin cos tan cot sec csc asin acos atan sinh cosh tanh ln lg log exp"
+FUNCTIONS = {name: name for name in _OWN_NAMES.split()}
+FUNCTIONS |= {"tg": "tan", "ctg": "cot", "arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 CONSTANTS = {"pi": "pi", "infty": "inf", "infinity": "inf", "inf": "inf", "oo": "inf"}
 _GREEK_NAMES = """
 alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi
 rho sigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega Pi
 """
 GREEK = frozenset(_GREEK_NAMES.split())
-_COMMANDS = {
-    "times": "*",
-    "cdot": "*",
-    "ast": "*",
-    "div": "/",
-    "over": "/",
-    "lbrack": "[",
-    "rbrack": "]",
-}
+_COMMANDS = {"times": "*", "cdot": "*", "ast": "*", "div": "/", "over": "/"}
+_COMMANDS |= {"lbrack": "[", "rbrack": "]"}
 _STRUCTURES = frozenset(("frac", "sqrt", "binom", "dbinom", "tbinom"))
-# What runs of letters may be: names of their own, or factors in alphabetical order ("abc").
+# A run of letters may be a name, or factors in alphabetical order ("abc").
 _VOWELS = frozenset("aeiou")
 _KNOWN_WORDS = FUNCTIONS.keys() | CONSTANTS.keys() | GREEK | {"sqrt"}
 _WORD_START = re.compile("|".join(sorted(_KNOWN_WORDS, key=len, reverse=True)))
@@ -75,7 +48,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of *text*; GaveUp for too many, and for what no formula holds."""
+    """Return the tokens of *text*; raise GaveUp for too many, and for text that is no formula."""
     found: list[Token] = []
     position, spaced = 0, False
     while position < len(text):
@@ -101,20 +74,17 @@ def _of(match: re.Match[str]) -> list[Token]:
     if match["number"]:
         return [Token("number", match[0].replace(",", ""))]
     if match["command"]:
-        return [_command(match[0][1:])]
+        name = match[0][1:]
+        if name in _COMMANDS:
+            return [Token("sign", _COMMANDS[name])]
+        if name in _STRUCTURES:
+            return [Token("structure", name.removeprefix("d").removeprefix("t"))]
+        return [_named(name)]
     if match["word"]:
         return _word(match[0])
     if match["letter"]:
         return [Token("name", match[0])]
     return [Token("sign", match[0].removeprefix("\\"))]
-
-
-def _command(name: str) -> Token:
-    if name in _COMMANDS:
-        return Token("sign", _COMMANDS[name])
-    if name in _STRUCTURES:
-        return Token("structure", name.removeprefix("d").removeprefix("t"))
-    return _named(name)
 
 
 def _named(name: str) -> Token:
@@ -130,7 +100,7 @@ def _named(name: str) -> Token:
 
 
 def _word(word: str) -> list[Token]:
-    """ "sinx" is a function and its argument, "xy" two factors, "abc" three; "even" is a word."""
+    """Read "sinx" as a function and its argument, "xy" and "abc" as factors, not "even"."""
     if word in _KNOWN_WORDS:
         return [_named(word)]
     start = _WORD_START.match(word)

@@ -1,6 +1,6 @@
-"""Units behind a value: what they measure, and how many of the first unit they are.
+"""Units after a value: their dimension, and their factor to the first unit of it.
 
-A unit that is not in the table keeps its own name and is equal to itself only.
+An unknown unit keeps its name and is equal only to itself.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-_LENGTH = {
-    "mm 毫米 millimeter millimetre": "1/1000",
-    "cm 厘米 公分 centimeter centimetre": "1/100",
-    "dm 分米 decimeter decimetre": "1/10",
-    "m 米 meter metre": "1",
-    "km 千米 公里 kilometer kilometre": "1000",
-    "in inch inche": "0.0254",
-    "ft foot feet": "0.3048",
-    "yd yard": "0.9144",
-    "mi mile": "1609.344",
-}
-_OTHERS = {
+_DIMENSIONS = {
+    "length": {
+        "mm 毫米 millimeter millimetre": "1/1000",
+        "cm 厘米 公分 centimeter centimetre": "1/100",
+        "dm 分米 decimeter decimetre": "1/10",
+        "m 米 meter metre": "1",
+        "km 千米 公里 kilometer kilometre": "1000",
+        "in inch inche": "0.0254",
+        "ft foot feet": "0.3048",
+        "yd yard": "0.9144",
+        "mi mile": "1609.344",
+    },
     "mass": {
         "mg 毫克 milligram": "1/1000000",
         "g 克 gram": "1/1000",
@@ -54,22 +54,19 @@ _POWER = re.compile(r"\s*\^\s*\{?\s*(-?\d)\s*\}?\Z")
 _FIRST = re.compile(r"(square|sq\.?|cubic|cu\.?)\s+|(平方|立方)(?=.)")
 
 
-def _table() -> dict[str, tuple[str, Fraction]]:
-    table: dict[str, tuple[str, Fraction]] = {}
-    for dimension, rows in {"length": _LENGTH, **_OTHERS}.items():
-        for names, factor in rows.items():
-            table |= {name: (dimension, Fraction(factor)) for name in names.split()}
-    return table
-
-
-_UNITS = _table()
+_UNITS = {
+    name: (dimension, Fraction(factor))
+    for dimension, rows in _DIMENSIONS.items()
+    for names, factor in rows.items()
+    for name in names.split()
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is measured, as (dimension, power) pairs, and the factor to its first unit.
+    """A unit as (dimension, power) pairs, and its factor to the first units of them.
 
-    An unknown word has itself as its only dimension, and ``known`` is False.
+    For an unknown word the dimension is the word, and ``known`` is False.
     """
 
     dimensions: tuple[tuple[str, int], ...]
@@ -78,7 +75,7 @@ class Unit:
 
 
 def unit_of(text: str) -> Unit:
-    """The unit written as *text*: "cm^2", "square feet", "m/s", "平方米", or an unknown word."""
+    """Read the unit *text*: "cm^2", "square feet", "m/s", "平方米", or an unknown word."""
     over, *under = re.split(r"\s*/\s*|\s+per\s+|每", text.strip())
     dimensions: dict[str, int] = {}
     factor, known = Fraction(1), True
@@ -96,7 +93,7 @@ def unit_of(text: str) -> Unit:
 
 
 def _one(word: str) -> tuple[str, Fraction | None, int]:
-    """Dimension, size and power of one unit; no size for an unknown word."""
+    """Return dimension, size (None for an unknown word) and power of one unit."""
     power = 1
     raised = _POWER.search(word)
     if raised:
@@ -106,19 +103,12 @@ def _one(word: str) -> tuple[str, Fraction | None, int]:
     if first:
         power *= _POWERS[(first[1] or first[2]).rstrip(".")]
         word = word[first.end() :].strip()
-    found = _UNITS.get(word) or _UNITS.get(word.lower() if len(word) > 2 else word) or _plural(word)
-    return (*found, power) if found else (_stem(word), None, power)
-
-
-def _stem(word: str) -> str:
-    return re.sub(r"(?<=[a-z]{3})s\Z", "", word.lower())
-
-
-def _plural(word: str) -> tuple[str, Fraction] | None:
-    stem = _stem(word)
-    return _UNITS.get(stem) if len(stem) > 2 else None
+    stem = re.sub(r"(?<=[a-z]{3})s\Z", "", word.lower())
+    spellings = (word, word.lower(), stem) if len(word) > 2 else (word,)
+    found = next((_UNITS[one] for one in spellings if one in _UNITS), None)
+    return (*found, power) if found else (stem, None, power)
 
 
 def is_known(word: str) -> bool:
-    """True for a unit of the table, or a quotient or power of such units."""
+    """Return whether *word* is a unit of the table, or a quotient or power of such units."""
     return unit_of(word).known

@@ -1,4 +1,4 @@
-"""One expression with what stands around it: a currency sign, a unit, degrees."""
+"""An expression with its currency sign, unit or degrees."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _TAIL = re.compile(
 )
 _ANGLE = {"degree", "degrees", "度", "deg"}
 _RADIAN = {"rad", "radian", "radians", "弧度"}
-# One letter behind a number may be a unit or a variable: "5 m".
+# One letter after a number may be a unit or a variable: "5 m".
 LETTER_UNITS = frozenset("mgshLNJVWAt")
 
 
 def value_of(text: str) -> Value:
-    """The expression of *text* and its unit; GaveUp where it is none."""
+    """Return the expression of *text* and its unit; raise GaveUp if it is no expression."""
     money = _CURRENCY.search(text)
     text = _CURRENCY.sub(r"\1", text).removesuffix("$")
     cut = _worded(text) or _plain(text)
@@ -39,7 +39,7 @@ def value_of(text: str) -> Value:
 
 
 def with_letter_unit(text: str) -> Value | None:
-    """ "5m" as five metres, where it can be that: a number and one letter."""
+    """Read a number and one letter ("5m") as a value with a unit, None if that is impossible."""
     match = re.fullmatch(r"(.*[\d)}])\s*(([A-Za-z])(?:\s*[\^/]\s*[\w{}^]{1,8})?)", text)
     if match is None or match[3] not in LETTER_UNITS or not is_known(match[2]):
         return None
@@ -51,7 +51,7 @@ def with_letter_unit(text: str) -> Value | None:
 
 
 def _worded(text: str) -> tuple[str, str] | None:
-    r"""Number and unit of "17\text{ meters}" and "3 \text{ m}/\text{s}^2"."""
+    r"""Return number and unit of "17\text{ meters}" and "3 \text{ m}/\text{s}^2"."""
     match = _TEXT.search(text)
     if match is None:
         return None
@@ -62,7 +62,7 @@ def _worded(text: str) -> tuple[str, str] | None:
 
 
 def _plain(text: str) -> tuple[str, str] | None:
-    """Number and unit of "5 cm", "8 meals" and "12种", where it is no product of names."""
+    """Return number and unit of "5 cm", "8 meals" and "12种", None for a product of names."""
     match = _TAIL.search(text)
     if match is None:
         return None
@@ -79,10 +79,10 @@ def _plain(text: str) -> tuple[str, str] | None:
 
 
 def without_words(text: str) -> str:
-    """*text* with the words in it bare."""
+    r"""Return *text* with its words outside \text{}."""
     return _TEXT.sub(r"\1", text).strip()
 
 
 def looks_like_formula(text: str) -> bool:
-    """True for what has signs of mathematics in it, and is more than words."""
+    """Return whether *text* contains signs of mathematics, not only words."""
     return bool(re.search(r"[\d\\=^_+*/<>|]", _TEXT.sub(r"\1", text)))

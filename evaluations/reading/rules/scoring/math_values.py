@@ -1,14 +1,13 @@
-"""The value of a formula: an exact fraction where it has one, else digits under caps.
+"""The value of a formula: an exact fraction if it has one, else digits.
 
-Caps come before work: no power, factorial or exponential is computed whose
-size was not bounded first, so that no formula within the caps of the parser
-can take long.
+Limits are checked before the work: no power, factorial or exponential is computed
+before its size is bounded, so a formula within the limits of the parser is fast.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from math import comb, factorial, log10
 from typing import Any
@@ -27,7 +26,10 @@ MOST_MAGNITUDE = 60
 
 
 def exact(node: Node, values: Values) -> Fraction | None:
-    """The value as a fraction, None where it is none; GaveUp for 1/0 or a number too large."""
+    """Return the value of *node* as a fraction, None if it has none that is rational.
+
+    *values* are those of the variables. Raises GaveUp for 1/0 and for a number too large.
+    """
     match node.op:
         case "num":
             return node.value
@@ -37,10 +39,10 @@ def exact(node: Node, values: Values) -> Fraction | None:
             return None
     parts = [exact(part, values) for part in node.args]
     known = [part for part in parts if part is not None]
-    return _small(_EXACT[node.op](known)) if len(known) == len(parts) else None
+    return _bounded(_exact_result(node.op, known)) if len(known) == len(parts) else None
 
 
-def _small(value: Fraction | None) -> Fraction | None:
+def _bounded(value: Fraction | None) -> Fraction | None:
     if value is not None and _bits(value) > MOST_BITS:
         raise GaveUp(Undecided.TOO_LARGE)
     return value
@@ -50,81 +52,66 @@ def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
-def _sum(parts: list[Fraction]) -> Fraction:
-    return sum(parts, Fraction(0))
-
-
-def _product(parts: list[Fraction]) -> Fraction:
-    value = Fraction(1)
-    for part in parts:
-        value *= part
-        _small(value)
-    return value
-
-
-def _quotient(parts: list[Fraction]) -> Fraction:
-    if not parts[1]:
+def _exact_result(op: str, parts: list[Fraction]) -> Fraction | None:
+    """Return the result of *op* on the values *parts*; None for an irrational power."""
+    first = parts[0]
+    match op:
+        case "add":
+            return sum(parts, Fraction(0))
+        case "mul":
+            for part in parts[1:]:
+                first *= part
+                _bounded(first)
+            return first
+        case "div":
+            if not parts[1]:
+                raise GaveUp(Undecided.UNDEFINED)
+            return first / parts[1]
+        case "pow":
+            return _exact_power(first, parts[1])
+        case "neg":
+            return -first
+        case "percent":
+            return first / 100
+        case "abs":
+            return abs(first)
+    # factorial and binomial
+    if any(part.denominator != 1 or part < 0 for part in parts):
         raise GaveUp(Undecided.UNDEFINED)
-    return parts[0] / parts[1]
+    if first > MOST_FACTORIAL:
+        raise GaveUp(Undecided.TOO_LARGE)
+    n = first.numerator
+    return Fraction(factorial(n) if op == "factorial" else comb(n, parts[1].numerator))
 
 
-def _power(parts: list[Fraction]) -> Fraction | None:
-    base, exponent = parts
+def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
     if not base and exponent <= 0:
         raise GaveUp(Undecided.UNDEFINED)
     if exponent.denominator != 1:
         return None
-    if base not in (0, 1, -1) and abs(exponent) * _bits(base) > MOST_BITS:
-        raise GaveUp(Undecided.TOO_LARGE)
     if base == -1:
         return Fraction(-1 if exponent.numerator % 2 else 1)
-    return base if base in (0, 1) else base**exponent.numerator
-
-
-def _factorial(parts: list[Fraction]) -> Fraction:
-    count = parts[0]
-    if count.denominator != 1 or count < 0:
-        raise GaveUp(Undecided.UNDEFINED)
-    if count > MOST_FACTORIAL:
+    if base in (0, 1):
+        return base
+    if abs(exponent) * _bits(base) > MOST_BITS:
         raise GaveUp(Undecided.TOO_LARGE)
-    return Fraction(factorial(count.numerator))
-
-
-def _binomial(parts: list[Fraction]) -> Fraction:
-    if any(part.denominator != 1 or part < 0 for part in parts):
-        raise GaveUp(Undecided.UNDEFINED)
-    if parts[0] > MOST_FACTORIAL:
-        raise GaveUp(Undecided.TOO_LARGE)
-    return Fraction(comb(parts[0].numerator, parts[1].numerator))
-
-
-_EXACT: dict[str, Callable[[list[Fraction]], Fraction | None]] = {
-    "add": _sum,
-    "mul": _product,
-    "div": _quotient,
-    "pow": _power,
-    "neg": lambda parts: -parts[0],
-    "percent": lambda parts: parts[0] / 100,
-    "abs": lambda parts: abs(parts[0]),
-    "factorial": _factorial,
-    "binomial": _binomial,
-}
+    return base**exponent.numerator
 
 
 class _Contexts(threading.local):
-    """Arithmetics by their digits, for one thread: mpmath's shared one is not for several."""
+    """The mpmath contexts of one thread, by digits: mpmath's global one is not thread-safe."""
 
     def __init__(self) -> None:
         self.made: dict[int, MPContext] = {}
 
 
 _CONTEXTS = _Contexts()
-# Making one takes longer than most comparisons, so digits come in steps.
+# Making a context takes longer than most comparisons, so digits are rounded up to steps.
 _STEP = 50
 
 
 def context(digits: int) -> MPContext:
-    """Arithmetic of at least so many digits, kept for the thread; its precision never changes."""
+    """Return a context of at least *digits* digits, cached per thread; do not change it."""
     steps = -(-digits // _STEP) * _STEP
     if steps not in _CONTEXTS.made:
         own = MPContext()
@@ -134,7 +121,7 @@ def context(digits: int) -> MPContext:
 
 
 def digits_of(node: Node, values: Values, at: MPContext) -> Any:
-    """The value in the arithmetic *at*, real or complex; GaveUp where it has none."""
+    """Return the value in the context *at*, real or complex; raise GaveUp if it has none."""
     rational = exact(node, values)
     if rational is not None:
         return at.mpf(rational.numerator) / rational.denominator
@@ -143,7 +130,9 @@ def digits_of(node: Node, values: Values, at: MPContext) -> Any:
         case "var" | "factorial" | "binomial":
             raise GaveUp(Undecided.NOT_READ)
         case "const":
-            return _constant(node.name, at)
+            if node.name == "inf":
+                raise GaveUp(Undecided.UNDEFINED)
+            return {"pi": +at.pi, "e": +at.e, "i": at.mpc(0, 1)}[node.name]
         case "add":
             return at.fsum(parts)
         case "mul":
@@ -159,41 +148,31 @@ def digits_of(node: Node, values: Values, at: MPContext) -> Any:
         case "abs":
             return abs(parts[0])
         case "root":
-            return _root(parts[0], _index(node.args[1], values), at)
+            index = exact(node.args[1], values)
+            if index is None or index.denominator != 1 or index < 1:
+                raise GaveUp(Undecided.NOT_READ)
+            if index > MOST_ROOT:
+                raise GaveUp(Undecided.TOO_LARGE)
+            return _root(parts[0], index.numerator, at)
         case "pow":
             return _raised(node, values, at)
     return _called(node.name, parts, at)
 
 
-def _constant(name: str, at: MPContext) -> Any:
-    if name == "inf":
-        raise GaveUp(Undecided.UNDEFINED)
-    return {"pi": +at.pi, "e": +at.e, "i": at.mpc(0, 1)}[name]
-
-
 def _nonzero(value: Any, at: MPContext) -> Any:
-    """*value* as a divisor: what is zero but for its last digits is refused as zero."""
+    """Return *value* as a divisor; raise GaveUp if it is zero up to its last digits."""
     if abs(value) < at.mpf(10) ** (-at.dps + at.dps // 4):
         raise GaveUp(Undecided.UNDEFINED)
     return value
 
 
-def _index(node: Node, values: Values) -> int:
-    index = exact(node, values)
-    if index is None or index.denominator != 1 or index < 1:
-        raise GaveUp(Undecided.NOT_READ)
-    if index > MOST_ROOT:
-        raise GaveUp(Undecided.TOO_LARGE)
-    return index.numerator
-
-
 def is_real(value: Any) -> bool:
-    """True for a number without an imaginary part."""
+    """Return whether *value* has no imaginary part."""
     return not getattr(value, "imag", 0)
 
 
 def _root(value: Any, index: int, at: MPContext) -> Any:
-    """The real root where there is one, else the principal one."""
+    """Return the real root if there is one, else the principal root."""
     if is_real(value) and at.re(value) < 0 and index % 2:
         return -at.root(-at.re(value), index)
     return at.root(value, index)
@@ -226,7 +205,10 @@ def _called(name: str, parts: list[Any], at: MPContext) -> Any:
     if name in ("exp", "sinh", "cosh", "tanh") and abs(value) > MOST_MAGNITUDE * 2:
         raise GaveUp(Undecided.TOO_LARGE)
     if name in ("ln", "lg", "log"):
-        return at.ln(_nonzero(value, at)) / _nonzero(_base(name, parts, at), at)
+        if name == "ln":
+            return at.ln(_nonzero(value, at))
+        base = at.ln(_nonzero(parts[1], at)) if len(parts) > 1 else at.ln(10)
+        return at.ln(_nonzero(value, at)) / _nonzero(base, at)
     if name in ("tan", "sec", "cot", "csc"):
         below = at.cos(value) if name in ("tan", "sec") else at.sin(value)
         above = {"tan": at.sin, "cot": at.cos}.get(name, lambda _: at.mpf(1))
@@ -234,15 +216,8 @@ def _called(name: str, parts: list[Any], at: MPContext) -> Any:
     return getattr(at, name)(value)
 
 
-def _base(name: str, parts: list[Any], at: MPContext) -> Any:
-    """The natural logarithm of the base; a log without one is the common logarithm."""
-    if name == "ln":
-        return at.mpf(1)
-    return at.ln(_nonzero(parts[1], at)) if len(parts) > 1 else at.ln(10)
-
-
 def decimal_size(value: Fraction) -> tuple[float, float]:
-    """Decimal logarithms of numerator (at least 1) and denominator."""
+    """Return the decimal logarithms of the numerator (at least 1) and the denominator."""
     return _log(max(abs(value.numerator), 1)), _log(value.denominator)
 
 

@@ -1,26 +1,21 @@
-"""Whether a formula without free variables is zero, and how that is known.
+"""Tests whether a formula without free variables is zero, and by which method.
 
-Three answers, the surest first. ``exact``: rational arithmetic. ``algebraic``:
-a number made of rationals and roots that is smaller than any such number
-other than zero can be, by the separation bound of Burnikel, Funke, Mehlhorn,
-Schirra and Schmitt (A separation bound for real algebraic expressions, ESA
-2001): with U and L by their rules for numerator and denominator, and D the
-product of the indices of the roots, a number other than zero is at least
-1 / (U**(D-1) * L). ``numeric``: with pi, e, logarithms or angles no bound is
-known; the number vanishes to more digits than the formula has, and never to
-fewer than thirty.
+Three methods, the most certain first. ``exact``: rational arithmetic.
+``algebraic``: a number made of rationals and roots that is smaller than any such
+number other than zero, by the separation bound of Burnikel, Funke, Mehlhorn, Schirra
+and Schmitt (A separation bound for real algebraic expressions, ESA 2001): with U and
+L by their rules for numerator and denominator, and D the product of the indices of
+the roots, a number other than zero is at least 1 / (U**(D-1) * L). ``numeric``: for
+pi, e, logarithms or angles no bound is known; the number vanishes to more digits than
+the formula has, and at least to thirty.
 
-Ours: the digits computed are far beyond the bound instead of an interval
-being carried along.
+Different from the paper: we compute digits far beyond the bound instead of an interval.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-from mpmath.ctx_mp import MPContext
 
 from evaluations.reading.rules.scoring.math_nodes import GaveUp, Node, Undecided, contains
 from evaluations.reading.rules.scoring.math_values import (
@@ -35,13 +30,13 @@ from evaluations.reading.rules.scoring.math_values import (
 
 MOST_DIGITS = 3000
 LEAST_DIGITS = 50
-# Proofs are for numbers of moderate degree; past that the digits decide.
+# Proofs are for numbers of moderate degree; above it the digits decide.
 MOST_DEGREE = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Decimal logarithms of U and L, and the roots inside (None where it is not algebraic)."""
+    """Decimal logarithms of U and L, and the roots inside (None if it is not algebraic)."""
 
     above: float
     below: float
@@ -57,14 +52,14 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Zero:
-    """Whether it is zero, and the method that told."""
+    """Whether a formula is zero, and the method that decided."""
 
     is_zero: bool
     method: str
 
 
 def zero(node: Node, values: Values) -> Zero:
-    """Whether *node* at *values* is zero; GaveUp where it has no value or is too large."""
+    """Test whether *node* at *values* is zero; raise GaveUp if it has no value or is too large."""
     rational = exact(node, values)
     if rational is not None:
         return Zero(not rational, "exact")
@@ -80,20 +75,15 @@ def zero(node: Node, values: Values) -> Zero:
 
 
 def _vanishes(node: Node, values: Values, size: Size, digits: float) -> bool:
-    """True where nothing but the error of so many digits is left."""
+    """Return whether *node*, computed to so many digits, is not larger than its error."""
     if digits > MOST_DIGITS:
         raise GaveUp(Undecided.TOO_LARGE)
     at = context(int(digits) + 1)
-    return negligible(digits_of(node, values, at), size, at)
-
-
-def negligible(value: Any, size: Size, at: MPContext) -> bool:
-    """True for a value of at most the error that formulas of this size are computed with."""
-    return bool(abs(value) <= at.mpf(10) ** int(size.above + 15 - at.dps))
+    return bool(abs(digits_of(node, values, at)) <= at.mpf(10) ** int(size.above + 15 - at.dps))
 
 
 def size_of(node: Node, values: Values) -> Size:
-    """U, L and the roots of *node*, with *values* put in for its variables."""
+    """Return U, L and the roots of *node*, with *values* for its variables."""
     rational = exact(node, values) if node.op in ("num", "var", "factorial", "binomial") else None
     if rational is not None:
         return Size(*decimal_size(rational), frozenset())
@@ -110,7 +100,9 @@ def size_of(node: Node, values: Values) -> Size:
         case "percent":
             return Size(parts[0].above, parts[0].below + 2, parts[0].roots)
         case "add":
-            return _added(parts)
+            below = sum(part.below for part in parts)
+            largest = max(part.above - part.below for part in parts)
+            return Size(max(below + largest, 0.0) + len(parts) * 0.31, below, _roots(parts))
         case "mul":
             above = sum(part.above for part in parts)
             return Size(above, sum(part.below for part in parts), _roots(parts))
@@ -128,12 +120,6 @@ def size_of(node: Node, values: Values) -> Size:
 def _roots(parts: list[Size]) -> frozenset[tuple[Node, int]] | None:
     sets = [part.roots for part in parts if part.roots is not None]
     return frozenset().union(*sets) if len(sets) == len(parts) else None
-
-
-def _added(parts: list[Size]) -> Size:
-    below = sum(part.below for part in parts)
-    largest = max(part.above - part.below for part in parts)
-    return Size(max(below + largest, 0.0) + len(parts) * 0.31, below, _roots(parts))
 
 
 def _rooted(part: Size, node: Node, index: Fraction | None) -> Size:
