@@ -1,8 +1,8 @@
-"""Passages that name a letter without giving an answer: what others choose, and suppositions.
+"""Passages that name a letter without answering: choices of others, and suppositions.
 
-A later letter takes back an earlier answer only where the writer commits to it. "很多同学会选B",
+A later letter replaces an earlier answer only if the writer commits to it. "很多同学会选B",
 "the answer would be B if ..." and a section about common mistakes do not. All quantifiers
-are bounded: no text can make the search slow.
+are bounded, so the search takes linear time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from evaluations.reading.rules.extraction.source_text import SourceText
 
-# Letters as they are named, in capitals; "A" before a small word is an article.
+# Capital letters of options; "A" before a small word is an article.
 _LETTERS = (
     r"[(\[\"']?(?<![A-Za-z])(?:[B-G]|A(?!\s(?!(?:if|when|because|is|since|but|by|for|and|or)\b)[a-z]))(?:(?:\s?(?:[、,/&+和与或]|and|or)\s?|)[A-G]){0,6}"
     r"(?![A-Za-z])[)\]\"']?"
@@ -77,14 +77,10 @@ _SUPPOSED = re.compile(
 
 
 def without_hearsay(source: SourceText) -> SourceText:
-    """*source* without letters that other people choose, or that are denied to be the answer."""
-    return _without(source, _HEARSAY)
+    """Remove letters that other people choose, or that are denied to be the answer."""
+    return source.edited([(*found.span(), " ") for found in _HEARSAY.finditer(source.text)])
 
 
 def without_suppositions(source: SourceText) -> SourceText:
-    """*source* without answers under a condition, of variants, and among common mistakes."""
-    return _without(source, _SUPPOSED)
-
-
-def _without(source: SourceText, pattern: re.Pattern[str]) -> SourceText:
-    return source.edited([(*found.span(), " ") for found in pattern.finditer(source.text)])
+    """Remove answers under a condition, answers of variants, and common mistakes."""
+    return source.edited([(*found.span(), " ") for found in _SUPPOSED.finditer(source.text)])

@@ -1,9 +1,8 @@
 """Reading an answer by patterns that a search found and a person accepted.
 
 An expression is a regular expression of escaped words and bounded classes with
-``<letters>`` where the answer stands (see pattern_mining_shapes, which writes
-them). None has a quantifier without an upper bound, so a search takes a bounded
-number of steps at each character.
+``<letters>`` in the place of the answer (``pattern_mining_shapes`` writes them). Every
+quantifier has an upper bound, so a search takes bounded time at each character.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from questions.rules.vocabulary import QuestionType
 LETTERS = "<letters>"
 CONFIDENCE = 0.6
 
-# The end of an output decides: what matches more often is noise, what is longer is read from here.
+# The answer is at the end: only the last matches count, and only the end of a long text is read.
 _MOST_MATCHES = 40
 _LONGEST = 20_000
 _STRONG = r" {0,2}(?:[、&+和与及]|,? and ) {0,2}|"
@@ -45,7 +44,7 @@ class ReadingPattern:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where an expression matched, where its letters begin, and the letters in order."""
+    """The place of a match, the start of its letters, and the letters in order."""
 
     start: int
     letters_start: int
@@ -55,16 +54,15 @@ class Match:
 
 
 def option_letters(question_type: str, letters: str) -> str:
-    """The options of an item; A to D, or A to G, where it does not name its *letters*."""
+    """Return the options of an item; A to D, or A to G, if *letters* is empty."""
     default = "ABCDEFG" if question_type == QuestionType.FIVE_OUT_OF_SEVEN else "ABCD"
     return "".join(sorted(set(letters.upper()))) or default
 
 
 def lettering(letters: str) -> str:
-    """The expression of one answer of an item with option *letters*: a letter or a list of them.
+    """Return the expression of one answer: a letter of *letters* or a list of them.
 
-    Commas and blanks join letters only where the list ends its phrase:
-    "B, C错误" names B.
+    Commas and blanks join letters only if the list ends its phrase: "B, C错误" names B.
     """
     one = f"[{re.escape(letters)}]"
     lists = f"{one}(?:(?:{_WEAK}){one}){{1,6}}{_LIST_END}|{one}(?:(?:{_STRONG}){one}){{0,6}}"
@@ -73,30 +71,28 @@ def lettering(letters: str) -> str:
 
 @lru_cache(maxsize=4096)
 def compiled(expression: str, letters: str) -> re.Pattern[str]:
-    """*expression* for an item with option *letters*."""
+    """Compile *expression* for an item with option *letters*."""
     return re.compile(expression.replace(LETTERS, lettering(letters)))
 
 
 def matches(expression: str, text: str, letters: str) -> list[Match]:
-    """The last matches of *expression* in plain *text* that no word takes back, in order.
+    """Return the last matches of *expression* in plain *text* that are not negated, in order.
 
-    Of a text with more than 20,000 characters only the last 20,000 are searched.
+    Only the last 20,000 characters are searched.
     """
     begin = max(0, len(text) - _LONGEST)
     found = deque(compiled(expression, letters).finditer(text, begin), maxlen=_MOST_MATCHES)
-    return [
-        _match(one, letters, text) for one in found if not taken_back(text, *one.span("letters"))
-    ]
+    kept = []
+    for one in found:
+        start, end = one.span("letters")
+        if not is_negated(text, start, end):
+            named = "".join(character for character in one["letters"] if character in letters)
+            kept.append(Match(one.start(), start, end, named, bool(_OR.match(text, end))))
+    return kept
 
 
-def _match(found: re.Match[str], letters: str, text: str) -> Match:
-    start, end = found.span("letters")
-    named = "".join(character for character in found["letters"] if character in letters)
-    return Match(found.start(), start, end, named, bool(_OR.match(text, end)))
-
-
-def taken_back(text: str, start: int, end: int) -> bool:
-    """Whether the letters at ``text[start:end]`` are ruled out, asked about or part of a noun."""
+def is_negated(text: str, start: int, end: int) -> bool:
+    """Return whether ``text[start:end]`` is ruled out, a question, a condition or in a noun."""
     left = text[max(0, start - p.LEFT_WINDOW) : start].rstrip(_OPENING)
     right = text[end : end + p.RIGHT_WINDOW]
     return bool(
@@ -109,10 +105,10 @@ def taken_back(text: str, start: int, end: int) -> bool:
 
 
 def answer_of(found: Sequence[Match], parts: int) -> list[Match]:
-    """Of the matches of one pattern those that are the answer; none where they are no answer.
+    """Return those matches of one pattern that are the answer.
 
-    One question: the last match. Several: all, where they name as many letters
-    as there are questions.
+    One question: the last match. Several: all, if they name as many letters as there
+    are questions, else none.
     """
     if parts == 1:
         return list(found[-1:])
@@ -122,12 +118,11 @@ def answer_of(found: Sequence[Match], parts: int) -> list[Match]:
 def read_by_patterns(
     source: SourceText, letters: str, patterns: Iterable[ReadingPattern], parts: int = 1
 ) -> Reading | None:
-    """Read *source* by *patterns*, or None where none of them reads it.
+    """Read *source* by *patterns*; None if none of them matches.
 
-    *letters* are the item's options, *parts* its sub-questions. Of several
-    patterns the one that speaks last counts; of those that end together, the one
-    that begins first. Letters are in order of appearance, not yet a set. Time: bounded
-    for each pattern, since only the end of a long text is searched.
+    *letters* are the item's options, *parts* its number of sub-questions. Of several
+    patterns the one whose match ends last decides; of equal ends the one that begins
+    first. Letters are in order of appearance. The time is bounded for each pattern.
     """
     readings = (
         (answer, pattern)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from evaluations.reading.rules.extraction.mined import LETTERS, compiled, taken_back
+from evaluations.reading.rules.extraction.mined import LETTERS, compiled, is_negated
 
 # How many pieces a shape may have, and how much text is looked at for them.
 MOST_LEFT, MOST_RIGHT, WINDOW = 10, 2, 40
@@ -108,7 +108,7 @@ def occurrences(text: str, letters: str) -> list[Occurrence]:
     for match in compiled(LETTERS, letters).finditer(text):
         start, end = match.span("letters")
         left = _left(text, start)
-        if left and not taken_back(text, start, end):
+        if left and not is_negated(text, start, end):
             named = "".join(character for character in match[0] if character in letters)
             found.append(Occurrence(named, left, _right(text, end)))
     return found

@@ -3,16 +3,15 @@
 Source: AGIBench (Tang et al. 2023, arXiv:2309.06495), table 5. The benchmark
 released no program, so three things are decided here:
 
-- The patterns are tried in printed order, and the first that matches counts.
-- The printed class ``[::]`` holds one colon twice: the text lost a full-width
-  colon, and full-width commas with it. Both widths are read in the classes of
-  colons and commas and in the fixed sentence; all else is as printed, so
-  ``[是|为]`` also matches a vertical bar.
-- Of the paper's replies 33 % match no pattern; there GPT-4 read the answer and
-  people checked it. Here such a reply has no answer.
+- The patterns are tried in printed order, and the first match decides.
+- The printed class ``[::]`` has one colon twice: the full-width colon was lost in the
+  text, and full-width commas with it. Both widths are read in the classes of colons
+  and commas and in the fixed sentence; everything else is as printed, so ``[是|为]``
+  also matches a vertical bar.
+- In the paper 33 % of the replies match no pattern; GPT-4 read their answers and
+  people checked them. Here such a reply has no answer.
 
-Row 9 is written without its ambiguous blanks; it matches the same texts, and no
-text makes it slow.
+Row 9 is written without its ambiguous blanks; it matches the same texts in linear time.
 """
 
 from __future__ import annotations
@@ -68,12 +67,5 @@ def read_agibench(output: str) -> Extraction:
         if row == EMPTY_REPLY:
             return unread(Outcome.NO_ANSWER, 1, method="published", pattern=name)
         letters = "".join(sorted(set(re.findall("[A-Z]", match[1]))))
-        return Extraction(
-            answers=(letters,),
-            outcome=Outcome.READ,
-            method="published",
-            pattern=name,
-            spans=(match.span(1),),
-            confidence=1.0,
-        )
+        return Extraction((letters,), Outcome.READ, "published", name, (match.span(1),), 1.0)
     return unread(Outcome.NO_ANSWER, 1, method="published")

@@ -1,8 +1,8 @@
-"""One answer in the ways in which models write it: what every reader must read right.
+"""One answer in the forms in which models write it, for the check of the readers on the keys.
 
-A scorer that does not give full marks to the key itself, however it is written,
-cannot be trusted with answers. The forms are ours, after what the published
-outputs of GAOKAO-Bench and the prompts of AGIEval show.
+A scorer that does not give full marks to the key itself in every form cannot be
+trusted with answers. We chose the forms after the published outputs of GAOKAO-Bench
+and the prompts of AGIEval.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ class SurfaceForm(NamedTuple):
 
 
 def surface_forms(key: Sequence[str], question_type: str) -> list[SurfaceForm]:
-    """*key* (one entry a sub-question) in at least six forms.
+    """Return *key* (one entry per sub-question) in at least six forms.
 
-    Letters for choices, texts for exact answers. Raises ValueError without a key.
+    Entries are letters for choices, texts for exact answers. Raises ValueError without
+    a key.
     """
     if not key:
         raise ValueError("without a key there is no answer to write")
