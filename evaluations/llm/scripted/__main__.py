@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from itertools import count
 
-from evaluations.llm.scripted.endpoint import MODEL_NAME, ScriptedEndpoint
-from evaluations.llm.scripted.faults import script_from
+from aiohttp import web
+
+from evaluations.llm.scripted import MODEL_NAME, completion_of, error_of, prompt_of
+
+LARGEST_REQUEST = 50_000_000
+
+
+def application(latency: float) -> web.Application:
+    """Return the server of ``/v1/models`` and ``/v1/chat/completions``; *latency* in seconds."""
+    numbers = count(1)
+
+    async def models(request: web.Request) -> web.Response:
+        model = {"id": MODEL_NAME, "object": "model", "owned_by": "gradeapp"}
+        return web.json_response({"object": "list", "data": [model]})
+
+    async def chat(request: web.Request) -> web.Response:
+        prompt = prompt_of(await request.read())
+        if prompt is None:
+            error = error_of("The body is not a chat request", "bad_request")
+            return web.json_response(error, status=400)
+        await asyncio.sleep(latency)
+        return web.json_response(completion_of(prompt, next(numbers)))
+
+    served = web.Application(client_max_size=LARGEST_REQUEST)
+    served.router.add_get("/v1/models", models)
+    served.router.add_post("/v1/chat/completions", chat)
+    return served
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,29 +44,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8099, help="0 for any free port")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds for each answer")
-    parser.add_argument("--ledger", type=Path, help="append a line for each billed request")
-    parser.add_argument("--faults", type=Path, help="a fault script: a JSON list")
     options = parser.parse_args(arguments)
     try:
         asyncio.run(_serve(options))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         print(f"The scripted endpoint cannot start: {error}", file=sys.stderr)
         return 1
     return 0
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    path: Path | None = options.faults
-    faults = script_from(json.loads(path.read_text(encoding="utf-8"))) if path else None
-    endpoint = ScriptedEndpoint(latency=options.latency, faults=faults, ledger=options.ledger)
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stop.set)
-    port = await endpoint.start(options.host, options.port)
-    print(f"{MODEL_NAME} listens on http://{options.host}:{port}/v1", flush=True)
-    await stop.wait()
-    await endpoint.stop()
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    runner = web.AppRunner(application(options.latency), access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, options.host, options.port, backlog=1024).start()
+        port = runner.addresses[0][1]
+        print(f"{MODEL_NAME} listens on http://{options.host}:{port}/v1", flush=True)
+        await stop.wait()
+    finally:
+        await runner.cleanup()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 
 from evaluations.judging.services import ensure_judge, start_judge_run
-from evaluations.llm.scripted import ScriptedServer
 from evaluations.models import Judge, Judgement, Run
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import work_on_run
@@ -15,6 +14,7 @@ from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_response, make_task
+from tests.scripted_server import ScriptedServer
 
 
 @pytest.mark.django_db

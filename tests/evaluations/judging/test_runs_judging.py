@@ -9,7 +9,6 @@ from decimal import Decimal
 import pytest
 
 from evaluations.judging.services import ensure_judge, start_judge_run
-from evaluations.llm.scripted import Fault, ScriptedServer
 from evaluations.models import Endpoint, Job, Judge, Judgement, LanguageModel, Run
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
@@ -18,6 +17,7 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+from tests.scripted_server import Fault, ScriptedServer
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from evaluations.llm.callbacks import Callbacks
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, ChatRequest, Key, Limits
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.retry import RetryPolicy, decide
-from evaluations.llm.scripted import ScriptedServer
+from tests.scripted_server import ScriptedServer
 
 KEY = "sk-a-key-that-must-not-travel"
 

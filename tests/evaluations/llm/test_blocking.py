@@ -20,8 +20,8 @@ from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.pump import Pace, PumpError, PumpResult
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import ScriptedServer
 from tests.evaluations.llm.conftest import KEY, QueueOfRecord
+from tests.scripted_server import ScriptedServer
 
 
 def run(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
-from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
 from tests.evaluations.llm.conftest import fail
+from tests.scripted_server import Fault, ScriptedServer, named_fault
 from tests.worker_processes import wait_until
 
 ROOMY = Limits(connect=10.0, read=20.0, deadline=30.0, reply_bytes=1_000_000)

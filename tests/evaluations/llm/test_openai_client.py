@@ -9,8 +9,8 @@ import pytest
 
 from evaluations.llm.client import FailureKind
 from evaluations.llm.openai_client import OpenAIChat
-from evaluations.llm.scripted import ScriptedServer, named_fault
 from tests.evaluations.llm.conftest import KEY, ask, fail, reply, request
+from tests.scripted_server import ScriptedServer, named_fault
 
 SENTINEL = "sentinel-of-the-environment"
 VARIABLES = {

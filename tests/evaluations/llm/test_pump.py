@@ -21,8 +21,8 @@ from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.pump import Pace, PumpError, PumpResult, StopReason, pump
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
 from tests.evaluations.llm.conftest import KEY, QueueOfRecord
+from tests.scripted_server import Fault, ScriptedServer, named_fault
 
 QUICK = Pace(tick=0.02, grace=5.0)
 

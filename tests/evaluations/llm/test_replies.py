@@ -9,8 +9,8 @@ import pytest
 
 from evaluations.llm.client import ChatFailure, FailureKind
 from evaluations.llm.replies import read_reply
-from evaluations.llm.scripted import ScriptedServer, named_fault
 from tests.evaluations.llm.conftest import reply
+from tests.scripted_server import ScriptedServer, named_fault
 
 
 def body(message: dict[str, Any], **facts: Any) -> bytes:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.llm.scripted import ScriptedServer, named_fault, script_from
 from evaluations.llm.scripted.answers import answer
 from tests.evaluations.llm.conftest import ask, fail, reply
 from tests.evaluations.llm.processes import run_module, serving
+from tests.scripted_server import ScriptedServer, named_fault, script_from
 
 MODULE = "evaluations.llm.scripted"
 
@@ -159,22 +159,13 @@ def test_other_requests(server: ScriptedServer) -> None:
     assert server.ledger.billed == 0
 
 
-def test_as_a_process(tmp_path: Path) -> None:
-    faults, ledger = tmp_path / "faults.json", tmp_path / "ledger.jsonl"
-    faults.write_text('[{"fault": "quota"}]')
-    options = ("--latency", "0.01", "--ledger", str(ledger), "--faults", str(faults))
-    with serving(MODULE, *options) as base_url:
-        assert fail(base_url).kind == "quota"
+def test_as_a_process() -> None:
+    with serving(MODULE, "--latency", "0.01") as base_url:
         assert reply(base_url).model == "scripted-demo"
-    assert len(ledger.read_text().splitlines()) == 1
 
 
-@pytest.mark.parametrize("content", ["{", "[1]", '[{"fault": "none"}]', None])
-def test_it_says_in_one_sentence_why_it_cannot_start(tmp_path: Path, content: str | None) -> None:
-    faults = tmp_path / "faults.json"
-    if content is not None:
-        faults.write_text(content)
-    ended = run_module(MODULE, "--port", "0", "--faults", str(faults))
+def test_it_says_in_one_sentence_why_it_cannot_start(server: ScriptedServer) -> None:
+    ended = run_module(MODULE, "--port", str(server.port))
     assert ended.returncode == 1
     assert ended.stderr.startswith("The scripted endpoint cannot start: ")
     assert len(ended.stderr.splitlines()) == 1

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
 from evaluations.models import Endpoint, ModelReading, Response, Run
 from evaluations.reading.selectors.answer_checks import decided_readings
 from evaluations.reading.selectors.model_reading import read_by_model, unread_responses
@@ -29,6 +28,7 @@ from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.rules.vocabulary import QuestionType
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+from tests.scripted_server import Fault, ScriptedServer, named_fault
 
 pytestmark = pytest.mark.django_db
 MEANT = "I would go for the one about the moon, the second one."

@@ -14,11 +14,11 @@ import pytest
 from django.core.management import call_command
 
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Endpoint, Job, Run
 from evaluations.runs.services import call_results, turned_away
 from evaluations.runs.services.endpoints import save_endpoint
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer, script_from
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,6 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import ScriptedServer, named_fault, script_from
 from evaluations.models import Endpoint, Job, Run
 from evaluations.runs.services import call_results, queue, turned_away
 from evaluations.runs.services.endpoints import save_endpoint
@@ -24,6 +23,7 @@ from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer, named_fault, script_from
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-sentinel-5c11"

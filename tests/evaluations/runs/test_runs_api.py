@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluations.llm.scripted import ScriptedServer
 from evaluations.models import Endpoint, Run
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import work_on_run
@@ -18,6 +17,7 @@ from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.django_db
 RUNS = "/api/v1/runs/"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Endpoint
 from evaluations.runs.services.endpoint_check import check_endpoint
 from evaluations.runs.services.endpoints import save_endpoint
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput
+from tests.scripted_server import ScriptedServer, script_from
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-sentinel-7f3a"

@@ -13,7 +13,6 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluations.judging.services import ensure_judge
-from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Attempt, Endpoint, Job, Judgement, Response, Run
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.services import run_estimates
@@ -25,6 +24,7 @@ from gradeapp.audit.models import AuditEntry
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+from tests.scripted_server import ScriptedServer, script_from
 
 pytestmark = pytest.mark.django_db
 CAST = ["admin", "lead", "curator", "teacher", "outsider"]

@@ -10,7 +10,6 @@ import pytest
 from django.utils import timezone
 
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import ScriptedServer, named_fault
 from evaluations.models import Attempt, Endpoint, Job, Run
 from evaluations.runs.selectors.runs import waits_for_endpoint
 from evaluations.runs.services import call_results, turned_away
@@ -18,6 +17,7 @@ from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, start_run, stop_run
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer, named_fault
 
 pytestmark = pytest.mark.django_db
 IN_FLIGHT = 4

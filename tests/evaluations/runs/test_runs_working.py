@@ -17,7 +17,6 @@ from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import ScriptedServer, script_from
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
@@ -26,6 +25,7 @@ from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, retry_failed, start_run, stop_run
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer, script_from
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.llm.scripted import ScriptedServer
 from evaluations.models import (
     Attempt,
     Endpoint,
@@ -33,6 +32,7 @@ from gradeapp.accounts.models import User
 from questions.models import LabelOpinion, Question
 from tests.evaluations.check_world import answers
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer
 from tests.worker_processes import (
     StartWorker,
     celery_workers,

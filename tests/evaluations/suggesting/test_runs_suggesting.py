@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from evaluations.llm.retry import RetryPolicy
-from evaluations.llm.scripted import Fault, ScriptedServer, named_fault
 from evaluations.models import (
     Attempt,
     Endpoint,
@@ -39,6 +38,7 @@ from questions.rules.vocabulary import ItemStatus, QuestionType
 from questions.selectors.bank import by_place
 from questions.services.taxonomy import ensure_taxonomy
 from tests.factories import make_dataset, make_question, make_rubric, make_task
+from tests.scripted_server import Fault, ScriptedServer, named_fault
 
 pytestmark = pytest.mark.django_db
 LABELS = '{"ability_branch": "reasoning", "knowledge": "logical-judgment", "difficulty": 3}'
