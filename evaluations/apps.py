@@ -10,7 +10,7 @@ class EvaluationsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the run kinds, and what each feature counts for the home page."""
-        from evaluations.imports.selectors.waiting import imports_waiting
+        from evaluations.imports.selectors import imports_waiting
         from evaluations.judging.kinds import JudgeFollower, JudgeKind
         from evaluations.marking.desk.selectors.desk_home import marks_waiting
         from evaluations.marking.rounds.selectors.waiting import rounds_waiting

@@ -1,4 +1,4 @@
-"""The form that takes answers, marks and gradings: files, their source, who answered."""
+"""The form for uploads of answers, marks and gradings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCES = [
 
 
 class AnswersForm(UploadForm):
-    """Files or one .zip; the model and the repeat where the files do not say them."""
+    """Files or one .zip, with the model and the repeat if the files do not contain them."""
 
     files = FilesField(
         label=_("Files"),

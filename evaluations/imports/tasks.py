@@ -10,17 +10,17 @@ from gradeapp.common.tasks import STALE_AFTER, send
 
 @shared_task(name="evaluations.work_on_answers", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
 def work_on_answers(batch_id: int) -> None:
-    """Check or import an upload of answers to its end."""
+    """Check or import an upload of answers."""
     answer_uploads.work_on_answers(batch_id)
 
 
 @shared_task(name="evaluations.look_for_answers", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
 def look_for_answers() -> None:
-    """Find the uploads of answers that no message points to any more, and point to them."""
+    """Send a message for each upload of answers that waits without one."""
     for batch_id in answer_uploads.look_for_answers():
         ask_for_answers(batch_id)
 
 
 def ask_for_answers(batch_id: int) -> None:
-    """Tell the workers of an upload of answers, after the commit."""
+    """Send a message for an upload of answers, after the commit."""
     send(work_on_answers, "upload of answers", batch_id)

@@ -1,4 +1,4 @@
-"""Addresses of imports of answers, marks and gradings."""
+"""URLs of imports of answers, marks and gradings."""
 
 from evaluations.imports.views import AnswerPages
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evaluations.imports.forms import AnswersForm
-from evaluations.imports.selectors.answer_uploads import answer_totals
+from evaluations.imports.selectors import answer_totals
 from evaluations.imports.services.answer_uploads import take_answers
 from evaluations.imports.tasks import ask_for_answers
 from gradeapp.accounts.permissions import MemberRequest

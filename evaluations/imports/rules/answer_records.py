@@ -1,4 +1,4 @@
-"""What every importer of published answers hands over: answers, with marks and gradings."""
+"""The records that every reader of published answers returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Marks = tuple[Decimal | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A judge's reply to one answer, and the totals released with it, possible or not."""
+    """A judge's reply to one answer, and the totals released with it, also if impossible."""
 
     judge: str
     reply: str
@@ -21,13 +21,12 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """One row: what a model wrote to one question, in one sitting (*repeat*, from 1).
+    """One row: the answer of a model to one question in one *repeat* (from 1).
 
-    ``marks`` are the teachers' marks in points, in their order, None where a
-    teacher gave none; empty where the row carries no marks at all. Questions are
-    found by dataset, task and external id, never by their text. ``question`` and
-    ``key`` are what the row itself says of its question, empty where it says nothing:
-    they show whether the file belongs to the task that it names.
+    ``marks`` are the teachers' marks in points, in their order, None if a teacher gave none; ()
+    without marks. Questions are found by dataset, task and external id, never by their text.
+    ``question`` and ``key`` are the text and key in the row, or "": they show whether the file
+    belongs to the task that it names.
     """
 
     row: int
@@ -47,17 +46,17 @@ class AnswerRecord:
 
     @property
     def identity(self) -> tuple[str, str, str, str, int]:
-        """What one answer is told apart by."""
+        """The key that identifies an answer."""
         return self.dataset, self.task, self.external_id, self.model, self.repeat
 
     def same_content(self, other: AnswerRecord) -> bool:
-        """Whether both rows say the same, wherever they stand."""
+        """Return whether both rows are equal except for their row number."""
         return replace(self, row=other.row) == other
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile:
-    """One file of a source, read whole: its answers, or the problems that refuse it."""
+    """One file of a source: its answers, or the problems for which it is refused."""
 
     name: str
     answers: tuple[AnswerRecord, ...]
@@ -65,10 +64,10 @@ class AnswerFile:
 
     @property
     def refused(self) -> bool:
-        """A refused file gives nothing."""
+        """Whether a problem is fatal; nothing is imported from the file."""
         return any(problem.fatal for problem in self.problems)
 
     @property
     def skipped(self) -> bool:
-        """The file is something else than answers and was passed over."""
+        """Whether the file contains no answers and was not refused."""
         return not self.answers and not self.refused

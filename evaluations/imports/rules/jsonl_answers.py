@@ -1,4 +1,4 @@
-"""Reads answers in our own format, one response a line (documented in docs/datasets.md)."""
+"""Read answers in our own format, one response per line (see docs/datasets.md)."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ _LINE = TypeAdapter(AnswerLine)
 
 
 def read_jsonl_answers(path: Path) -> Iterator[AnswerFile]:
-    """Each .jsonl file of *path* (one file, or a folder that is not searched deeper).
+    """Yield each .jsonl file at *path* (a file, or a folder without its subfolders).
 
-    A file is taken whole or not at all; an answer met twice refuses the later file.
+    A file is accepted whole or not at all; a file that repeats an answer of an earlier one is
+    refused.
     """
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     if not files:
@@ -92,7 +93,7 @@ def _read(file: Path, first_places: dict[tuple[object, ...], str]) -> AnswerFile
 
 
 def _answer(row: dict[str, Any] | JsonRefusal, number: int) -> tuple[AnswerRecord, bool]:
-    """The answer on one line, and whether a character of it was replaced."""
+    """Return the answer on one line, and whether a character of it was replaced."""
     if isinstance(row, JsonRefusal):
         raise row
     clean, originals = cleaned(row)

@@ -1,12 +1,11 @@
-"""Imports published answers with their marks and gradings: each file whole or not at all."""
+"""Import published answers with their marks and gradings, each file whole or not at all."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from django.db import transaction
@@ -29,14 +28,16 @@ from questions.rules.vocabulary import Part
 from questions.services.import_log import ImportLog
 
 SOURCES = ("gaokao-bench", "jsonl")
-# What an import adds; the other counts say what it found.
+# The counts of rows that an import adds.
 ADDED = ("responses", "marks", "judgements")
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerImportReport:
-    """What an import added. ``unmatched`` counts rows whose question is not in the bank,
-    ``skipped`` files that were recognised as something else."""
+    """What an import added.
+
+    ``unmatched`` counts rows whose question is not in the bank, ``skipped`` files without answers.
+    """
 
     responses: int
     marks: int
@@ -47,7 +48,7 @@ class AnswerImportReport:
     seconds: float
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON of INTERFACE."""
+        """Return the report as JSON."""
         counts = ("responses", "marks", "judgements", "unmatched", "skipped")
         return {
             **{name: getattr(self, name) for name in counts},
@@ -58,12 +59,12 @@ class AnswerImportReport:
 
 @dataclass(slots=True)
 class DryRun:
-    """A check of several files that keeps nothing: the answers that earlier files would add."""
+    """A check of several files that stores nothing; it notes which answers it would add."""
 
     seen: set[tuple[object, ...]] = field(default_factory=set)
 
     def new_ones(self, stored: StoredAnswers) -> int:
-        """How many of the *stored* answers no earlier file of the check would have added."""
+        """Return how many of the *stored* answers no earlier file of the check would add."""
         added = {row.record.identity for row in stored.rows if row.response.pk in stored.fresh}
         new = len(added - self.seen)
         self.seen |= added
@@ -72,7 +73,7 @@ class DryRun:
 
 @dataclass(slots=True)
 class _Import:
-    """One import while it goes on."""
+    """An import in progress."""
 
     log: ImportLog
     dry_run: DryRun | None = None
@@ -80,7 +81,7 @@ class _Import:
     read: int = 0
 
     def take(self, file: AnswerFile) -> bool:
-        """Store *file* and tell the log; False where the log wants no further file."""
+        """Store *file* and add it to the log; return whether the import is to go on."""
         counts = Counter(skipped=int(file.skipped))
         problems = list(file.problems)
         if file.answers and not file.refused:
@@ -92,8 +93,8 @@ class _Import:
                     counts.update(responses=-again, same=again)
                 elif any(counts[name] for name in ADDED):
                     self.log.wrote(stored.dataset, counts, file.name)
-            # Apart and in batches: scoring takes longer than storing, and SQLite has one writer at
-            # a time. What a kill leaves unscored is scored by the next import or by ``score``.
+            # In transactions of its own: scoring takes longer than storing, and SQLite has one
+            # writer at a time. After a kill, the next import or ``score`` scores the rest.
             if not self.dry_run:
                 score_responses(row.response for row in stored.rows if row.part == Part.OBJECTIVE)
             problems += stored.problems
@@ -114,16 +115,16 @@ def import_answers(
     dry_run: DryRun | None = None,
     log: ImportLog | None = None,
 ) -> AnswerImportReport:
-    """Add the published answers at *path*; a second import of them adds nothing.
+    """Import the published answers at *path*; a second import of them adds nothing.
 
-    A dry run does everything but scoring, and keeps nothing. A *log* of the caller's is told
-    of each file, and ends the import after any.
+    Objective answers are scored under both policies after their file was stored; teachers' marks
+    become a published marking round, a judge's gradings become judgements. A row without a
+    question, a repeated row and a row with an impossible mark are reported and left out. A dry run
+    does everything except scoring, and stores nothing. *log* is called for each file and may end
+    the import.
 
-    Objective answers are scored under both policies after their file was stored;
-    teachers' marks become a published marking round, a judge's gradings its judgements. A row
-    that has no question, that repeats another or whose mark is impossible is
-    named in the problems and left out. Raises BadInput for an unknown source, a
-    missing path, and when no answer at all could be read.
+    Raises BadInput for an unknown source, a missing path, and if no answer could be read.
+
     """
     files = _files(source, path, model, repeat)
     started = time.perf_counter()
@@ -135,20 +136,22 @@ def import_answers(
     if not dry_run:
         log.finish()
     if not work.read:
-        raise BadInput(_nothing_read(work.log.problems), code="nothing_read")
+        first = next((problem for problem in log.problems if problem.fatal), log.problems[0])
+        place = first.file if first.row is None else f"{first.file}:{first.row}"
+        raise BadInput(f"{place}: {first.text}", code="nothing_read")
     return AnswerImportReport(
         responses=work.counts["responses"],
         marks=work.counts["marks"],
         judgements=work.counts["judgements"],
         unmatched=work.counts["unmatched"],
         skipped=work.counts["skipped"],
-        problems=tuple(work.log.problems),
+        problems=tuple(log.problems),
         seconds=round(time.perf_counter() - started, 3),
     )
 
 
 def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[AnswerFile]:
-    """The reader of *source*, after every refusal that needs no reading."""
+    """Return the files of *source*. Raises BadInput for invalid arguments."""
     if source not in SOURCES:
         raise BadInput(
             _("There is no source called “%(source)s”; choose one of: %(known)s.")
@@ -167,11 +170,11 @@ def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[
             _("The bank has no questions of %(dataset)s yet; import them first.")
             % {"dataset": DATASET}
         )
-    return partial(read_model_outputs, model=model, repeat=repeat)(path)
+    return read_model_outputs(path, model=model, repeat=repeat)
 
 
 def _store(file: AnswerFile) -> tuple[StoredAnswers, Counter[str]]:
-    """Everything one file adds but its scores, in the caller's transaction, and the counts."""
+    """Store everything of one file except scores, in the caller's transaction; count it."""
     stored = store_answers(file)
     added = Counter(
         same=len(stored.rows) - stored.added,
@@ -182,10 +185,3 @@ def _store(file: AnswerFile) -> tuple[StoredAnswers, Counter[str]]:
     )
     added.update(stored.tokens)
     return stored, added
-
-
-def _nothing_read(problems: Sequence[Problem]) -> str:
-    """The sentence for a person whose import gave nothing: the first thing that went wrong."""
-    first = next((problem for problem in problems if problem.fatal), None) or problems[0]
-    place = first.file if first.row is None else f"{first.file}:{first.row}"
-    return f"{place}: {first.text}"

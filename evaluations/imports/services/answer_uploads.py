@@ -1,14 +1,13 @@
-"""Uploads of answers, marks and gradings: kept, checked by a dry run, imported on a confirm.
+"""Uploads of answers, marks and gradings: checked by a dry run, imported after a confirmation.
 
-The life of an upload is that of an upload of questions (``questions.services.import_jobs``):
-each file is one transaction, and a worker that dies leaves whole files only.
+They work like uploads of questions (``questions.services.import_jobs``): each file is one
+transaction, so a worker that is killed leaves whole files only.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 
 from django.utils import timezone
@@ -30,7 +29,7 @@ JSONL, GAOKAO_BENCH = "jsonl", "gaokao-bench"
 
 
 def _recognised(folder: Path) -> str:
-    """Our own format where there is a .jsonl file, else the released files of GAOKAO-Bench."""
+    """Return our own format if there is a .jsonl file, else GAOKAO-Bench."""
     return JSONL if _files(folder, JSONL) else GAOKAO_BENCH
 
 
@@ -40,9 +39,9 @@ ANSWERS = UploadKind("answers", SOURCES, _recognised)
 def take_answers(
     uploads: Sequence[Upload], source: str, *, model: str, repeat: int, acting_user: User
 ) -> ImportBatch:
-    """Keep uploaded answers and queue their check; *model* "" leaves the name to the files.
+    """Store uploaded answers and queue their check.
 
-    *repeat* is the sitting, from 1. Raises BadInput for what cannot be taken.
+    *model* "" uses the name in the files; *repeat* is from 1. Raises BadInput for invalid input.
     """
     if len(model) > MAX_MODEL_NAME:
         raise BadInput(_("A model's name has 1 to 100 characters."))
@@ -53,18 +52,17 @@ def take_answers(
 
 
 def work_on_answers(batch_id: int, *, clock: Clock = timezone.now) -> bool:
-    """Check or import an upload to its end; False where it does not wait for a worker."""
+    """Check or import an upload; return False if it does not wait for a worker."""
     return import_jobs.work_on_upload(batch_id, ANSWERS.kind, _read_all, counted, clock=clock)
 
 
 def look_for_answers(clock: Clock = timezone.now) -> list[int]:
-    """The ids of uploads of answers that wait for a worker; notes dead ones. Safe at any time."""
-    now: datetime = clock()
-    return import_jobs.uploads_waiting(ANSWERS.kind, now)
+    """Return the ids of uploads of answers that wait for a worker, and mark interrupted ones."""
+    return import_jobs.uploads_waiting(ANSWERS.kind, clock())
 
 
 def counted(batch: ImportBatch) -> dict[str, int]:
-    """What *batch* wrote so far, over its files: responses, marks, judgements, tokens."""
+    """Return what *batch* has stored so far: responses, marks, judgements, tokens."""
     total: Counter[str] = Counter(dict.fromkeys((*ADDED, "same"), 0))
     for file in ImportFile.objects.filter(batch=batch, imported_at__isnull=False):
         total.update(same=file.same, **file.more_counts)
@@ -72,7 +70,7 @@ def counted(batch: ImportBatch) -> dict[str, int]:
 
 
 def _read_all(batch: ImportBatch, clock: Clock) -> None:
-    """Read the files of the upload one by one; raises Stopped where it is to end before."""
+    """Read the files of the upload. Raises Stopped if a person stopped it."""
     folder = folder_of(batch)
     files = _files(folder, batch.reader)
     import_jobs.note_files(batch, files)
@@ -93,7 +91,7 @@ def _read_all(batch: ImportBatch, clock: Clock) -> None:
                 log=log,
             )
         except BadInput as refusal:
-            # The file gave no answer: the page names it with its reason.
+            # The file had no answers; the page shows the reason.
             if refusal.code != "nothing_read":
                 raise
         if log.stopped:

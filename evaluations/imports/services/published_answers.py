@@ -1,27 +1,27 @@
-"""Matches published answers to the bank and keeps them as responses of an imported run."""
+"""Match published answers to the questions of the bank, and store them as an imported run."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from django.utils import timezone
 
 from evaluations.imports.rules.answer_records import AnswerFile, AnswerRecord
-from evaluations.imports.services.published_belonging import check_belonging
+from evaluations.imports.rules.belonging import Known, is_foreign, key_text, known_texts, too_many
 from evaluations.models import LanguageModel, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from evaluations.reading.rules.scoring.error_texts import is_error_text
 from questions.importers.records import Problem
-from questions.models import Dataset, Question
+from questions.models import Dataset, Question, QuestionRevision
 
 
 @dataclass(frozen=True, slots=True)
 class BankItem:
-    """What the bank knows of the question of one row."""
+    """The question of one row, from the bank."""
 
     question: int
     revision: int
@@ -29,9 +29,12 @@ class BankItem:
     full_marks: Decimal
 
 
+Matched = list[tuple[AnswerRecord, BankItem]]
+
+
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """One row of a file with the response that holds its text."""
+    """One row of a file with its response."""
 
     record: AnswerRecord
     response: Response
@@ -45,7 +48,7 @@ class StoredRow:
 
 @dataclass(slots=True)
 class StoredAnswers:
-    """The rows of one file that have a response, and what was wrong with the others."""
+    """The rows of one file that have a response, and the problems of the others."""
 
     dataset: Dataset | None = None
     rows: list[StoredRow] = field(default_factory=list)
@@ -58,29 +61,44 @@ class StoredAnswers:
 
 
 def store_answers(file: AnswerFile) -> StoredAnswers:
-    """Keep the answers of *file*, in the caller's transaction; the bank's are never changed.
+    """Store the answers of *file*, in the caller's transaction; stored answers never change.
 
-    A row whose text the bank has is matched to that response. A row with
-    another text for the same question and repeat is named and left out, and so is
-    one that carries the text and the key of another question. A file with many of
-    these belongs to another task and is refused whole.
+    A row with the same text as a stored response is matched to it. A row with another text for the
+    same question and repeat is reported and left out, and so is a row with the text and the key of
+    another question. A file with many of these belongs to another task and is refused.
     """
     stored = StoredAnswers()
+    by_run: dict[tuple[str, str], list[AnswerRecord]] = defaultdict(list)
+    for answer in file.answers:
+        by_run[answer.dataset, answer.model].append(answer)
     groups: list[tuple[Dataset, str, Matched]] = []
-    for (dataset_slug, model), records in _by_run(file.answers).items():
+    for (slug, model), records in by_run.items():
         # Locked, so that two imports of one file cannot both add an answer.
-        dataset = Dataset.objects.select_for_update().filter(slug=dataset_slug).first()
+        dataset = Dataset.objects.select_for_update().filter(slug=slug).first()
         matched = _matched(file.name, dataset, records, stored)
         if dataset is not None and matched:
             groups.append((dataset, model, matched))
-    checked = check_belonging(
-        file.name, [(record, item.question) for *_, matched in groups for record, item in matched]
-    )
-    if checked.refused:
-        return StoredAnswers(problems=list(checked.problems), refused=True)
-    stored.problems += checked.problems
+    compared = [
+        (r, item.question) for *_, matched in groups for r, item in matched if r.question.strip()
+    ]
+    foreign = _foreign(compared)
+    if too_many(len(foreign), len(compared)):
+        place = ", ".join(sorted({record.task for record in foreign}))
+        text = (
+            f"{len(foreign)} of {len(compared)} rows hold other questions than the bank has for"
+            f" {place}: the answers are stored under a wrong name, and the file is refused."
+        )
+        problem = Problem(file.name, None, "other_task", text, fatal=True)
+        return StoredAnswers(problems=[problem], refused=True)
+    for record in foreign:
+        text = (
+            f"Row {record.row}: its question and its key are not those of {record.task}"
+            f" {record.external_id}; it does not count."
+        )
+        stored.problems.append(Problem(file.name, record.row, "other_question", text))
+    left_out = {record.row for record in foreign}
     for dataset, model, matched in groups:
-        own = [(record, item) for record, item in matched if record.row not in checked.foreign]
+        own = [(record, item) for record, item in matched if record.row not in left_out]
         if own:
             stored.dataset = dataset
             _store_run(file.name, imported_run(dataset, model), own, stored)
@@ -88,7 +106,7 @@ def store_answers(file: AnswerFile) -> StoredAnswers:
 
 
 def imported_run(dataset: Dataset, model: str) -> Run:
-    """The one run that holds all imported answers of *model* to *dataset*."""
+    """Return the run of all imported answers of *model* to *dataset*; there is only one."""
     language_model = LanguageModel.objects.get_or_create(name=model)[0]
     key = hashlib.sha256(f"import:{dataset.slug}:{model}".encode()).hexdigest()
     defaults = {
@@ -101,21 +119,19 @@ def imported_run(dataset: Dataset, model: str) -> Run:
     return Run.objects.get_or_create(idempotency_key=key, defaults=defaults)[0]
 
 
-def _by_run(answers: Iterable[AnswerRecord]) -> Mapping[tuple[str, str], list[AnswerRecord]]:
-    groups: dict[tuple[str, str], list[AnswerRecord]] = defaultdict(list)
-    for answer in answers:
-        groups[answer.dataset, answer.model].append(answer)
-    return groups
-
-
-Matched = list[tuple[AnswerRecord, BankItem]]
-
-
 def _matched(
     file: str, dataset: Dataset | None, records: Sequence[AnswerRecord], stored: StoredAnswers
 ) -> Matched:
-    """Each record with its item; those without one are counted and named."""
-    items = _bank_items(dataset, {record.task for record in records})
+    """Return each record with its item; count and report those without one."""
+    questions = Question.objects.filter(
+        task__dataset=dataset,
+        task__slug__in={record.task for record in records},
+        current__isnull=False,
+    ).values_list("task__slug", "external_id", "pk", "current_id", "part", "current__full_marks")
+    items = {
+        (task, external_id): BankItem(question, revision or 0, part, full or Decimal(0))
+        for task, external_id, question, revision, part, full in questions
+    }
     matched: Matched = []
     for record in records:
         item = items.get((record.task, record.external_id))
@@ -129,14 +145,25 @@ def _matched(
     return matched
 
 
-def _bank_items(dataset: Dataset | None, tasks: set[str]) -> dict[tuple[str, str], BankItem]:
-    rows = Question.objects.filter(
-        task__dataset=dataset, task__slug__in=tasks, current__isnull=False
-    ).values_list("task__slug", "external_id", "pk", "current_id", "part", "current__full_marks")
-    return {
-        (task, external_id): BankItem(question, revision or 0, part, full or Decimal(0))
-        for task, external_id, question, revision, part, full in rows
-    }
+def _foreign(compared: Collection[tuple[AnswerRecord, int]]) -> list[AnswerRecord]:
+    """Return the records whose text and key belong to another question than the one they name.
+
+    They are compared with all revisions of the question, with and without its passage.
+    """
+    texts: dict[int, set[str]] = defaultdict(set)
+    keys: dict[int, set[str]] = defaultdict(set)
+    revisions = QuestionRevision.objects.filter(question__in={question for _, question in compared})
+    for revision in revisions:
+        asked = (revision.stem, revision.passage + revision.stem, revision.asked)
+        texts[revision.question_id].update(asked)
+        given = (revision.answer_key, revision.published_key or [], revision.reference_answer)
+        keys[revision.question_id].update(key_text(key) for key in given)
+    known: dict[int, Known] = {one: known_texts(texts[one], keys[one]) for one in texts}
+    return [
+        record
+        for record, question in compared
+        if is_foreign(record.question, record.key, known[question])
+    ]
 
 
 def _store_run(file: str, run: Run, matched: Matched, stored: StoredAnswers) -> None:
@@ -155,27 +182,35 @@ def _store_run(file: str, run: Run, matched: Matched, stored: StoredAnswers) -> 
         if (item.question, record.repeat) not in known
     ]
     made = Response.objects.bulk_create(new)
-    stored.added += len(made)
     known |= {(response.question_id, response.repeat): response for response in made}
-    _note_repeats(run, made)
+    most = max((response.repeat for response in made), default=0)
+    if most > run.repeats:
+        run.repeats = most
+        run.save(update_fields=["repeats"])
     fresh = {response.pk for response in made}
+    stored.added += len(made)
     stored.fresh |= fresh
     for record, item in matched:
         response = known[item.question, record.repeat]
         if response.text != record.text:
-            stored.problems.append(_different_text(file, record))
+            text = (
+                f"Row {record.row}: the bank has another text of {record.model} for {record.task}"
+                f" {record.external_id}, repeat {record.repeat}; it stays, and this row does not"
+                " count."
+            )
+            stored.problems.append(Problem(file, record.row, "different_text", text))
             continue
-        if response.pk not in fresh:
-            full = response.revision.full_marks
-            item = replace(item, revision=response.revision_id, full_marks=full)
-        stored.rows.append(StoredRow(record, response, item))
         if response.pk in fresh:
             stored.tokens["prompt_tokens"] += record.prompt_tokens or 0
             stored.tokens["completion_tokens"] += record.completion_tokens or 0
+        else:
+            full = response.revision.full_marks
+            item = replace(item, revision=response.revision_id, full_marks=full)
+        stored.rows.append(StoredRow(record, response, item))
 
 
 def _known_responses(run: Run, matched: Matched) -> dict[tuple[int, int], Response]:
-    """What the bank has of these questions; with the full marks of the day it was stored."""
+    """Return the stored responses to the matched questions, with the revision that was answered."""
     responses = (
         Response.objects.filter(
             run=run,
@@ -192,18 +227,3 @@ def _known_responses(run: Run, matched: Matched) -> dict[tuple[int, int], Respon
             "revision__full_marks",
         )
     }
-
-
-def _note_repeats(run: Run, made: Sequence[Response]) -> None:
-    most = max((response.repeat for response in made), default=0)
-    if most > run.repeats:
-        run.repeats = most
-        run.save(update_fields=["repeats"])
-
-
-def _different_text(file: str, record: AnswerRecord) -> Problem:
-    text = (
-        f"Row {record.row}: the bank has another text of {record.model} for {record.task}"
-        f" {record.external_id}, repeat {record.repeat}; it stays, and this row does not count."
-    )
-    return Problem(file, record.row, "different_text", text)

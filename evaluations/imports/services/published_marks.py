@@ -1,4 +1,4 @@
-"""Keeps teachers' marks that a benchmark released, as a closed marking round."""
+"""Store teachers' marks that a benchmark released, as a closed marking round."""
 
 from __future__ import annotations
 
@@ -34,58 +34,46 @@ NAME_LENGTH = 100
 
 
 def store_marks(file: str, stored: StoredAnswers) -> int:
-    """Keep the marks of the *stored* rows and settle them; the number of marks added.
+    """Store the marks of the *stored* rows and their final marks; return the number of marks added.
 
-    Two marks settle by their mean, one by itself. A row without a mark, with an
-    impossible mark, or with other marks than the bank has is named and left out.
-    Runs in the caller's transaction.
+    The final mark is the mean of two marks, or the only one. A row without a mark, with an
+    impossible mark, or with other marks than the stored ones is reported and left out. Runs in the
+    caller's transaction.
     """
-    marked = [row for row in stored.rows if row.record.marks]
+    by_run: dict[Run, list[StoredRow]] = defaultdict(list)
+    for row in stored.rows:
+        if row.record.marks:
+            by_run[row.response.run].append(row)
     added = 0
-    for run, rows in _by_run(marked).items():
-        known = _known_marks(run)
+    for run, rows in by_run.items():
+        marks = Mark.objects.filter(
+            slot__answer__round__published=True, slot__answer__response__run=run
+        )
+        known: dict[int, dict[str, Decimal]] = defaultdict(dict)
+        columns = ("slot__answer__response_id", "slot__kind", "total")
+        for response, kind, total in marks.values_list(*columns):
+            known[response][kind] = total
+        new: list[StoredRow] = []
         for row in rows:
-            stored.problems += _problems(file, row, known.get(row.response.pk))
-        new = [row for row in rows if row.response.pk not in known and not _impossible(row, file)]
+            number, stored_marks = row.record.row, known.get(row.response.pk)
+            if impossible := _impossible(row, file):
+                stored.problems.append(impossible)
+            elif stored_marks is None:
+                new.append(row)
+            elif stored_marks != _given(row.record.marks):
+                text = f"Row {number}: the bank has other marks of this answer; they stay."
+                stored.problems.append(Problem(file, number, "different_marks", text))
         if new:
             added += _store(_published_round(run), new)
     return added
-
-
-def _by_run(rows: Sequence[StoredRow]) -> dict[Run, list[StoredRow]]:
-    groups: dict[Run, list[StoredRow]] = defaultdict(list)
-    for row in rows:
-        groups[row.response.run].append(row)
-    return groups
-
-
-def _known_marks(run: Run) -> dict[int, dict[str, Decimal]]:
-    """The published marks that the bank has of the answers of *run*, by response and kind."""
-    rows = Mark.objects.filter(
-        slot__answer__round__published=True, slot__answer__response__run=run
-    ).values_list("slot__answer__response_id", "slot__kind", "total")
-    known: dict[int, dict[str, Decimal]] = defaultdict(dict)
-    for response, kind, total in rows:
-        known[response][kind] = total
-    return dict(known)
 
 
 def _given(marks: Marks) -> dict[SlotKind, Decimal]:
     return {kind: mark for kind, mark in zip(KINDS, marks, strict=False) if mark is not None}
 
 
-def _problems(file: str, row: StoredRow, known: dict[str, Decimal] | None) -> list[Problem]:
-    impossible = _impossible(row, file)
-    if impossible is not None:
-        return [impossible]
-    if known is not None and known != _given(row.record.marks):
-        text = f"Row {row.record.row}: the bank has other marks of this answer; they stay."
-        return [Problem(file, row.record.row, "different_marks", text)]
-    return []
-
-
 def _impossible(row: StoredRow, file: str) -> Problem | None:
-    """Why the marks of *row* cannot count; None where they can."""
+    """Return why the marks of *row* are invalid; None if they are valid."""
     given = _given(row.record.marks).values()
     place = f"Row {row.record.row} ({row.record.task} {row.record.external_id})"
     if not given:
@@ -101,7 +89,7 @@ def _impossible(row: StoredRow, file: str) -> Problem | None:
 
 
 def _teachers() -> list[User]:
-    """The two teachers, known by their place in the release; nobody can log in as them."""
+    """Return the two teachers, named by their place in the release; nobody can log in as them."""
     return [
         ensure_user(
             f"gaokao-bench-teacher-{number}",
@@ -132,7 +120,20 @@ def _published_round(run: Run) -> MarkingRound:
 
 
 def _store(round_: MarkingRound, rows: Sequence[StoredRow]) -> int:
-    answers = _blind_answers(round_, rows)
+    """Store blind answers, marks and final marks; return the number of marks."""
+    taken = round_.answers.count()
+    answers = BlindAnswer.objects.bulk_create(
+        BlindAnswer(
+            round=round_,
+            response=row.response,
+            question_id=row.item.question,
+            revision_id=row.response.revision_id,
+            alias=f"P{number:06d}",
+            full_marks=row.item.full_marks,
+            tolerance=tolerance(row.item.full_marks, round_.mark_step),
+        )
+        for number, row in enumerate(rows, start=taken + 1)
+    )
     marks = _marks(answers, rows)
     by_answer: dict[int, list[Mark]] = defaultdict(list)
     for mark in marks:
@@ -149,22 +150,6 @@ def _store(round_: MarkingRound, rows: Sequence[StoredRow]) -> int:
         answer.final = final
     BlindAnswer.objects.bulk_update(answers, ["final"], batch_size=200)
     return len(marks)
-
-
-def _blind_answers(round_: MarkingRound, rows: Sequence[StoredRow]) -> list[BlindAnswer]:
-    taken = round_.answers.count()
-    return BlindAnswer.objects.bulk_create(
-        BlindAnswer(
-            round=round_,
-            response=row.response,
-            question_id=row.item.question,
-            revision_id=row.response.revision_id,
-            alias=f"P{number:06d}",
-            full_marks=row.item.full_marks,
-            tolerance=tolerance(row.item.full_marks, round_.mark_step),
-        )
-        for number, row in enumerate(rows, start=taken + 1)
-    )
 
 
 def _marks(answers: Sequence[BlindAnswer], rows: Sequence[StoredRow]) -> list[Mark]:
@@ -193,12 +178,6 @@ def _marks(answers: Sequence[BlindAnswer], rows: Sequence[StoredRow]) -> list[Ma
 
 def _final(answer: BlindAnswer, marks: Sequence[Mark]) -> FinalMark:
     scheme = Scheme.MEAN if len(marks) > 1 else Scheme.SINGLE
-    settled = next_step(scheme, [mark.total for mark in marks], answer.tolerance, None)
-    if not isinstance(settled, Settled):
-        raise TypeError("one mark, or the mean of two, settles always")
-    return FinalMark(
-        answer=answer,
-        value=settled.value,
-        full=answer.full_marks,
-        rule=settled.rule,
-    )
+    final = next_step(scheme, [mark.total for mark in marks], answer.tolerance, None)
+    assert isinstance(final, Settled)  # one mark, or the mean of two, is always final
+    return FinalMark(answer=answer, value=final.value, full=answer.full_marks, rule=final.rule)
