@@ -1,4 +1,4 @@
-"""GET judgements: the newest of each judge on each response."""
+"""API of judgements: the newest of each judge on each response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradeapp.common.parameters import DeclaredFilters
 
 
 class JudgementSerializer(serializers.ModelSerializer[Judgement]):
-    """A judge's reply with the total read in it, and the teachers' final mark beside it."""
+    """A judge's reply with the total read in it, and the teachers' final mark."""
 
     response = serializers.UUIDField(source="response.public_id")
     judge = serializers.CharField(source="judge.name")
@@ -56,7 +56,7 @@ class JudgementSerializer(serializers.ModelSerializer[Judgement]):
 
 
 class JudgementListAPI(DeclaredFilters, generics.ListAPIView[Judgement]):
-    """Judgements, fifty a page, by the declared filters."""
+    """Judgements by filter, 50 per page."""
 
     capability = Capability.SEE_JUDGEMENTS
     serializer_class = JudgementSerializer

@@ -1,4 +1,4 @@
-"""Judging: the filters of the list of judgements, and which run a judge is to mark."""
+"""Forms of judging: the filters of judgements, and the forms that start a judge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from questions.rules.vocabulary import Subject
 
 
 class JudgementFilter(django_filters.FilterSet):
-    """Dataset, status and subject."""
+    """The filters of the page: dataset, status and subject."""
 
     dataset = django_filters.ModelChoiceFilter(
         field_name="response__run__dataset",
@@ -46,7 +46,7 @@ class JudgementFilter(django_filters.FilterSet):
 
 
 class JudgementQuery(JudgementFilter):
-    """What the API filters by: the same, and the names of judge and model."""
+    """The filters of the API: also the names of judge and model."""
 
     judge = django_filters.CharFilter(field_name="judge__name", label=_("Judge"))
     model = django_filters.CharFilter(
@@ -55,7 +55,7 @@ class JudgementQuery(JudgementFilter):
 
 
 class JudgeRunForm(forms.Form):
-    """Which run a model is to judge."""
+    """Choose a run and the endpoint that judges it."""
 
     run = RunChoice(queryset=Run.objects.none(), label=_("Run"), empty_label=_("Choose a run"))
     endpoint = forms.ModelChoiceField(
@@ -71,7 +71,7 @@ class JudgeRunForm(forms.Form):
 
 
 class JudgeForm(forms.Form):
-    """The endpoint that marks a run's subjective answers."""
+    """Choose the endpoint that judges the run of the page."""
 
     judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
     budget = forms.DecimalField(

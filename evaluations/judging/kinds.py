@@ -1,4 +1,4 @@
-"""The run kind of judges, and what they do beside the run whose answers they mark."""
+"""The run kind of judges, and the follower that gives them new responses."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from questions.models import Question
 
 
 class JudgeKind(RunKind):
-    """A model marks the subjective responses of another run, as they come."""
+    """A model marks the subjective responses of another run as they arrive."""
 
     purpose = RunPurpose.JUDGE
     keeps_every_reply = True
     read_heading = gettext_lazy("Total read")
 
     def prompt(self, run: Run, job: Job) -> Prompt:
-        """Return the response with the rubric and the marking notes that count now."""
+        """Return the response with the current rubric and marking notes."""
         assert job.response  # every job of a judge run has one
         now = timezone.now()
         rubric, notes = rubric_of(job.question, now), notes_for_judge(job.response, now)
@@ -85,7 +85,7 @@ class JudgeKind(RunKind):
 
 
 class JudgeFollower(Follower):
-    """Judges get a job for each subjective response of the run that they mark."""
+    """Gives judges a job for each subjective response of the run that they mark."""
 
     def after_start(
         self, run: Run, judge: Endpoint, *, acting_user: User | None, budget: Decimal | None
@@ -117,7 +117,7 @@ class JudgeFollower(Follower):
         finished.update(status=RunStatus.QUEUED, finished_at=None)
 
     def panels(self, run: Run, user: User) -> list[Panel]:
-        """Return the judges of a run that sat an exam, and the form that starts another."""
+        """Return the judges of a run of answers, and the form that starts another judge."""
         if run.purpose != RunPurpose.ANSWER:
             return []
         context = {

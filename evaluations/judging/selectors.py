@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -24,7 +23,7 @@ from questions.selectors.bank import accepted_rubric
 
 @dataclass(frozen=True, slots=True)
 class JudgeLine:
-    """What a judge did in a dataset: responses by status, and agreement with teachers."""
+    """The work of a judge in a dataset: responses by status, and agreement with teachers."""
 
     judge: Judge
     dataset: Dataset
@@ -36,7 +35,7 @@ class JudgeLine:
 
 @dataclass(frozen=True, slots=True)
 class JudgedResponse:
-    """One response with every reply of one judge, the newest first, and the teachers' marks."""
+    """One response with all judgements of one judge, newest first, and the teachers' marks."""
 
     response: Response
     judgements: tuple[Judgement, ...]
@@ -50,7 +49,7 @@ class JudgedResponse:
 
     @property
     def difference(self) -> float | None:
-        """Judge less teachers, in points; None where one of them gave nothing."""
+        """The judge's mark minus the teachers', in points; None if either is missing."""
         if not self.finals or self.newest.total is None:
             return None
         return float(self.newest.total - self.finals[0].value)
@@ -66,7 +65,7 @@ def newest_judgements() -> QuerySet[Judgement]:
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudge:
-    """Of how many responses of a run a judge's replies were imported, and how many gave points."""
+    """How many judgements of a run were imported, and how many have points."""
 
     judge: Judge
     judged: int
@@ -74,67 +73,51 @@ class ImportedJudge:
 
 
 def imported_judges(run: Run) -> list[ImportedJudge]:
-    """The judges whose published gradings of *run* were imported, by name."""
+    """Return the judges whose published gradings of *run* were imported, by name."""
     rows = Judgement.objects.filter(response__run=run, run=None).order_by().values("judge")
     scored = Count("response", filter=Q(status=JudgeStatus.SCORED), distinct=True)
     counts = rows.annotate(n=Count("response", distinct=True), scored=scored)
     judges = Judge.objects.in_bulk([row["judge"] for row in counts])
-    found = [ImportedJudge(judges[row["judge"]], row["n"], row["scored"]) for row in counts]
-    return sorted(found, key=lambda one: one.judge.name)
+    lines = [ImportedJudge(judges[row["judge"]], row["n"], row["scored"]) for row in counts]
+    return sorted(lines, key=lambda one: one.judge.name)
 
 
 def judges_of_run(run: Run) -> dict[str, Any]:
-    """Return what the page of *run* and its fragment show of the judge runs."""
+    """Return the context of the judge runs on the page of *run* and in its fragment."""
     judge_runs = list(runs().filter(judged_run=run, purpose=RunPurpose.JUDGE))
     return {"run": run, "judge_runs": judge_runs, "judging": any(map(is_live, judge_runs))}
 
 
 def judge_lines() -> list[JudgeLine]:
-    """Every judge in every dataset that it judged, by name."""
+    """Return a line for each judge and dataset, by name."""
     counts: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
     rows = newest_judgements().order_by().values_list("judge", "response__run__dataset", "status")
     for judge, dataset, status, n in rows.annotate(n=Count("pk")):
         counts[judge, dataset][status] = n
     judges = Judge.objects.in_bulk({judge for judge, _ in counts})
     datasets = Dataset.objects.in_bulk({dataset for _, dataset in counts})
-    pairs = _pairs(datasets.values())
+    pairs: dict[tuple[int, str], list[MarkPair]] = defaultdict(list)
+    for pk, dataset in datasets.items():
+        for pair in mark_pairs(ReportParams(dataset.slug)):
+            pairs[pk, pair.pair].append(pair)
     lines = [
-        _line(judges[judge], datasets[dataset], statuses, pairs)
+        JudgeLine(
+            judge=judges[judge],
+            dataset=datasets[dataset],
+            judged=sum(statuses.values()),
+            scored=statuses.get(JudgeStatus.SCORED, 0),
+            unscored={
+                status: n for status, n in sorted(statuses.items()) if status != JudgeStatus.SCORED
+            },
+            agreement=agreement(pairs[dataset, f"{JUDGE_PAIR}{JUDGE_PREFIX}{judges[judge].name}"]),
+        )
         for (judge, dataset), statuses in counts.items()
     ]
     return sorted(lines, key=lambda line: (line.judge.name, line.dataset.slug))
 
 
-def _pairs(datasets: Iterable[Dataset]) -> dict[tuple[str, str], list[MarkPair]]:
-    """Pairs of teachers' and judges' marks by dataset and kind of pair."""
-    groups: dict[tuple[str, str], list[MarkPair]] = defaultdict(list)
-    for dataset in datasets:
-        for pair in mark_pairs(ReportParams(dataset.slug)):
-            groups[dataset.slug, pair.pair].append(pair)
-    return groups
-
-
-def _line(
-    judge: Judge,
-    dataset: Dataset,
-    statuses: Mapping[str, int],
-    pairs: Mapping[tuple[str, str], list[MarkPair]],
-) -> JudgeLine:
-    kind = f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge.name}"
-    return JudgeLine(
-        judge=judge,
-        dataset=dataset,
-        judged=sum(statuses.values()),
-        scored=statuses.get(JudgeStatus.SCORED, 0),
-        unscored={
-            status: n for status, n in sorted(statuses.items()) if status != JudgeStatus.SCORED
-        },
-        agreement=agreement(pairs.get((dataset.slug, kind), [])),
-    )
-
-
 def judgement_list() -> QuerySet[Judgement]:
-    """What a list shows of judgements, each with the teachers' final mark beside it."""
+    """Return judgements for a list, each annotated with the teachers' final mark."""
     final = FinalMark.objects.official().filter(answer__response=OuterRef("response"))
     return (
         newest_judgements()
@@ -147,7 +130,7 @@ def judgement_list() -> QuerySet[Judgement]:
 
 
 def judged_response(judge: Judge, response_id: UUID) -> JudgedResponse | None:
-    """One response as *judge* saw and graded it; None where it did not."""
+    """Return one response with the judgements of *judge*; None if there are none."""
     judgements = tuple(
         Judgement.objects.filter(judge=judge, response__public_id=response_id)
         .select_related(

@@ -1,4 +1,4 @@
-"""Judges: models that mark. Their replies are kept whole; a total is never guessed."""
+"""Start judges, and store their judgements with their whole replies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Max, Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.judging.rules.judge_prompt import JUDGE_PROMPT_VERSION, judge_messages
-from evaluations.judging.rules.judge_reply import JudgeReading, JudgeStatus, read_judge_reply
+from evaluations.judging.rules.judge_reply import JudgeStatus, read_judge_reply
 from evaluations.llm.client import ChatReply
 from evaluations.models import (
     Attempt,
@@ -40,18 +40,18 @@ from questions.models import Question, Rubric
 from questions.rules.vocabulary import Language, Part
 from questions.selectors.rubrics import lines_of
 
-# A reply without a readable total is asked for again, so many times in all.
+# A judge is asked this often until its reply has a readable total.
 MOST_REPLIES = 3
-# Bytes that a judge reads: question, key, analysis, rubric and response, some of each.
+# Estimated bytes of a judge's prompt: question, key, analysis, rubric and response.
 JUDGE_READS = 8000
 
 
 @transaction.atomic
 def ensure_judge(endpoint: Endpoint) -> Judge:
-    """The judge behind *endpoint*, made if there is none; reports call it by its model's name."""
-    found = endpoint.judges.first()
-    if found is not None:
-        return found
+    """Return the judge of *endpoint*; create it, named like its model, if there is none."""
+    judge = endpoint.judges.first()
+    if judge is not None:
+        return judge
     for name in (endpoint.language_model.name, endpoint.name):
         if not Judge.objects.filter(name=name).exists():
             return Judge.objects.create(name=name, endpoint=endpoint)
@@ -65,9 +65,10 @@ def ensure_judge(endpoint: Endpoint) -> Judge:
 def start_judge_run(
     run: Run, judge: Judge, *, acting_user: User | None, budget: Decimal | None = None
 ) -> Run:
-    """Let *judge* mark the subjective responses of *run*: those there are, and those to come.
+    """Start a run in which *judge* marks the present and future subjective responses of *run*.
 
-    The settings are frozen: zero-shot, temperature 0.
+    It is zero-shot with temperature 0. Raises BadInput for a judge without an endpoint or a run
+    without answers, and Conflict if the judge already marks the run.
     """
     if judge.endpoint is None:
         raise BadInput(_("%(judge)s only stands for published marks.") % {"judge": judge.name})
@@ -128,49 +129,47 @@ def judge_call(
 
 
 def add_judge_jobs(judge_run: Run, responses: Iterable[Response] | None = None) -> int:
-    """Plan a job for each subjective response that has none yet in *judge_run*; how many.
+    """Plan a job for each subjective response without one in *judge_run*; return how many.
 
-    Among *responses*, or among all of the judged run: the second finds what a
-    killed worker left out. Safe to call at any time and twice.
+    Only *responses* are considered, or all of the judged run, which finds those that a killed
+    worker left out. It may be called at any time and repeatedly.
     """
-    found = Response.objects.filter(
+    unplanned = Response.objects.filter(
         run=judge_run.judged_run, question__part=Part.SUBJECTIVE, is_error_text=False
     ).exclude(judge_jobs__run=judge_run)
     if responses is not None:
-        found = found.filter(pk__in=[response.pk for response in responses])
-    jobs = [_judge_job(judge_run, response) for response in found]
+        unplanned = unplanned.filter(pk__in=[response.pk for response in responses])
+    jobs = [
+        Job(
+            run=judge_run,
+            question_id=response.question_id,
+            revision_id=response.revision_id,
+            repeat=response.repeat,
+            response=response,
+        )
+        for response in unplanned
+    ]
     Job.objects.bulk_create(jobs, ignore_conflicts=True, batch_size=500)
     return len(jobs)
 
 
-def _judge_job(judge_run: Run, response: Response) -> Job:
-    return Job(
-        run=judge_run,
-        question_id=response.question_id,
-        revision_id=response.revision_id,
-        repeat=response.repeat,
-        response=response,
-    )
-
-
 def judge_runs_of(run: Run) -> list[Run]:
-    """The runs in which judges mark the responses of *run*."""
+    """Return the runs in which judges mark the responses of *run*."""
     return list(run.judge_runs.filter(purpose=RunPurpose.JUDGE))
 
 
 def rubric_of(question: Question, at: datetime) -> Rubric | None:
-    """The accepted rubric of *question* that counted at *at*, None where there was none."""
-    # What came with the questions counts since it is there, the rest since somebody accepted it.
+    """Return the rubric of *question* that was accepted at the time *at*; None for none."""
+    # Imported rubrics count from their creation, others from their acceptance.
     imported = Q(accepted_at=None, created_at__lte=at)
     accepted = question.rubrics.filter(imported | Q(accepted_at__lte=at), accepted=True)
     return accepted.prefetch_related("points").order_by("-version").first()
 
 
 def keep_judgements(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
-    """Store a judgement for each reply; the jobs that are done with it.
+    """Store a judgement for each reply; return the jobs that are done.
 
-    A reply that cannot be read leaves its job pending, to be asked again, until
-    it has been asked ``MOST_REPLIES`` times: then it stays unscored, with its reason.
+    If a reply has no readable total, its job is asked again, at most ``MOST_REPLIES`` times in all.
     """
     done = []
     for attempt, reply in replies:
@@ -178,8 +177,11 @@ def keep_judgements(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
         asked = Judgement.objects.filter(run=attempt.job.run, response=judgement.response)
         if judgement.status == JudgeStatus.SCORED or asked.count() >= MOST_REPLIES:
             done.append(attempt.job)
-        elif attempt.job.fence == attempt.fence:
-            _ask_again(attempt.job)
+        elif attempt.job.fence == attempt.fence and attempt.job.status == JobStatus.LEASED:
+            # The endpoint answered, so no attempt failed.
+            free = {"attempts_made": 0, "lease_owner": "", "lease_until": None}
+            Job.objects.filter(pk=attempt.job.pk).update(status=JobStatus.PENDING, **free)
+            attempt.job.status = JobStatus.PENDING
     return done
 
 
@@ -201,17 +203,7 @@ def _judgement(attempt: Attempt, reply: ChatReply) -> Judgement:
         rubric=attempt.rubric,
         reply=storable(text),
         full=full,
-        **_read_fields(reading),
+        total=reading.total,
+        status=reading.status,
+        flags=list(reading.flags),
     )
-
-
-def _read_fields(reading: JudgeReading) -> dict[str, object]:
-    return {"total": reading.total, "status": reading.status, "flags": list(reading.flags)}
-
-
-def _ask_again(job: Job) -> None:
-    """The endpoint answered, so this was no failed attempt."""
-    if job.status != JobStatus.LEASED:
-        return
-    job.status, job.attempts_made, job.lease_owner, job.lease_until = JobStatus.PENDING, 0, "", None
-    job.save(update_fields=["status", "attempts_made", "lease_owner", "lease_until"])

@@ -1,4 +1,4 @@
-"""Addresses of the judging pages, and of judging below /runs/ in the namespace ``runs``."""
+"""URLs of the judging pages, and of judging below /runs/ in the namespace ``runs``."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Judges, their judgements, one judgement beside the teachers' mark; starting a judge."""
+"""Pages of judges and judgements, and the start of a judge."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ PAGE = 50
 @requires(Capability.SEE_JUDGEMENTS)
 @not_while_marking
 def judge_list(request: MemberRequest) -> HttpResponse:
-    """Every judge with what it did; admins start one here."""
+    """List the judges of each dataset, with the form that starts one."""
     return render(request, "evaluations/judging/list.html", list_context(request))
 
 
 def list_context(request: MemberRequest, form: JudgeRunForm | None = None) -> dict[str, Any]:
-    """What the list shows, with the form for those who may start runs."""
+    """Return the context of the list, with the form for users who may start runs."""
     may_start = request.user.may(Capability.START_RUNS)
     return {"lines": judge_lines(), "form": form or (JudgeRunForm() if may_start else None)}
 
@@ -51,7 +51,7 @@ def list_context(request: MemberRequest, form: JudgeRunForm | None = None) -> di
 @require_POST
 @requires(Capability.START_RUNS)
 def judge_start(request: MemberRequest) -> HttpResponse:
-    """Let the model behind an endpoint judge a run."""
+    """Start a judge for a run."""
     form = JudgeRunForm(request.POST)
     if not form.is_valid():
         context = list_context(request, form)
@@ -68,7 +68,7 @@ def judge_start(request: MemberRequest) -> HttpResponse:
 @requires(Capability.SEE_JUDGEMENTS)
 @not_while_marking
 def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
-    """The judgements of one judge; the filters stand in the address."""
+    """List the judgements of one judge by filter."""
     judge = get_object_or_404(Judge, pk=judge_id)
     filters = JudgementFilter(request.GET, judgement_list().filter(judge=judge).defer("reply"))
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
@@ -80,7 +80,7 @@ def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
 @requires(Capability.SEE_JUDGEMENTS)
 @not_while_marking
 def judgement_page(request: MemberRequest, judge_id: int, response_id: UUID) -> HttpResponse:
-    """One response, what the judge wrote about it, and the teachers' final mark."""
+    """Show one response with the judge's replies and the teachers' final mark."""
     judge = get_object_or_404(Judge, pk=judge_id)
     judged = judged_response(judge, response_id)
     if judged is None:
@@ -94,14 +94,14 @@ def judgement_page(request: MemberRequest, judge_id: int, response_id: UUID) -> 
 @require_safe
 @requires(Capability.SEE_RUNS)
 def run_judges(request: MemberRequest, pk: int) -> HttpResponse:
-    """How far the judges of a run are, which go on when the run itself is over."""
+    """Show the progress of the judges of a run, which continue after the run itself."""
     return render(request, "evaluations/judging/_judge_runs.html", judges_of_run(get_run(pk)))
 
 
 @require_POST
 @requires(Capability.START_RUNS)
 def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
-    """Let a judge mark the subjective answers of a run."""
+    """Start a judge for the run of the page."""
     form = JudgeForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("Choose the endpoint that judges, and an amount or none as budget."))

@@ -1,55 +1,68 @@
-"""Figures and states of runs as people read them: ``{{ 5142|counted }}``, ``{{ 420|lasting }}``."""
+"""Filters for figures and states of runs, such as ``{{ 5142|counted }}``, ``{{ 420|lasting }}``."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from django import template
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from evaluations.judging.rules.judge_reply import JudgeStatus
-from evaluations.judging.words import judge_words
-from evaluations.models import Run, vocabulary
+from evaluations.judging.rules.judge_reply import JudgeStatus as J
+from evaluations.models import Run
+from evaluations.models.vocabulary import AttemptStatus
 from evaluations.runs import kinds
 from evaluations.runs.selectors import run_words
-from gradeapp.common.named import Named
+from gradeapp.common.choices import label
 
 register = template.Library()
 SIGNS = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£"}
-LISTS: dict[str, type[Named]] = {
-    "AttemptStatus": vocabulary.AttemptStatus,
+JUDGED: Mapping[str, Promise | str] = {
+    J.SCORED: _("scored"),
+    J.OVER_FULL_MARKS: _("more than full marks"),
+    J.BELOW_ZERO: _("below zero"),
+    J.SEVERAL_TOTALS: _("several totals"),
+    J.UNCLEAR_TOTAL: _("unclear total"),
+    J.WRONG_DENOMINATOR: _("other full marks"),
+    J.NO_TOTAL: _("no total"),
+    J.EMPTY: _("empty reply"),
+    J.REFUSED: _("refused"),
+    J.TRUNCATED: _("cut off"),
 }
 
 register.filter("shown_state", run_words.shown_state)
 register.filter("error_words", run_words.error_words)
-register.filter("judge_words", judge_words)
 
 
 @register.filter
-def state(value: str, name: str) -> str:
-    """The name of *value* in the closed list called *name*; the value itself where unknown."""
-    try:
-        return LISTS[name](value).label(get_language() or "en")
-    except ValueError:
-        return value
+def judge_words(status: str) -> Promise | str:
+    """Return the status of a judge's reply in words."""
+    return JUDGED.get(status, status)
+
+
+@register.filter
+def attempt_status(value: str) -> str:
+    """Return the name of the status of an attempt."""
+    return label(AttemptStatus, value)
 
 
 @register.filter
 def setting_words(run: Run) -> str:
-    """How *run* asks, or what it judges, reads or suggests."""
+    """Return how *run* asks, or what it judges, reads or suggests."""
     return kinds.kind_of(run).setting(run)
 
 
 @register.filter
 def counted(value: int) -> str:
-    """5142 as 5,142."""
+    """Return 5142 as 5,142."""
     return f"{value:,}"
 
 
 @register.filter
 def money(amount: Decimal | None, currency: str) -> str:
-    """An amount with its sign; four decimals below one, so that a single call is not 0."""
+    """Return an amount with its currency; four decimals below 1, because a call may cost 0.0001."""
     if amount is None:
         return "–"
     digits = 2 if amount >= 1 or amount == 0 else 4
@@ -58,7 +71,7 @@ def money(amount: Decimal | None, currency: str) -> str:
 
 @register.filter
 def lasting(seconds: float | None) -> str:
-    """A length of time: 12 s, 7 min, 2 h 10 min."""
+    """Return a duration such as 12 s, 7 min, 2 h 10 min."""
     if seconds is None:
         return "–"
     minutes, hours = round(seconds / 60), int(seconds // 3600)
@@ -73,10 +86,9 @@ def lasting(seconds: float | None) -> str:
 
 @register.filter
 def speed(per_second: float | None, overall: float | None = None) -> str:
-    """Answers a second, or a minute where that says more.
+    """Return answers per second, or per minute if that is slow.
 
-    *overall* decides which where it is known, so that a speed of the moment does not
-    change its unit all the time.
+    The unit is chosen by *overall*, if it is known, so that it does not change all the time.
     """
     if per_second is None:
         return "–"
@@ -88,7 +100,7 @@ def speed(per_second: float | None, overall: float | None = None) -> str:
 
 @register.filter
 def share(part: int, whole: int) -> str:
-    """A share in percent, rounded, but 100 % means all and 0 % none; a dash of nothing."""
+    """Return a share in percent; it is rounded to 0 % only for none and to 100 % only for all."""
     if not whole:
         return "–"
     percent = (200 * part + whole) // (2 * whole)
@@ -97,17 +109,17 @@ def share(part: int, whole: int) -> str:
 
 @register.filter
 def seconds(value: float | None) -> str:
-    """The seconds of one call."""
+    """Return the seconds of one call."""
     return "–" if value is None else gettext("%(n).1f s") % {"n": value}
 
 
 @register.filter
 def scored(status: str) -> bool:
-    """Whether a judgement has a total."""
-    return status == JudgeStatus.SCORED
+    """Return whether a judgement has a total."""
+    return status == J.SCORED
 
 
 @register.filter
 def kind_of(status: str) -> str | Promise:
-    """The pill's colour of an attempt."""
+    """Return the colour of the pill of an attempt."""
     return {"answered": "green", "error": "red", "unknown": "amber"}.get(status, "")

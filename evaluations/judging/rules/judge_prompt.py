@@ -1,11 +1,9 @@
-"""What a judge is asked: the item, its key and rubric, and the response behind a fence.
+"""The prompt of a judge: the item, its key and rubric, and the fenced response.
 
-A response may try to talk to the judge. It stands between two fences whose
-token the writer of the response cannot know, the system message says that what
-is between them is data, and no text is ever used as a format. Invisible
-characters are taken out of what the judge reads, so that it reads what a
-teacher sees (the stored response keeps them). Raise JUDGE_PROMPT_VERSION with
-every change of a word.
+A response may contain instructions to the judge. So it is placed between two fences with a random
+token, the system message says that the text between them is data, and no text is used as a format
+string. Invisible characters are removed, so that the judge reads what a teacher sees (the stored
+response keeps them). Raise JUDGE_PROMPT_VERSION with every change of a word.
 """
 
 from __future__ import annotations
@@ -58,14 +56,11 @@ def judge_messages(
     language: Language = Language.CHINESE,
     fence: str,
 ) -> list[Message]:
-    """System and user message for one response; zero-shot.
+    """Return the system and user message for one response; zero-shot.
 
-    ``rubric`` is shown point by point, each group under what it gives at most
-    (its words came with judge-2; without groups they are those of judge-1).
-    ``fence`` is a random
-    token of at least 8 letters and digits, an argument so that this stays a
-    function of its input. Raises ValueError when the fence is too short or
-    stands in the response.
+    ``rubric`` is listed point by point, each group below its limit. ``fence`` is a random token of
+    at least 8 letters and digits. Raises ValueError if the fence is too short or is contained in
+    the response.
     """
     if len(fence) < 8 or not fence.isalnum():
         raise ValueError("a fence has at least 8 letters and digits")
@@ -74,7 +69,7 @@ def judge_messages(
         raise ValueError("the fence stands in the response; take another")
     chinese = language is Language.CHINESE
     system = CHINESE_SYSTEM if chinese else ENGLISH_SYSTEM
-    # Subject and fence are ours; nobody else's text goes through a format.
+    # Only the subject and the fence, which are ours, are formatted into a text.
     head = system.format(subject=subject, fence=f"<{fence}>")
     labels = CHINESE_LABELS if chinese else ENGLISH_LABELS
     points = "\n".join(_rubric_lines(rubric or RubricLines(), chinese))
@@ -92,20 +87,20 @@ def judge_messages(
 
 
 def _rubric_lines(rubric: RubricLines, chinese: bool) -> Iterator[str]:
-    """A line for each scoring point; the points of a group stand together, below its limit."""
-    told: set[int] = set()
+    """Yield a line for each scoring point; the points of a group follow the line of its limit."""
+    listed: set[int] = set()
     for point in rubric.points:
         if point.group is None:
             yield f"- {point.text} ({_number(point.points)})"
-        elif point.group not in told:
-            told.add(point.group)
+        elif point.group not in listed:
+            listed.add(point.group)
             yield _group_line(rubric.groups[point.group - 1], chinese)
             members = [one for one in rubric.points if one.group == point.group]
             yield from (f"  - {one.text} ({_number(one.points)})" for one in members)
 
 
 def _group_line(group: PointGroup, chinese: bool) -> str:
-    """What a group gives at most, in a sentence; its own text before it."""
+    """Return the text of a group, and its limit in a sentence."""
     cap = _number(group.cap)
     if group.alternatives:
         limit = (
@@ -129,5 +124,5 @@ def _group_line(group: PointGroup, chinese: bool) -> str:
 
 
 def _number(value: Decimal) -> str:
-    """A mark without zeros that say nothing."""
+    """Return a mark without trailing zeros."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

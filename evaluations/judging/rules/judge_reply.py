@@ -1,21 +1,21 @@
-"""Reads the total out of a judge model's grading text, or says why there is none.
+"""Read the total in the grading text of a judge.
 
-Nothing is clamped, defaulted or guessed: a reply without exactly one clear
-total within 0 and full marks has no total, and a status that says why. The
-caller may ask again; a missing total is never 0.
+Nothing is clamped, defaulted or guessed: a reply without exactly one clear total from 0 to the full
+marks has no total, and a status with the reason. A missing total is never 0.
 
-The total is the number that directly follows 【总分】 (the format of
-GAOKAO-Bench's judge prompt). Replies without that tag are read by their
-wording ("总分：8分", "Total: 8/10", "得分：八分"), the most explicit wording
-first.
+The total is the number that directly follows 【总分】 (the format of the judge prompt of
+GAOKAO-Bench). Replies without that tag are read by their wording ("总分：8分", "Total: 8/10",
+"得分：八分"), the most explicit wording first.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 from evaluations.judging.rules.written_marks import FULL_WIDTH, WrittenMark, read_mark
 
@@ -27,7 +27,7 @@ READ_FROM_WORDING = "read_from_wording"
 
 
 class JudgeStatus(StrEnum):
-    """Whether a reply gives a total, and if not, why."""
+    """Whether a reply has a total, and if not, why."""
 
     SCORED = "scored"
     OVER_FULL_MARKS = "over_full_marks"
@@ -43,7 +43,7 @@ class JudgeStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgeReading:
-    """``total`` is None unless ``status`` is ``scored``; ``totals_found`` in order of the text."""
+    """The result of reading a reply; ``total`` is None unless ``status`` is ``scored``."""
 
     total: Decimal | None
     status: str
@@ -90,65 +90,50 @@ _STRONG_EMPHASIS = re.compile(r"\*{2,}")
 
 
 def read_judge_reply(reply: str, full: Decimal, *, finish_reason: str = "stop") -> JudgeReading:
-    """Read the total (0 to *full*) that *reply* gives.
+    """Read the total (0 to *full*) in *reply*.
 
-    A reply that did not end by itself (*finish_reason* is not ``stop``) is not
-    read even when it looks complete: a total cut from 15 to 1 looks the same.
+    A reply that did not end by itself (*finish_reason* is not ``stop``) is not read, because a
+    total that was cut from 15 to 1 would look complete.
     """
     if finish_reason == "content_filter":
-        return _without_total(JudgeStatus.REFUSED)
+        return JudgeReading(None, JudgeStatus.REFUSED, (), ())
     if finish_reason != "stop":
-        return _without_total(JudgeStatus.TRUNCATED)
-    text = _said(reply)
-    if not text.strip():
-        return _without_total(JudgeStatus.EMPTY)
-    marks, flags = _stated_totals(text)
-    if not marks:
-        return _without_total(
-            JudgeStatus.REFUSED if _REFUSAL.search(text) else JudgeStatus.NO_TOTAL
-        )
-    return _judged(text, marks, flags, full)
-
-
-def _without_total(status: JudgeStatus) -> JudgeReading:
-    return JudgeReading(None, status, (), ())
-
-
-def _said(reply: str) -> str:
-    """The reply without its reasoning block and strong emphasis, digits in half width."""
+        return JudgeReading(None, JudgeStatus.TRUNCATED, (), ())
+    # Without the reasoning and strong emphasis, and with digits in half width.
     after_reasoning = reply.rpartition("</think>")[2].partition("<think>")[0]
-    return _STRONG_EMPHASIS.sub("", after_reasoning).translate(FULL_WIDTH).replace("’", "'")
-
-
-def _stated_totals(text: str) -> tuple[list[WrittenMark], tuple[str, ...]]:
-    """The marks of the most explicit wording that gives any, with what to note about it."""
-    tagged = _marks_after(_TAG, text)
-    if tagged:
-        return tagged, (TOTAL_REPEATED,) if len(tagged) > 1 else ()
-    strong, weak = (_marks_after(wording, text) for wording in _WORDINGS)
-    return strong or weak, (READ_FROM_WORDING,)
-
-
-def _marks_after(cue: re.Pattern[str], text: str) -> list[WrittenMark]:
-    found = (read_mark(text, match.end()) for match in cue.finditer(text))
-    return [mark for mark in found if mark is not None]
-
-
-def _judged(
-    text: str, marks: list[WrittenMark], flags: tuple[str, ...], full: Decimal
-) -> JudgeReading:
-    marks = [_taken_back(text, mark, full) for mark in marks]
+    text = _STRONG_EMPHASIS.sub("", after_reasoning).translate(FULL_WIDTH).replace("’", "'")
+    if not text.strip():
+        return JudgeReading(None, JudgeStatus.EMPTY, (), ())
+    flags: tuple[str, ...] = ()
+    if marks := _marks_after(_TAG, text):
+        if len(marks) > 1:
+            flags = (TOTAL_REPEATED,)
+    else:
+        strong, weak = (_marks_after(wording, text) for wording in _WORDINGS)
+        marks, flags = strong or weak, (READ_FROM_WORDING,)
+    if not marks:
+        status = JudgeStatus.REFUSED if _REFUSAL.search(text) else JudgeStatus.NO_TOTAL
+        return JudgeReading(None, status, (), ())
+    marks = [_unless_full_marks(text, mark, full) for mark in marks]
     totals = tuple(mark.value for mark in marks if mark.value is not None)
     status = _status(marks, totals, flags, full)
     if status is not JudgeStatus.SCORED:
         return JudgeReading(None, status, (), totals)
-    if not _steps_add_up(text, totals[0]):
+    steps = [read_mark(text, match.end()) for match in _STEP.finditer(text)]
+    values = [step.value for step in steps if step is not None and step.value is not None]
+    if values and len(values) == len(steps) and sum(values) != totals[0]:
         flags += (STEPS_DO_NOT_ADD_UP,)
     return JudgeReading(totals[0], status, flags, totals)
 
 
-def _taken_back(text: str, mark: WrittenMark, full: Decimal) -> WrittenMark:
-    """Return *mark* without its value where it is *full* and what was got or lost follows."""
+def _marks_after(cue: re.Pattern[str], text: str) -> list[WrittenMark]:
+    """Return the marks that follow *cue* in *text*."""
+    marks = (read_mark(text, match.end()) for match in cue.finditer(text))
+    return [mark for mark in marks if mark is not None]
+
+
+def _unless_full_marks(text: str, mark: WrittenMark, full: Decimal) -> WrittenMark:
+    """Return *mark*, without its value if it is *full* and the marks got or lost follow."""
     then = _THEN_GOT.match(text, mark.end) if mark.value == full else None
     following = read_mark(text, then.end()) if then else None
     if then is None or following is None:
@@ -163,9 +148,9 @@ def _status(
     flags: tuple[str, ...],
     full: Decimal,
 ) -> JudgeStatus:
-    """Why these marks do not make one total, or ``scored``."""
+    """Return why *marks* are not one valid total, or ``scored``."""
     from_wording = READ_FROM_WORDING in flags
-    # Without a tag, equal marks may be two steps of 2 points, not one total of 2.
+    # Without a tag, two equal marks may be two steps, not one total.
     if len(set(totals)) > 1 or (from_wording and len(marks) > 1):
         return JudgeStatus.SEVERAL_TOTALS
     if len(totals) < len(marks):
@@ -179,8 +164,24 @@ def _status(
     return JudgeStatus.SCORED
 
 
-def _steps_add_up(text: str, total: Decimal) -> bool:
-    """False only where every 【得分】 gives a number and their sum is another one."""
-    steps = [read_mark(text, match.end()) for match in _STEP.finditer(text)]
-    values = [step.value for step in steps if step is not None and step.value is not None]
-    return not values or len(values) < len(steps) or sum(values) == total
+def read_reply_case(case: Mapping[str, Any]) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the expected ``score``, ``status`` and ``flag`` of *case*, and those that were read.
+
+    ``reply`` is the text and ``full`` the full marks. If the expected flag was read, only that one
+    is returned; otherwise all flags are, or None for none.
+    """
+    finish_reason = case.get("finish_reason", "stop")
+    reading = read_judge_reply(case["reply"], Decimal(case["full"]), finish_reason=finish_reason)
+    expected = {key: _as_json(case[key]) for key in ("score", "status", "flag") if key in case}
+    flag = case.get("flag")
+    got = {
+        "score": _as_json(reading.total),
+        "status": str(reading.status),
+        "flag": flag if flag in reading.flags else ", ".join(reading.flags) or None,
+    }
+    return expected, got
+
+
+def _as_json(value: object) -> object:
+    """Return numbers as floats, so that 7.5 equals a total of 7.50."""
+    return float(value) if isinstance(value, Decimal | int) else value

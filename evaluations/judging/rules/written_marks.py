@@ -1,9 +1,8 @@
-"""Reads one mark as people and models write it: ``8``, ``7.5``, ``4+4=8``, ``十二点五分``.
+"""Read a mark as people and models write it: ``8``, ``7.5``, ``4+4=8``, ``十二点五分``.
 
-Only [0-9] and a strict grammar of Chinese numerals count as digits; full-width
-characters are mapped by an explicit table. Unicode's own idea of a digit, or
-NFKC, would read "10²" as 102. Every quantifier is bounded, so a hostile
-"1e9999999" costs nothing.
+Only [0-9] and a strict grammar of Chinese numerals are digits; full-width characters are mapped by
+a table. Unicode digits, or NFKC, would read "10²" as 102. Every quantifier is bounded, so input
+such as "1e9999999" is cheap.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ _VALUE = re.compile(
 _SUM = re.compile(rf"(?P<rest>(?:\s?[+*×]\s?{_NUMBER}){{1,30}})\s?分?\s?=\s?(?P<sum>{_NUMBER})")
 _OUT_OF = re.compile(rf"{_UNIT}(?:/|out of|of)\s?(?:满分)?\s?({_NUMBER})", re.IGNORECASE)
 _NOT_A_MARK = re.compile(rf"{_UNIT}(?:possible|available|中的)", re.IGNORECASE)
-# What makes a written number anything but a plain mark: more digits, a decimal
-# comma, an exponent, a superscript, a percentage, "8 and a half", a range.
+# After these a number is not a plain mark: more digits, a decimal comma, an exponent, a
+# superscript, a percentage, "8 and a half", a range.
 _UNCLEAR = re.compile(
     r"[0-9]|\.[0-9]|[,，][0-9]|[eE][+-]?[0-9]|[²³¹⁰-⁹₀-₉½¼¾_^]|\s?[%％]|\s?分?半|\s?[+*×][0-9]"
     r"|\s{0,2}分?\s{0,2}(?:~|～|—|–|-|到|至|to|or|或)\s{0,2}[0-9]"
@@ -45,7 +44,7 @@ _HAN_DIGITS |= {"〇": "0", "两": "2"}
 
 @dataclass(frozen=True, slots=True)
 class WrittenMark:
-    """A number found in a text. ``value`` None: it is there but does not say one mark."""
+    """A number in a text; ``value`` is None if it is not one clear mark."""
 
     value: Decimal | None
     out_of: Decimal | None
@@ -53,10 +52,10 @@ class WrittenMark:
 
 
 def read_mark(text: str, position: int) -> WrittenMark | None:
-    """The mark that starts at *position* (blanks allowed), or None where no number stands.
+    """Return the mark at *position* (after blanks); None if there is no number.
 
-    *text* has been mapped by ``FULL_WIDTH``. ``out_of`` is the denominator
-    where one is written ("8/10", "8 out of 10").
+    *text* has been mapped by ``FULL_WIDTH``. ``out_of`` is the denominator, if one is written
+    ("8/10", "8 out of 10").
     """
     match = _VALUE.match(text, position)
     if match is None or _NOT_A_MARK.match(text, match.end()):
@@ -64,7 +63,11 @@ def read_mark(text: str, position: int) -> WrittenMark | None:
     value = Decimal(match["number"]) if match["number"] else _han_numeral(match["han"])
     end = match.end()
     if value is not None and (whole := _SUM.match(text, end)):
-        value, end = _checked_sum(match["number"] or "", whole), whole.end()
+        # The right-hand side of "4+4=8" counts only if the left-hand side equals it.
+        terms = ((match["number"] or "") + whole["rest"]).replace("×", "*").split("+")
+        total = sum(prod(map(Decimal, term.split("*"))) for term in terms)
+        value, end = Decimal(whole["sum"]), whole.end()
+        value = value if value == total else None
     if value is None or match["hedge"] or _UNCLEAR.match(text, end):
         return WrittenMark(None, None, end)
     if match["minus"] and value:
@@ -76,16 +79,8 @@ def read_mark(text: str, position: int) -> WrittenMark | None:
     return WrittenMark(value if full is not None else None, full, out_of.end())
 
 
-def _checked_sum(first: str, whole: re.Match[str]) -> Decimal | None:
-    """The right-hand side of "4+4=8", if it is what the left-hand side comes to."""
-    terms = (first + whole["rest"]).replace("×", "*").split("+")
-    total = sum(prod(Decimal(factor) for factor in term.split("*")) for term in terms)
-    stated = Decimal(whole["sum"])
-    return stated if total == stated else None
-
-
 def _han_numeral(text: str) -> Decimal | None:
-    """ "十二点五" is 12.5; None where the numeral is not one of the standard forms below 1000."""
+    """Return 12.5 for "十二点五"; None if *text* is not a standard numeral below 1000."""
     match = _HAN.fullmatch(text)
     if match is None or not _is_standard(match):
         return None
@@ -97,7 +92,7 @@ def _han_numeral(text: str) -> Decimal | None:
 
 
 def _is_standard(match: re.Match[str]) -> bool:
-    """Rules out "一百五" (150 or 105?), "十零" and an empty integer part."""
+    """Return whether the numeral is unambiguous: not "一百五" (150 or 105?), "十零", or empty."""
     integer = (match["hundreds"], match["ten"], match["ones"])
     if match["nought"]:
         return not any(integer)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from evaluations.judging.rules.reply_cases import read_reply_case
+from evaluations.judging.rules.judge_reply import read_reply_case
 from evaluations.reading.services.answer_cases import case_report, write_corrections
 from evaluations.reading.services.case_check import check_cases
 from gradeapp.cli import GradeappCommand
