@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
-from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -12,8 +10,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluations.models import Endpoint
 from evaluations.models.vocabulary import Asks
+from evaluations.runs.forms.runs import StartForm
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted
 from gradeapp.common.refusals import BadInput
 from questions.forms.filter_chips import query_of
@@ -26,14 +24,11 @@ USUAL_LIMIT = 100
 FILTERS = [name for name in QuestionFilter.base_filters if name not in ("dataset", "sort")]
 
 
-class SuggestForm(forms.Form):
+class SuggestForm(StartForm):
     """A run that suggests, but for the filters of its questions."""
 
-    endpoint = forms.ModelChoiceField(
-        Endpoint.objects.select_related("language_model"),
-        label=gettext_lazy("Endpoint"),
-        empty_label=None,
-    )
+    rows = (("endpoint", "asks", "dataset"), ("limit", "budget"), ("again",))
+
     asks = forms.ChoiceField(
         choices=lambda: named_choices(Asks), label=gettext_lazy("What is suggested")
     )
@@ -50,14 +45,6 @@ class SuggestForm(forms.Form):
         label=gettext_lazy("At most so many questions"),
         help_text=gettext_lazy("Spread evenly over the tasks."),
     )
-    budget = forms.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        label=gettext_lazy("Budget"),
-        help_text=gettext_lazy("The run pauses before it could cost more. Empty: no limit."),
-    )
     again = forms.BooleanField(
         required=False,
         label=gettext_lazy("Also questions that have one, or that this model was asked already"),
@@ -65,13 +52,6 @@ class SuggestForm(forms.Form):
             "Without it only questions are asked that lack a label, or have no rubric at all."
         ),
     )
-    # Stands beside the estimate, and comes with it.
-    shown = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    key = forms.UUIDField(widget=forms.HiddenInput, required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs["initial"] = {"key": uuid.uuid4(), **kwargs.get("initial", {})}
-        super().__init__(*args, **kwargs)
 
     def wanted(self, filters: QuestionFilter) -> Wanted:
         """What a form that is valid asks for, on the questions that *filters* choose."""

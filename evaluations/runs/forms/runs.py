@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, Self
 
 import django_filters
 from django import forms
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 
@@ -19,12 +20,44 @@ from questions.rules.vocabulary import Part
 from questions.templatetags.names import task_name
 
 
-class NewRunForm(forms.Form):
-    """A run to be: which model sits which exam, how often, for how much."""
+class StartForm(forms.Form):
+    """A form that starts a run; the page shows its fields by ``rows``."""
+
+    rows: tuple[tuple[str, ...], ...] = (("endpoint",), ("limit", "budget"))
 
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.select_related("language_model"), label=_("Endpoint"), empty_label=None
     )
+    budget = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
+        label=_("Budget"),
+        help_text=_("The run pauses before it could cost more. Empty: no limit."),
+    )
+    # Stands beside the estimate, and comes with it.
+    shown = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False)
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Self:
+        """Return the form with what was typed; a link without an endpoint gives initial values."""
+        sent = request.POST if request.method == "POST" else request.GET
+        if request.method == "POST" or "endpoint" in sent:
+            return cls(sent)
+        return cls(initial={"key": uuid.uuid4(), **sent.dict()})
+
+    def in_rows(self) -> list[list[forms.BoundField]]:
+        """Return the fields as the page shows them, side by side."""
+        return [[self[name] for name in row] for row in self.rows]
+
+
+class NewRunForm(StartForm):
+    """Which model sits which exam, how often, for how much."""
+
+    rows = (("endpoint", "dataset"), ("repeats", "limit", "budget"), ("judge",))
+
     dataset = forms.ModelChoiceField(
         Dataset.objects.all(), to_field_name="slug", label=_("Dataset"), empty_label=None
     )
@@ -41,16 +74,6 @@ class NewRunForm(forms.Form):
         label=_("Only so many questions"),
         help_text=_("Spread evenly over the tasks. Empty: all of them."),
     )
-    budget = forms.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        label=_("Budget"),
-        help_text=_(
-            "The run pauses before it could cost more; a judge gets as much again. Empty: no limit."
-        ),
-    )
     judge = forms.ModelChoiceField(
         Endpoint.objects.all(),
         required=False,
@@ -58,11 +81,17 @@ class NewRunForm(forms.Form):
         help_text=_("This model marks the subjective answers as they come."),
         empty_label=_("No judge"),
     )
-    key = forms.UUIDField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs["initial"] = {"key": uuid.uuid4(), **kwargs.get("initial", {})}
         super().__init__(*args, **kwargs)
+        self.fields["budget"].help_text = _(
+            "The run pauses before it could cost more; a judge gets as much again. Empty: no limit."
+        )
+
+    def wanted(self) -> dict[str, Any]:
+        """Return what a valid form asks for."""
+        names = ("endpoint", "dataset", "repeats", "limit", "judge")
+        return {name: self.cleaned_data[name] for name in names}
 
 
 class BudgetForm(forms.Form):

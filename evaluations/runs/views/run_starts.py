@@ -1,4 +1,4 @@
-"""A form that starts a run: what it will cost, and the start."""
+"""The page of a form that starts a run: what it will cost, and the start."""
 
 from __future__ import annotations
 
@@ -7,29 +7,51 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.forms import Form
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 
 from evaluations.models import Run
+from evaluations.runs.forms.runs import StartForm
 from evaluations.runs.services.run_estimates import Estimate
 from evaluations.runs.tasks import ask_for_work
-from gradeapp.accounts.models import User
+from gradeapp.accounts.permissions import MemberRequest
 from gradeapp.common.refusals import Refusal
 
 
-def started(form: Form, user: User, begin: Callable[..., Run]) -> Run:
-    """What *begin* starts with the form's budget and key; the workers hear after the commit."""
-    key, budget = form.cleaned_data["key"], form.cleaned_data["budget"]
-    with transaction.atomic():
-        run = begin(acting_user=user, budget=budget, idempotency_key=str(key) if key else None)
-        transaction.on_commit(partial(ask_for_work, run.pk))
-    return run
+def start_page(
+    request: MemberRequest,
+    form: StartForm,
+    template: str,
+    context: dict[str, Any],
+    *,
+    estimate: Callable[[], Estimate],
+    start: Callable[..., Run],
+) -> HttpResponse:
+    """Show *form* with its estimate; a valid POST starts the run and leads to its page.
 
-
-def estimate_context(form: Form, estimated: Callable[[], Estimate]) -> dict[str, Any]:
-    """What is *estimated* of a form that can be read, or the sentence why there is none."""
-    if not form.is_bound or not form.is_valid():
-        return {}
-    try:
-        return {"estimate": estimated()}
-    except Refusal as refusal:
-        return {"estimate_refused": str(refusal)}
+    *estimate* and *start* are called only if the form is valid; *start* is given the person, the
+    budget and the key of the form. The workers are told after the commit.
+    """
+    refused = ""
+    if request.method == "POST" and form.is_valid():
+        key, budget = form.cleaned_data["key"], form.cleaned_data["budget"]
+        try:
+            with transaction.atomic():
+                run = start(
+                    acting_user=request.user,
+                    budget=budget,
+                    idempotency_key=str(key) if key else None,
+                )
+                transaction.on_commit(partial(ask_for_work, run.pk))
+            return redirect("runs:run", run.pk)
+        except Refusal as refusal:
+            refused = str(refusal)
+    context = {"form": form, "address": request.path, **context}
+    if form.is_bound and form.is_valid():
+        try:
+            context["estimate"] = estimate()
+        except Refusal as refusal:
+            context["estimate_refused"] = str(refusal)
+    if refused:  # the estimate is of a form without errors
+        form.add_error(None, refused)
+    return render(request, template, context, status=400 if request.method == "POST" else 200)

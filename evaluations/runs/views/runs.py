@@ -24,12 +24,12 @@ from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services import runs as services
-from evaluations.runs.services.run_estimates import Estimate, estimate
+from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.tasks import ask_for_work
-from evaluations.runs.views.run_starts import estimate_context, started
+from evaluations.runs.views.run_starts import start_page
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, Refusal
+from gradeapp.common.refusals import BadInput
 
 PAGE = 25
 
@@ -99,39 +99,15 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
 @requires(Capability.START_RUNS)
 def new_run(request: MemberRequest) -> HttpResponse:
     """The form of a new run; it says what the run will ask and cost before it starts."""
-    if request.method == "POST":
-        form = NewRunForm(request.POST)
-        if form.is_valid():
-            try:
-                run = started(form, request.user, partial(start, form))
-            except Refusal as refusal:
-                form.add_error(None, str(refusal))
-            else:
-                return redirect("runs:run", run.pk)
-    else:
-        form = NewRunForm(request.GET) if request.GET else NewRunForm()
-    context = {"form": form, **estimate_context(form, partial(estimated, form))}
-    status = 400 if request.method == "POST" else 200
-    return render(request, "evaluations/runs/new.html", context, status=status)
-
-
-def start(form: NewRunForm, **paid: Any) -> Run:
-    """Start what the form says."""
-    said = form.cleaned_data
-    return services.start_run(
-        endpoint=said["endpoint"],
-        dataset=said["dataset"],
-        repeats=said["repeats"],
-        limit=said["limit"],
-        judge=said["judge"],
-        **paid,
+    form = NewRunForm.of(request)
+    return start_page(
+        request,
+        form,
+        "evaluations/runs/new.html",
+        {},
+        estimate=lambda: estimate(**form.wanted()),
+        start=lambda **paid: services.start_run(**form.wanted(), **paid),
     )
-
-
-def estimated(form: NewRunForm) -> Estimate:
-    """What the run of a valid form asks and costs."""
-    names = ("endpoint", "dataset", "repeats", "limit", "judge")
-    return estimate(**{name: form.cleaned_data[name] for name in names})
 
 
 @require_POST
