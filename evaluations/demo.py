@@ -56,7 +56,10 @@ def load_sample() -> dict[str, object]:
     """
     if not settings.DEMO and set(settings.ALLOWED_HOSTS) - LOOPBACK:
         raise NotAllowed(
-            _("Everybody knows the passwords of the sample's people: it is for your own machine.")
+            _(
+                "The passwords of the sample users are public. Use the sample only on "
+                "your own machine."
+            )
         )
     sync_roles()
     people = [

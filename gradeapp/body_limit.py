@@ -57,7 +57,7 @@ class BodyLimit:
         megabytes = settings.IMPORT_MAX_UPLOAD_MB if uploads else settings.REQUEST_MAX_BYTES >> 20
         if length(request) > megabytes << 20:
             throw_away(request)
-            sentence = _("That is more than %(n)d MB, which is the most that is taken at once.")
+            sentence = _("The upload is larger than the limit of %(n)d MB.")
             return refuse(request, TooLarge(sentence % {"n": megabytes}))
         return self.parsed(request) if uploads else None
 
@@ -67,10 +67,12 @@ class BodyLimit:
             request.POST  # noqa: B018
         except TooManyFilesSent:
             most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-            sentence = _("At most %(n)d files are taken at once; put them into one .zip.")
+            sentence = _(
+                "At most %(n)d files can be uploaded at once. Combine them into one .zip file."
+            )
             return refuse(request, BadInput(sentence % {"n": most}, code="too_many_files"))
         except (TooManyFieldsSent, MultiPartParserError):
-            return refuse(request, BadInput(_("The form cannot be read; send it again.")))
+            return refuse(request, BadInput(_("The form could not be read. Send it again.")))
         return None
 
 

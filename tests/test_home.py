@@ -38,11 +38,11 @@ def fill(curator: User) -> None:
 def test_each_role_sees_its_own_and_queries_do_not_grow(curator: User, lead: User) -> None:
     admin = make_user(Role.ADMIN)
     assert counts(curator) == counts(lead) == counts(admin) == {}
-    assert "Nothing: all is done." in logged_in(lead).get("/").text
+    assert "Nothing to do." in logged_in(lead).get("/").text
     fill(curator)
-    of_bank = {"Quarantined items": 1, "Imports of questions to confirm": 1, "Rubric drafts": 1}
+    of_bank = {"Quarantined questions": 1, "Imports of questions to confirm": 1, "Rubric drafts": 1}
     assert counts(curator) == of_bank
-    of_lead = {"Rubric drafts": 1, "Rounds ready to start": 1, "Imports of answers to confirm": 1}
+    of_lead = {"Rubric drafts": 1, "Rounds ready to start": 1, "Imports of responses to confirm": 1}
     assert counts(lead) == of_lead
     assert counts(admin) == of_bank | of_lead
     with CaptureQueriesContext(

@@ -40,10 +40,10 @@ def test_no_moment_is_no_text(name: str) -> None:
 def test_a_moment_inside_a_sentence_stays_markup() -> None:
     page = shown(
         "{% load i18n %}{% blocktranslate with time=at|moment:'%H:%M' asvar note %}"
-        "left, about {{ time }}{% endblocktranslate %}{{ note }}",
+        "remaining, until about {{ time }}{% endblocktranslate %}{{ note }}",
         at=NEW_YEARS_EVE,
     )
-    assert page.startswith("left, about <time ")
+    assert page.startswith("remaining, until about <time ")
     assert page.endswith(">07:30</time>")
 
 

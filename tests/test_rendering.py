@@ -37,7 +37,7 @@ HOSTILE = [
 ]
 LIVE = re.compile(r"<(?!/?(?:p|br|strong|code|pre|span|div|h[3-6])\b)")
 KINDS = pytest.mark.parametrize("kind", Kind)
-GAP = '<span class="gap" role="img" aria-label="gap to fill in"></span>'
+GAP = '<span class="gap" role="img" aria-label="blank to fill in"></span>'
 SPACE = '<span class="gap apart" role="img" aria-label="space"></span>'
 
 
@@ -120,7 +120,7 @@ def test_in_an_answer_key_blanks_keep_answers_apart_and_are_no_gap() -> None:
 def test_the_name_of_a_gap_is_in_the_language_of_the_page() -> None:
     with translation.override("zh-hans"):
         assert 'aria-label="空白处"' in render_text("a    b")
-    assert 'aria-label="gap to fill in"' in render_text("a    b")
+    assert 'aria-label="blank to fill in"' in render_text("a    b")
 
 
 def test_markdown_tables_and_sub_numbers() -> None:

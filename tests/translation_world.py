@@ -113,7 +113,7 @@ def build(teachers: list[User]) -> World:
 
 
 def _searches(chosen: Response) -> list[PatternSearch]:
-    """A search whose one pattern was accepted, and one that waits for a worker."""
+    """A search whose one pattern was accepted, and one that waiting for a worker."""
     wordings = (("先看条件。【答案】{x}", 8), ("无法判断。", 2))
     search = searched(run_with(*wordings, task=chosen.question.task))
     accept_pattern(search.patterns.earliest("pk"), acting_user=make_user(Role.LEAD, "组长"))

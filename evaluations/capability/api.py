@@ -102,7 +102,7 @@ class OwnJudgementsAPI(generics.ListAPIView[CapabilityJudgement]):
         try:
             return serializers.UUIDField().to_internal_value(self.request.query_params[name])
         except serializers.ValidationError:
-            raise BadInput(_("%(name)s has to be an id.") % {"name": name}) from None
+            raise BadInput(_("%(name)s must be an id.") % {"name": name}) from None
 
     @extend_schema(request=NewJudgementSerializer, responses={201: OwnJudgementSerializer})
     def post(self, request: Request) -> Response:
@@ -112,7 +112,7 @@ class OwnJudgementsAPI(generics.ListAPIView[CapabilityJudgement]):
         said = dict(form.validated_data)
         slot = own_slot(reviewer, said.pop("answer"))
         if slot is None:
-            raise NotFound(_("There is no such answer here, or it is no longer yours."))
+            raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         values = {one: said.pop(one.value) for one in Dimension if one.value in said}
         saved = save_judgement(slot, reviewer, values=values, **said)
         body = OwnJudgementSerializer(own_judgements(reviewer).get(pk=saved.judgement.pk)).data

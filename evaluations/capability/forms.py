@@ -50,26 +50,28 @@ class ReviewForm(forms.Form):
     policy = forms.ChoiceField(
         label=_("Policy"),
         initial=Policy.STRICT.value,
-        help_text=_("By which an answer is wrong: it has fewer than full points."),
+        help_text=_("Determines which answers are wrong: those with less than full marks."),
     )
     per_task = forms.IntegerField(
         label=_("Wrong answers per task"),
         min_value=1,
         max_value=MOST_PER_TASK,
         initial=100,
-        help_text=_("All of them where a task has fewer."),
+        help_text=_("All of them if a task has fewer."),
     )
     reviewers_each = forms.TypedChoiceField(
-        label=_("Reviewers for each answer"),
+        label=_("Reviewers per response"),
         choices=[("1", "1"), ("2", "2")],
         coerce=int,
-        help_text=_("Two judge without seeing each other, so that agreement can be measured."),
+        help_text=_("Two reviewers judge independently, so that agreement can be measured."),
     )
     random_seed = forms.IntegerField(
         label=_("Random seed"),
         min_value=0,
         max_value=2**62,
-        help_text=_("Decides sample and queues; the same seed draws the same answers."),
+        help_text=_(
+            "Determines the sample and the queues. The same seed draws the same responses."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -131,7 +133,7 @@ class JudgementForm(DeskForm):
         super().__init__(data)
         self.reviewed, self.item_id = answer, answer.public_id
         for one in answer.asked:
-            missing = _("Give every dimension 1, 0 or “does not apply”.")
+            missing = _("Set every dimension to 1, 0 or “does not apply”.")
             self.fields[one.value] = forms.ChoiceField(
                 choices=[(text, text) for text in VALUES], error_messages={"required": missing}
             )

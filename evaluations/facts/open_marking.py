@@ -33,11 +33,17 @@ def check_not_marking(user: User) -> None:
     """Raise NotAllowed for a teacher of an open round or a reviewer of an open review."""
     if marks_in_an_open_round(user):
         raise NotAllowed(
-            _("You mark in an open round: reports and judgements open for you when it is closed.")
+            _(
+                "You are marking in an open round. Reports and judgements are "
+                "available to you after the round is closed."
+            )
         )
     if reviews_in_an_open_review(user):
         raise NotAllowed(
-            _("You review in an open review: this page opens for you when it is closed.")
+            _(
+                "You are a reviewer in an open review. This page is available to you "
+                "after the review is closed."
+            )
         )
 
 

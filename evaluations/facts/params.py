@@ -80,7 +80,7 @@ def validated(params: ReportParams) -> ReportParams:
     if not Dataset.objects.filter(slug=params.dataset).exists():
         slugs = Dataset.objects.order_by("slug").values_list("slug", flat=True)
         raise NotFound(
-            _("There is no dataset “%(name)s”; there are: %(known)s.")
+            _("There is no dataset “%(name)s”. Available: %(known)s.")
             % {"name": params.dataset, "known": _listed(slugs)}
         )
     if params.policy not in list(Policy):
@@ -92,21 +92,21 @@ def validated(params: ReportParams) -> ReportParams:
     for model in params.models:
         if model not in models:
             raise NotFound(
-                _("“%(name)s” has no answers to %(dataset)s; there are: %(known)s.")
+                _("“%(name)s” has no responses in %(dataset)s. Available: %(known)s.")
                 % {"name": model, "dataset": params.dataset, "known": _listed(models)}
             )
     markers = markers_of(params.dataset)
     # Teachers are valid before they have marked anything: their figures have the reason no_data.
     if params.marker and params.marker not in (TEACHERS, *markers):
         raise NotFound(
-            _("“%(name)s” has marked nothing of %(dataset)s; markers are: %(known)s.")
+            _("“%(name)s” has not marked anything in %(dataset)s. Available markers: %(known)s.")
             % {"name": params.marker, "dataset": params.dataset, "known": _listed(markers)}
         )
     questions = Question.objects.filter(task__dataset__slug=params.dataset, year__isnull=False)
     if params.year is not None and not questions.filter(year=params.year).exists():
         years = questions.order_by("year").values_list("year", flat=True).distinct()
         raise NotFound(
-            _("There are no questions of %(year)s; the years are: %(known)s.")
+            _("There are no questions from %(year)s. Available years: %(known)s.")
             % {"year": params.year, "known": _listed(years)}
         )
     _check_rounds(params)
@@ -129,7 +129,7 @@ def _check_rounds(params: ReportParams) -> None:
             )
         if known[key].practice:
             raise BadInput(
-                _("“%(name)s” is a practice round: its marks reach no report.")
+                _("“%(name)s” is a practice round. Its marks are not used in reports.")
                 % {"name": known[key].name}
             )
 

@@ -10,9 +10,9 @@ from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
 from questions.forms.imports import NAME_LENGTH, FilesField, FilesInput, UploadForm
 
 SOURCES = [
-    ("", _("Find out by itself")),
+    ("", _("Detect automatically")),
     ("gaokao-bench", _("GAOKAO-Bench results (answers, human marks, gradings)")),
-    ("jsonl", _("Our own format of answers (JSONL)")),
+    ("jsonl", _("Our own format of responses (JSONL)")),
 ]
 
 
@@ -30,12 +30,14 @@ class AnswersForm(UploadForm):
         label=_("Model"),
         max_length=MAX_MODEL_NAME,
         required=False,
-        help_text=_("Who answered. Empty: as the files or their names say."),
+        help_text=_("Which model answered. If empty, the files or their names decide."),
     )
     repeat = forms.IntegerField(
         label=_("Repeat"),
         min_value=1,
         max_value=MAX_REPEAT,
         required=False,
-        help_text=_("Which sitting of the model, from 1. Our own format says it in each line."),
+        help_text=_(
+            "Which repeat of the run, starting at 1. Files in our own format state it in each line."
+        ),
     )

@@ -56,4 +56,4 @@ def imports_waiting(user: User) -> Iterator[Waiting]:
     if user.may(Capability.LEAD_ROUNDS):
         checked = imports(ANSWERS).filter(status=ImportStatus.CHECKED).exclude(folder="").count()
         where = reverse("answer-imports:imports")
-        yield Waiting(_("Imports of answers to confirm"), checked, where)
+        yield Waiting(_("Imports of responses to confirm"), checked, where)

@@ -62,7 +62,7 @@ class JudgeRunForm(forms.Form):
         queryset=Endpoint.objects.order_by("name"),
         label=_("Judge"),
         empty_label=_("Choose an endpoint"),
-        help_text=_("The model behind this endpoint grades every subjective response of the run."),
+        help_text=_("The model behind this endpoint marks every subjective response of the run."),
     )
 
     def __init__(self, data: Any = None) -> None:

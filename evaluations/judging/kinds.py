@@ -48,7 +48,7 @@ class JudgeKind(RunKind):
 
     purpose = RunPurpose.JUDGE
     keeps_every_reply = True
-    read_heading = gettext_lazy("Total read")
+    read_heading = gettext_lazy("Total extracted")
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the response with the current rubric and marking notes."""
@@ -59,7 +59,7 @@ class JudgeKind(RunKind):
 
     def setting(self, run: Run) -> str:
         """Return which run is judged."""
-        return gettext("judges run %(number)s") % {"number": run.judged_run_id}
+        return gettext("marks run %(number)s") % {"number": run.judged_run_id}
 
     def store_replies(self, replies: Replies) -> Kept:
         """Store a judgement for each reply; a job without a readable total is asked again."""

@@ -56,7 +56,7 @@ def ensure_judge(endpoint: Endpoint) -> Judge:
         if not Judge.objects.filter(name=name).exists():
             return Judge.objects.create(name=name, endpoint=endpoint)
     raise BadInput(
-        _("There are judges called %(model)s and %(endpoint)s already: rename the endpoint.")
+        _("There are already judge models called %(model)s and %(endpoint)s. Rename the endpoint.")
         % {"model": endpoint.language_model.name, "endpoint": endpoint.name}
     )
 
@@ -71,12 +71,17 @@ def start_judge_run(
     without answers, and Conflict if the judge already marks the run.
     """
     if judge.endpoint is None:
-        raise BadInput(_("%(judge)s only stands for published marks.") % {"judge": judge.name})
+        raise BadInput(
+            _("%(judge)s only represents published marks and cannot be called.")
+            % {"judge": judge.name}
+        )
     if run.purpose != RunPurpose.ANSWER:
-        raise BadInput(_("A judge marks the answers of a run, not another judge."))
+        raise BadInput(
+            _("A judge model marks the responses of a model, not of another judge model.")
+        )
     Run.objects.select_for_update().get(pk=run.pk)
     if run.judge_runs.filter(judge=judge).exists():
-        raise Conflict(_("%(judge)s marks this run already.") % {"judge": judge.name})
+        raise Conflict(_("%(judge)s is already marking this run.") % {"judge": judge.name})
     check_ready(judge.endpoint, budget)
     settings = RunSettings(
         prompt_version=JUDGE_PROMPT_VERSION, max_tokens=judge.endpoint.max_tokens

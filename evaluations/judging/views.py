@@ -60,7 +60,7 @@ def judge_start(request: MemberRequest) -> HttpResponse:
         judge = ensure_judge(form.cleaned_data["endpoint"])
         run = start_judge_run(form.cleaned_data["run"], judge, acting_user=request.user)
         transaction.on_commit(partial(ask_for_work, run.pk))
-    messages.success(request, _("%(judge)s has begun to judge.") % {"judge": judge.name})
+    messages.success(request, _("%(judge)s has started marking.") % {"judge": judge.name})
     return redirect("runs:run", run.pk)
 
 
@@ -104,7 +104,12 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
     """Start a judge for the run of the page."""
     form = JudgeForm(request.POST)
     if not form.is_valid():
-        raise BadInput(_("Choose the endpoint that judges, and an amount or none as budget."))
+        raise BadInput(
+            _(
+                "Select the endpoint of the judge model. Enter an amount as "
+                "budget or leave it empty."
+            )
+        )
     said = form.cleaned_data
     with transaction.atomic():
         judge = ensure_judge(said["judge"])

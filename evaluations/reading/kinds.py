@@ -61,7 +61,7 @@ class ReadKind(RunKind):
     """A model reads the answers of another run that no pattern reads."""
 
     purpose = RunPurpose.READ
-    read_heading = gettext_lazy("Replies taken")
+    read_heading = gettext_lazy("Accepted replies")
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the question and the response, without the key."""
@@ -70,7 +70,7 @@ class ReadKind(RunKind):
 
     def setting(self, run: Run) -> str:
         """Return whose answers are read."""
-        return gettext("reads run %(number)s") % {"number": run.judged_run_id}
+        return gettext("extracts answers of run %(number)s") % {"number": run.judged_run_id}
 
     def store_replies(self, replies: Replies) -> Kept:
         """Store what each reply says; what cannot be taken goes to a person."""

@@ -103,10 +103,10 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
     """
     refuse_unknown(query, PARAMETERS | others)
     if not query.get("dataset"):
-        raise BadInput(_("Name the dataset, as in ?dataset=gaokao-bench."))
+        raise BadInput(_("Specify the dataset, for example ?dataset=gaokao-bench."))
     year = query.get("year", "")
     if year and not (year.isascii() and year.isdigit() and len(year) == 4):
-        raise BadInput(_("“%(year)s” is not a year.") % {"year": year})
+        raise BadInput(_("“%(year)s” is not a valid year.") % {"year": year})
     return ReportParams(
         dataset=query["dataset"],
         models=tuple(query.getlist("model")),

@@ -89,7 +89,7 @@ class RunKind(Protocol):
     # A batch from the spool may hold two replies to one job: only the first is kept, or every one.
     keeps_every_reply: bool = False
     # The column of the table of tasks that shows ``read_counts``.
-    read_heading: Promise = _("Read by rule")
+    read_heading: Promise = _("Extracted by rules")
     # Teachers or a judge mark subjective answers, so that they have no such count.
     people_mark_subjective: bool = False
     # The template that lists the responses of a run instead of the usual table.

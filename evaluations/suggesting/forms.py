@@ -30,7 +30,7 @@ class SuggestForm(StartForm):
     rows = (("endpoint", "asks", "dataset"), ("limit", "budget"), ("again",))
 
     asks = forms.ChoiceField(
-        choices=lambda: named_choices(Asks), label=gettext_lazy("What is suggested")
+        choices=lambda: named_choices(Asks), label=gettext_lazy("What to suggest")
     )
     dataset = forms.ModelChoiceField(
         Dataset.objects.all(),
@@ -42,14 +42,17 @@ class SuggestForm(StartForm):
         min_value=1,
         max_value=MOST_ITEMS,
         initial=USUAL_LIMIT,
-        label=gettext_lazy("At most so many questions"),
+        label=gettext_lazy("Maximum number of questions"),
         help_text=gettext_lazy("Spread evenly over the tasks."),
     )
     again = forms.BooleanField(
         required=False,
-        label=gettext_lazy("Also questions that have one, or that this model was asked already"),
+        label=gettext_lazy(
+            "Include questions that already have labels or a rubric, or "
+            "that this model was asked before"
+        ),
         help_text=gettext_lazy(
-            "Without it only questions are asked that lack a label, or have no rubric at all."
+            "If not selected, only questions with a missing label or without any rubric are asked."
         ),
     )
 

@@ -20,12 +20,14 @@ register = template.Library()
 R = ReplyStatus
 STATUSES: Mapping[str, Promise] = {
     R.REFUSED: gettext_lazy("The endpoint withheld the reply."),
-    R.TRUNCATED: gettext_lazy("The reply was cut off; the endpoint may need more tokens."),
+    R.TRUNCATED: gettext_lazy("The reply was cut off. The endpoint may need a higher token limit."),
     R.EMPTY: gettext_lazy("The reply is empty."),
-    R.OTHER_FORM: gettext_lazy("The reply is not in the form that was asked for."),
-    R.OTHER_NUMBER: gettext_lazy("The reply has another number of answers than the question."),
-    R.OTHER_LETTERS: gettext_lazy("The reply names letters that the question does not have."),
-    R.NO_EVIDENCE: gettext_lazy("What the reply quotes does not stand in the response."),
+    R.OTHER_FORM: gettext_lazy("The reply is not in the requested format."),
+    R.OTHER_NUMBER: gettext_lazy(
+        "The number of answers in the reply differs from the number of sub-questions."
+    ),
+    R.OTHER_LETTERS: gettext_lazy("The reply contains letters that the question does not have."),
+    R.NO_EVIDENCE: gettext_lazy("The quotation in the reply does not occur in the response."),
 }
 OUTCOMES: Mapping[str, Promise] = {
     Outcome.READ: gettext_lazy("Answered"),

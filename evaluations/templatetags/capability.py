@@ -74,8 +74,8 @@ def person(people: Mapping[int, str], key: int) -> str:
 def no_kappa(reason: str) -> str:
     """Why there is no kappa."""
     if reason == NO_PAIRS:
-        return _("no answer was asked this of both")
-    return _("both gave one and the same value throughout")
+        return _("no response was judged by both on this dimension")
+    return _("both reviewers always chose the same single value")
 
 
 @register.simple_tag

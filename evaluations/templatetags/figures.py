@@ -106,7 +106,7 @@ def pair_name(pair: str) -> str:
     """Who was compared with whom."""
     if pair == "teacher-teacher":
         return _("two teachers")
-    return _("teachers and judge %(name)s") % {"name": pair.removeprefix("teachers-judge:")}
+    return _("teachers and judge model %(name)s") % {"name": pair.removeprefix("teachers-judge:")}
 
 
 @register.filter
@@ -140,7 +140,7 @@ def figure(
     One that rests on too few marks (*short*) stands behind a click.
     """
     if value is None:
-        return {"reason": _("no answers")}
+        return {"reason": _("no responses")}
     if value.value is None:
         return {"reason": reason_words(value.reason or ""), "link": link if value.n else ""}
     return {
@@ -193,7 +193,7 @@ def gap_words(gaps: Sequence[Gap] | None) -> str:
         (
             _("incomplete: %(scored)s of %(all)s marked")
             if gap.part == Part.SUBJECTIVE
-            else _("incomplete: %(scored)s of %(all)s objective answers scored")
+            else _("incomplete: %(scored)s of %(all)s objective responses scored")
         )
         % {"scored": number_text(gap.scored, "count"), "all": number_text(gap.all, "count")}
         for gap in gaps or ()

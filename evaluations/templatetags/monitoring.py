@@ -18,28 +18,28 @@ from gradeapp.common.plain_number import plain, shown
 register = template.Library()
 NAMES = {
     "marks": gettext_lazy("Marks given"),
-    "seconds_median": gettext_lazy("Seconds a response, median"),
-    "seconds_mean": gettext_lazy("Seconds a response, mean"),
-    "pace": gettext_lazy("Seconds, as a part of the round’s median"),
-    "partner_points": gettext_lazy("More than the partner, points"),
-    "partner_share": gettext_lazy("More than the partner, of full marks"),
+    "seconds_median": gettext_lazy("Seconds per response, median"),
+    "seconds_mean": gettext_lazy("Seconds per response, mean"),
+    "pace": gettext_lazy("Seconds relative to the round’s median"),
+    "partner_points": gettext_lazy("More than the other teacher, points"),
+    "partner_share": gettext_lazy("More than the other teacher, of full marks"),
     "final_points": gettext_lazy("More than the final mark, points"),
     "severity": gettext_lazy("Severity: more than the final mark, of full marks"),
-    "within_tolerance": gettext_lazy("Within the tolerance of the partner"),
-    "third_rate": gettext_lazy("Went on to a third mark or the lead"),
+    "within_tolerance": gettext_lazy("Within the tolerance of the other teacher"),
+    "third_rate": gettext_lazy("To a third mark or the lead"),
     "seed_hits": gettext_lazy("Seed answers hit"),
-    "self_consistency": gettext_lazy("Self-repeats within the tolerance"),
+    "self_consistency": gettext_lazy("Intra-rater checks within the tolerance"),
     "safe_share": gettext_lazy("Safe marks, 40 to 60 % of full marks"),
     "safe_excess": gettext_lazy("Safe marks above the round’s share"),
 }
 SHORT = {
     "severity": gettext_lazy("severity"),
-    "partner_share": gettext_lazy("partner"),
+    "partner_share": gettext_lazy("other teacher"),
     "within_tolerance": gettext_lazy("tolerance"),
     "seed_hits": gettext_lazy("seed answers"),
-    "self_consistency": gettext_lazy("self-repeats"),
+    "self_consistency": gettext_lazy("intra-rater checks"),
     "safe_excess": gettext_lazy("safe marks"),
-    "pace": gettext_lazy("pace"),
+    "pace": gettext_lazy("speed"),
 }
 
 

@@ -43,7 +43,7 @@ def display_changes(text: str) -> list[str]:
     """What of a text cannot be shown as it was written, in sentences; usually nothing."""
     sentences = {
         Change.CUT: _("Only the first %(number)s characters are shown.") % {"number": LONGEST},
-        Change.REPLACED: _("Characters that no page can show are replaced by a sign."),
+        Change.REPLACED: _("Characters that cannot be displayed are replaced by a symbol."),
     }
     return [sentences[change] for change in changes_of(text or "")]
 

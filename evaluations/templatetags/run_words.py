@@ -25,7 +25,7 @@ JUDGED: Mapping[str, Promise | str] = {
     J.BELOW_ZERO: _("below zero"),
     J.SEVERAL_TOTALS: _("several totals"),
     J.UNCLEAR_TOTAL: _("unclear total"),
-    J.WRONG_DENOMINATOR: _("other full marks"),
+    J.WRONG_DENOMINATOR: _("different full marks"),
     J.NO_TOTAL: _("no total"),
     J.EMPTY: _("empty reply"),
     J.REFUSED: _("refused"),

@@ -29,17 +29,19 @@ PLACES = {
 F = ReplyFault
 FAULTS: Mapping[str, Promise] = {
     F.REFUSED: gettext_lazy("The endpoint withheld the reply."),
-    F.TRUNCATED: gettext_lazy("The reply was cut off; the endpoint may need more tokens."),
+    F.TRUNCATED: gettext_lazy("The reply was cut off. The endpoint may need a higher token limit."),
     F.EMPTY: gettext_lazy("The reply is empty."),
-    F.NO_JSON: gettext_lazy("The reply holds no JSON as it was asked for."),
-    F.BROKEN_JSON: gettext_lazy("The JSON of the reply is broken."),
-    F.SEVERAL: gettext_lazy("The reply gives several answers that differ."),
-    F.MISSING_LABEL: gettext_lazy("The reply says nothing of “%(label)s”."),
-    F.UNKNOWN_VALUE: gettext_lazy("“%(value)s” is no value of “%(label)s”."),
-    F.SEVERAL_PLACES: gettext_lazy("“%(value)s” names several places of “%(label)s”."),
-    F.NO_LABEL: gettext_lazy("The reply names no label."),
-    F.NOT_A_POINT: gettext_lazy("These are no scoring points as they were asked for: %(name)s."),
-    F.QUESTION_CHANGED: gettext_lazy("The full marks have changed since; the draft does not fit."),
+    F.NO_JSON: gettext_lazy("The reply does not contain the requested JSON."),
+    F.BROKEN_JSON: gettext_lazy("The JSON in the reply is invalid."),
+    F.SEVERAL: gettext_lazy("The reply contains several different answers."),
+    F.MISSING_LABEL: gettext_lazy("The reply does not include “%(label)s”."),
+    F.UNKNOWN_VALUE: gettext_lazy("“%(value)s” is not a value of “%(label)s”."),
+    F.SEVERAL_PLACES: gettext_lazy("“%(value)s” matches several values of “%(label)s”."),
+    F.NO_LABEL: gettext_lazy("The reply contains no label."),
+    F.NOT_A_POINT: gettext_lazy("The scoring points are not in the requested format: %(name)s."),
+    F.QUESTION_CHANGED: gettext_lazy(
+        "The full marks have changed since then. The draft does not match them."
+    ),
 }
 
 
@@ -92,4 +94,4 @@ def _fault(reading: SuggestionReading) -> str:
     if reading.fault in set(RubricFault):
         return rubric_fault_in_words(Finding(RubricFault(reading.fault), params))
     words = FAULTS.get(reading.fault)
-    return str(words) % params if words else _("The reply could not be read.")
+    return str(words) % params if words else _("The reply could not be parsed.")

@@ -5,4 +5,4 @@ from django.utils.translation import gettext_lazy as _
 class AccountsConfig(AppConfig):
     name = "gradeapp.accounts"
     label = "accounts"
-    verbose_name = _("people")
+    verbose_name = _("accounts")

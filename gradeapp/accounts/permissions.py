@@ -29,7 +29,7 @@ class MemberRequest(HttpRequest):
 def check(user: Any, capability: Capability) -> None:
     """Raise NotAllowed unless *user* may do *capability*."""
     if not user.is_authenticated or not user.may(capability):
-        raise NotAllowed(_("Your account has no business here. Ask an admin if it should."))
+        raise NotAllowed(_("You don't have access. If you need access, ask an admin."))
 
 
 def requires(capability: Capability) -> Callable[[View], View]:

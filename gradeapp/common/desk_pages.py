@@ -70,7 +70,7 @@ class DeskForm(forms.Form):
         """Refuse a page whose address and content belong to different items."""
         answer: UUID = self.cleaned_data["answer"]
         if str(answer) != self.item_id:
-            raise forms.ValidationError(_("This page is mixed up; load it again."))
+            raise forms.ValidationError(_("This page is out of date. Reload it."))
         return answer
 
     def first_error(self) -> str:

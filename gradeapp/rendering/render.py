@@ -103,7 +103,7 @@ def rendered(
 
 
 def _names() -> Names:
-    return Names(gap=gettext("gap to fill in"), space=gettext("space"))
+    return Names(gap=gettext("blank to fill in"), space=gettext("space"))
 
 
 def render_text(

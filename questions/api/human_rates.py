@@ -93,6 +93,6 @@ class HumanRateCorrectAPI(APIView):
         """A new rate in its place; the old one is kept and no longer counts."""
         rate = HumanRate.objects.filter(pk=pk).first()
         if rate is None:
-            raise NotFound(_("There is no such rate."))
+            raise NotFound(_("There is no such human rate."))
         new, reason = given(request)
         return told(correct_rate(rate, new, acting_user=request.user, reason=reason))

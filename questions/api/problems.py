@@ -125,7 +125,7 @@ def repair_said(request: Request, repair: dict[str, Any] | None) -> Repair | Non
     if repair is None:
         return None
     if not repair:
-        raise BadInput(_("Say what the repaired item is."), code="no_repair")
+        raise BadInput(_("Enter the corrected question."), code="no_repair")
     refuse_unknown(request.data["repair"], RepairSerializer().fields)
     lists = {key: tuple(repair.pop(key)) for key in ("answer_key", "options") if key in repair}
     return Repair(**lists, **repair)

@@ -15,7 +15,7 @@ TAKE_AWAY = "-"
 
 def choices(name: Any, entries: list[tuple[str, str]]) -> list[tuple[str, Any]]:
     """Leave as it is, the values, take away."""
-    return [("", name), *entries, (TAKE_AWAY, _("– take it away –"))]
+    return [("", name), *entries, (TAKE_AWAY, _("– clear –"))]
 
 
 class BulkLabelForm(forms.Form):
@@ -24,15 +24,15 @@ class BulkLabelForm(forms.Form):
     ability_branch = forms.ChoiceField(required=False, label=_("Ability branch"))
     knowledge = forms.ChoiceField(required=False, label=_("Knowledge"))
     difficulty = forms.ChoiceField(required=False, label=_("Difficulty"))
-    modal = forms.ChoiceField(required=False, label=_("Modal"))
+    modal = forms.ChoiceField(required=False, label=_("Modality"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         entries = {
-            "ability_branch": (_("Branch: leave"), named_choices(AbilityBranch)),
-            "knowledge": (_("Knowledge: leave"), knowledge_choices()),
-            "difficulty": (_("Difficulty: leave"), difficulty_choices()),
-            "modal": (_("Modal: leave"), named_choices(Modal)),
+            "ability_branch": (_("Branch: no change"), named_choices(AbilityBranch)),
+            "knowledge": (_("Knowledge: no change"), knowledge_choices()),
+            "difficulty": (_("Difficulty: no change"), difficulty_choices()),
+            "modal": (_("Modality: no change"), named_choices(Modal)),
         }
         for name, (leave, values) in entries.items():
             self.fields[name].choices = choices(leave, values)  # type: ignore[attr-defined]

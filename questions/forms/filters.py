@@ -42,12 +42,12 @@ MISSING = {
     "no_modal": Q(label__isnull=True) | Q(label__modal=""),
 }
 LABELS = [
-    ("missing", _("Unlabelled: any of the four missing")),
+    ("missing", _("Unlabelled: at least one label missing")),
     ("complete", _("All four labels set")),
     ("no_branch", _("Ability branch missing")),
     ("no_knowledge", _("Knowledge missing")),
     ("no_difficulty", _("Difficulty missing")),
-    ("no_modal", _("Modal missing")),
+    ("no_modal", _("Modality missing")),
 ]
 SORTS = [
     ("year", _("Oldest year first")),
@@ -56,7 +56,7 @@ SORTS = [
     ("-difficulty", _("Hardest level first")),
     ("rate", _("Lowest human rate first")),
     ("-rate", _("Highest human rate first")),
-    ("changed", _("Newest change first")),
+    ("changed", _("Last changed first")),
 ]
 
 
@@ -75,7 +75,7 @@ class QuestionFilter(django_filters.FilterSet):
 
     q = django_filters.CharFilter(
         method="words",
-        label=_("Words"),
+        label=_("Keywords"),
         widget=forms.TextInput(attrs={"type": "search", "maxlength": 100}),
     )
     dataset = django_filters.ModelChoiceFilter(
@@ -111,7 +111,7 @@ class QuestionFilter(django_filters.FilterSet):
         field_name="label__ability_branch",
     )
     modal = choice(
-        lambda: named_choices(Modal), _("Modal"), _("All modals"), field_name="label__modal"
+        lambda: named_choices(Modal), _("Modality"), _("All modalities"), field_name="label__modal"
     )
     rubric = choice(
         [(YES, _("With a rubric")), (NO, _("Without a rubric"))],
@@ -121,8 +121,8 @@ class QuestionFilter(django_filters.FilterSet):
     )
     problems = choice(
         lambda: [(ANY, WITH_PROBLEM), (NONE, WITHOUT_PROBLEM), *named_choices(ProblemCode)],
-        _("Problems"),
-        _("Problems: any"),
+        _("Data quality"),
+        _("Data quality: any"),
         method="by_problems",
     )
     status = choice(lambda: named_choices(ItemStatus), _("Status"), _("Any status"))
@@ -132,7 +132,7 @@ class QuestionFilter(django_filters.FilterSet):
         _("All languages"),
         field_name="current__language",
     )
-    sort = choice(SORTS, _("Sort"), pgettext_lazy("sort", "By place"), method="sorted_by")
+    sort = choice(SORTS, _("Sort"), pgettext_lazy("sort", "Source order"), method="sorted_by")
 
     class Meta:
         model = Question

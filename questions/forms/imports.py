@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 NAME_LENGTH = 255
 ACCEPTED = ".zip,.json,.jsonl,.csv,.png,.jpg,.jpeg,.webp"
 SOURCES = [
-    ("", _("Find out by itself")),
+    ("", _("Detect automatically")),
     ("gaokao-bench", "GAOKAO-Bench"),
     ("agieval", "AGIEval"),
     ("agibench", "AGIBench"),
-    ("jsonl", _("Our own format (JSONL)")),
+    ("jsonl", _("Our own format of questions (JSONL)")),
 ]
 
 

@@ -20,7 +20,7 @@ class LabelForm(forms.Form):
     ability_branch = forms.ChoiceField(required=False, label=_("Ability branch"))
     knowledge = forms.ChoiceField(required=False, label=_("Knowledge"))
     difficulty = forms.ChoiceField(required=False, label=_("Difficulty"))
-    modal = forms.ChoiceField(required=False, label=_("Modal"))
+    modal = forms.ChoiceField(required=False, label=_("Modality"))
     reason = forms.CharField(required=False, max_length=200, label=_("Reason"))
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 

@@ -45,7 +45,10 @@ class ProblemFilter(django_filters.FilterSet):
         method="by_pairs",
     )
     quarantines = django_filters.ChoiceFilter(
-        choices=[("yes", _("Only what quarantines")), ("no", _("Only what is named"))],
+        choices=[
+            ("yes", _("Only problems that quarantine the question")),
+            ("no", _("Only notices")),
+        ],
         label=_("Effect"),
         empty_label=_("Any effect"),
         method="by_effect",

@@ -164,11 +164,13 @@ class RubricFileForm(forms.Form):
 
     file = forms.FileField(
         label=_("File"),
-        help_text=_("CSV or JSON, as it is exported here. It is taken whole or not at all."),
+        help_text=_(
+            "CSV or JSON in the export format. If any row has an error, nothing is imported."
+        ),
         widget=forms.FileInput(attrs={"accept": ".csv,.json"}),
     )
     accept = forms.BooleanField(
-        label=_("I have read these rubrics; let them count at once"), required=False
+        label=_("I have read these rubrics. Accept them at once."), required=False
     )
 
     def content(self) -> bytes:

@@ -23,15 +23,15 @@ def bank_waiting(user: User) -> Iterator[Waiting]:
     if user.may(Capability.EDIT_QUESTIONS):
         problems = reverse("questions:problems")
         quarantined = Question.objects.filter(status=ItemStatus.QUARANTINED).count()
-        yield Waiting(_("Quarantined items"), quarantined, f"{problems}?quarantines=yes")
+        yield Waiting(_("Quarantined questions"), quarantined, f"{problems}?quarantines=yes")
         conflicts = open_problems().filter(code=ProblemCode.CONFLICTING_KEY).count()
         where = f"{problems}?code={ProblemCode.CONFLICTING_KEY.value}"
-        yield Waiting(_("Conflicting keys"), conflicts, where)
+        yield Waiting(_("Conflicting answer keys"), conflicts, where)
         unread = open_problems().filter(code=ProblemCode.GOLD_UNREAD).count()
         where = f"{problems}?code={ProblemCode.GOLD_UNREAD.value}"
-        yield Waiting(_("Keys that do not score"), unread, where)
+        yield Waiting(_("Answer keys that do not score as correct"), unread, where)
         where = reverse("questions:labelling-differences")
-        yield Waiting(_("Labels to decide"), len(open_differences()), where)
+        yield Waiting(_("Label differences to resolve"), len(open_differences()), where)
         checked = imports().filter(status=ImportStatus.CHECKED).exclude(folder="").count()
         yield Waiting(_("Imports of questions to confirm"), checked, reverse("questions:imports"))
     if user.may(Capability.ACCEPT_RUBRICS):

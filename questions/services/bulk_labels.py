@@ -112,7 +112,7 @@ def undo(batch: LabelBatch, *, acting_user: User) -> LabelBatch:
     """
     batch = LabelBatch.objects.select_for_update().get(pk=batch.pk)
     if LabelBatch.objects.filter(undoes=batch).exists():
-        raise Conflict(_("This change was undone already."), code="undone")
+        raise Conflict(_("This change has already been undone."), code="undone")
     mine = dict(batch.revisions.filter(overtaken=False).values_list("question_id", "pk"))
     found = _current(mine, lock=True)
     current = [key for key, label in found if label is not None and label.pk == mine[key]]

@@ -69,11 +69,12 @@ def decide(
     assert question.current_id is not None  # a problem is one of a revision
     if seen is not None and seen != question.current_id:
         raise Conflict(
-            _("The question was changed meanwhile; look at it again."), code="changed_meanwhile"
+            _("The question has changed in the meantime. Review it again."),
+            code="changed_meanwhile",
         )
     reason = check_reason(reason)
     if not reason:
-        raise BadInput(_("Say why: the reason stays with the decision."), code="no_reason")
+        raise BadInput(_("Enter a reason. It is stored with the decision."), code="no_reason")
     repaired = _revision_for(problem, question, decision, repair, reason, acting_user)
     made = _add(problem, decision, reason, acting_user, repaired)
     if decision is Decision.KEEP and problem.code in DUPLICATES:
@@ -114,10 +115,10 @@ def _revision_for(
     current = QuestionRevision.objects.get(current_of=question)
     if decision is Decision.REPAIR:
         if repair is None:
-            raise BadInput(_("Say what the repaired item is."), code="no_repair")
+            raise BadInput(_("Enter the corrected question."), code="no_repair")
         return _revise(current, _repaired(current, repair), reason, author)
     if repair is not None:
-        raise BadInput(_("Only a repair changes the item."), code="not_a_repair")
+        raise BadInput(_("Only “Repair” changes the question."), code="not_a_repair")
     counting = ItemDecision.objects.filter(counts_for=problem).first()
     if decision is Decision.KEEP and counting is not None and counting.repaired is not None:
         before = {name: getattr(problem.revision, name) for name in CONTENT}
@@ -142,7 +143,9 @@ def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:
         given["answer_key"] = ["".join(_key(current, key)) for key in repair.answer_key]
     content |= given
     if content == _content(current):
-        raise BadInput(_("The repair changes nothing; keep the item instead."), code="no_change")
+        raise BadInput(
+            _("The repair changes nothing. Choose “Keep as it is” instead."), code="no_change"
+        )
     _check_content(current, content)
     return content
 
@@ -164,7 +167,7 @@ def _check_content(current: QuestionRevision, content: dict[str, object]) -> Non
     assert isinstance(keys, list)
     if options and len(options) != len(current.letters):
         raise BadInput(
-            _("There are %(letters)s letters, so there must be as many options.")
+            _("The number of options must equal the number of letters: %(letters)s.")
             % {"letters": len(current.letters)},
             code="option_count",
         )
@@ -175,24 +178,24 @@ def _check_content(current: QuestionRevision, content: dict[str, object]) -> Non
 def _check_keys(current: QuestionRevision, keys: list[str]) -> None:
     if len(keys) != len(current.sub_marks):
         raise BadInput(
-            _("The item has %(subs)s sub-questions, so it needs as many keys.")
+            _("The number of answer keys must equal the number of sub-questions: %(subs)s.")
             % {"subs": len(current.sub_marks)},
             code="key_count",
         )
     for key in keys:
         if not key:
-            raise BadInput(_("A key is empty."), code="empty_key")
+            raise BadInput(_("An answer key is empty."), code="empty_key")
         if current.question_type not in CHOICE_TYPES:
             continue
         if not set(key) <= set(current.letters):
             raise BadInput(
-                _("The key %(key)s is not among the letters %(letters)s.")
+                _("The answer key %(key)s is not among the letters %(letters)s.")
                 % {"key": key, "letters": current.letters},
                 code="key_outside_options",
             )
         if len(key) > 1 and current.question_type != QuestionType.MULTIPLE_CHOICE:
             raise BadInput(
-                _("One letter is asked for, and the key is %(key)s.") % {"key": key},
+                _("Only one letter is allowed, but the answer key is %(key)s.") % {"key": key},
                 code="several_letters",
             )
 

@@ -70,11 +70,12 @@ def correct_rate(rate: HumanRate, given: GivenRate, *, acting_user: User, reason
     and without a reason, Conflict when *rate* was corrected already.
     """
     if not reason.strip():
-        raise BadInput(_("Say why the rate is corrected."), code="no_reason")
+        raise BadInput(_("Enter a reason for the correction."), code="no_reason")
     rate = HumanRate.objects.select_for_update(of=("self",)).get(pk=rate.pk)
     if HumanRate.objects.filter(corrects=rate).exists():
         raise Conflict(
-            _("This rate was corrected meanwhile; correct the newer one."), code="corrected"
+            _("This rate has been corrected in the meantime. Correct the newer one."),
+            code="corrected",
         )
     target = rate.question or rate.task
     assert target is not None  # the table has a constraint
@@ -141,14 +142,14 @@ def _check(given: GivenRate) -> None:
     value, weight, size = given.value, given.weight, given.sample_size
     if not (value.is_finite() and 0 <= value <= 1 and value % STEP == 0):
         raise BadInput(
-            _("A rate lies between 0 and 100 per cent, with at most two decimals."),
+            _("A rate must be between 0 and 100 per cent, with at most two decimals."),
             code="bad_rate",
         )
     if not (weight.is_finite() and 0 < weight < MOST_WEIGHT and weight % Decimal("0.01") == 0):
-        raise BadInput(_("A weight is above 0, with at most two decimals."), code="bad_weight")
+        raise BadInput(_("A weight must be above 0, with at most two decimals."), code="bad_weight")
     if size is not None and not 0 < size <= MOST_PEOPLE:
-        raise BadInput(_("A sample has at least one person."), code="bad_sample_size")
+        raise BadInput(_("A sample must include at least one person."), code="bad_sample_size")
     if not 0 < len(given.source.strip()) <= 200:
         raise BadInput(
-            _("Name the source of the rate in at most 200 characters."), code="no_source"
+            _("Enter the source of the rate in at most 200 characters."), code="no_source"
         )

@@ -48,7 +48,7 @@ def confirm_import(batch: ImportBatch, *, acting_user: User, clock: Clock = time
     """Import what was checked. Raises Conflict where it is not to be imported (any more)."""
     confirmed = ImportBatch.objects.filter(pk=batch.pk, status=Is.CHECKED).exclude(folder="")
     if not confirmed.update(status=Is.QUEUED, confirmed_at=clock(), stop_asked=False, error=""):
-        raise Conflict(_("This import is not waiting to be started; look at its page again."))
+        raise Conflict(_("This import is not waiting for confirmation. Reload its page."))
     tag = Tag.QUESTIONS_IMPORTED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_IMPORTED
     record(tag, batch, actor=acting_user, source=batch.source)
 
@@ -78,7 +78,7 @@ def discard_import(batch: ImportBatch, *, acting_user: User, clock: Clock = time
 def _close(batch: ImportBatch, now: datetime) -> None:
     rows = ImportBatch.objects.filter(pk=batch.pk, status__in=WAITS_FOR_A_PERSON)
     if not rows.exclude(folder="").update(status=Is.DISCARDED, ended_at=now):
-        raise Conflict(_("These files are in use, or deleted already."))
+        raise Conflict(_("These files are in use or already deleted."))
     transaction.on_commit(lambda: delete_upload(batch))
 
 

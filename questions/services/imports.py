@@ -185,6 +185,6 @@ def _nothing_read(problems: list[Problem], path: Path) -> str:
     first = next((problem for problem in problems if problem.fatal), None)
     first = first or next(iter(problems), None)
     if first is None:
-        return _("“%(path)s” holds no question.") % {"path": path}
+        return _("“%(path)s” contains no questions.") % {"path": path}
     place = first.file if first.row is None else f"{first.file}:{first.row}"
     return f"{place}: {first.text}"

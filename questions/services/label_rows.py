@@ -34,7 +34,7 @@ def check_reason(reason: str) -> str:
     """*reason* without blanks around it; raises BadInput when the table cannot hold it."""
     if len(reason.strip()) > LONGEST_REASON:
         raise BadInput(
-            _("A reason has at most %(most)d characters.") % {"most": LONGEST_REASON},
+            _("A reason can have at most %(most)d characters.") % {"most": LONGEST_REASON},
             code="reason_too_long",
         )
     return reason.strip()
@@ -68,7 +68,7 @@ def _knowledge(slug: str) -> int:
     key = Knowledge.objects.filter(slug=slug).values_list("pk", flat=True).first()
     if key is None:
         raise BadInput(
-            _("There is no knowledge called “%(slug)s”.") % {"slug": slug[:80]},
+            _("There is no knowledge point called “%(slug)s”.") % {"slug": slug[:80]},
             code="unknown_knowledge",
         )
     return key
@@ -79,10 +79,10 @@ def _refused(bad: BadLabel) -> BadInput:
         sentence = _("There is no label called “%(name)s”.") % {"name": bad.label[:80]}
         return BadInput(sentence, code="unknown_label")
     if bad.label == Label.DIFFICULTY:
-        return BadInput(_("A level is a whole number from 1 to 5."), code="bad_level")
+        return BadInput(_("A level must be a whole number from 1 to 5."), code="bad_level")
     values = {
         "value": str(bad.value)[:80],
         "label": Label(bad.label).label(get_language() or "en"),
     }
-    sentence = _("“%(value)s” is no value of the label “%(label)s”.") % values
+    sentence = _("“%(value)s” is not a value of the label “%(label)s”.") % values
     return BadInput(sentence, code="unknown_value")

@@ -55,8 +55,8 @@ def set_labels(
     if row.overtaken:
         raise Conflict(
             _(
-                "Somebody changed the labels of this question meanwhile. Theirs count; yours "
-                "are kept in the history."
+                "Somebody has changed the labels of this question in the meantime. "
+                "Those labels count. Yours are kept in the history."
             ),
             code="labels_changed",
         )

@@ -116,7 +116,7 @@ def take_back(*, acting_user: User) -> LabelOpinion:
     """
     opinion = last_opinion(acting_user)
     if opinion is None:
-        raise Conflict(_("There is nothing of yours to undo."), code="no_opinion")
+        raise Conflict(_("You have nothing to undo."), code="no_opinion")
     question = Question.objects.select_for_update(of=("self",)).get(pk=opinion.question_id)
     restored = None
     if opinion.wrote is not None and question.label_id == opinion.wrote_id:
@@ -156,16 +156,16 @@ def settle(
     """
     reason = check_reason(reason)
     if not reason:
-        raise BadInput(_("Say why you decide so."), code="no_reason")
+        raise BadInput(_("Enter a reason for your decision."), code="no_reason")
     question = Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
     opinions = {one.pk: one for one in counting_opinions().filter(question=question)}
     if not opinions or max(opinions) != last:
         raise Conflict(
-            _("A curator has changed their labels meanwhile; look again before you decide."),
+            _("A curator has changed labels in the meantime. Review them before you decide."),
             code="opinions_changed",
         )
     if chosen is not None and chosen.pk not in opinions:
-        raise BadInput(_("This opinion is not one of those on this question."), code="not_here")
+        raise BadInput(_("This opinion does not belong to this question."), code="not_here")
     given = _as_change(chosen) if chosen else change or {}
     given = {name: value for name, value in given.items() if value not in (None, "")}
     if not given:

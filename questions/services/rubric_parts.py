@@ -36,7 +36,7 @@ class RefusedWishes(BadInput):
     """Nothing was accepted; *sentences* say why, by item."""
 
     def __init__(self, sentences: Mapping[UUID, str]) -> None:
-        super().__init__(_("Nothing was accepted: look at the items with a note."), code="wishes")
+        super().__init__(_("Nothing was accepted. See the notes at the questions."), code="wishes")
         self.sentences = dict(sentences)
 
 
@@ -51,12 +51,12 @@ def accept_rubrics(
     RefusedWishes with a sentence for each item that cannot be accepted.
     """
     if not wishes:
-        raise BadInput(_("Choose at least one item."), code="nothing_chosen")
+        raise BadInput(_("Select at least one question."), code="nothing_chosen")
     chosen = without_accepted().filter(task=task, public_id__in=wishes)
     locked = chosen.select_for_update(of=("self",)).order_by("pk")
     items = {item.question.public_id: item for item in with_parts(locked)}
     refused: dict[UUID, str] = {
-        key: _("It has an accepted rubric by now, or is not part of this task.")
+        key: _("It already has an accepted rubric, or is not part of this task.")
         for key in wishes
         if key not in items
     }
@@ -89,11 +89,11 @@ def _looked_at(item: UnratedItem, wish: Wish) -> tuple[RubricLines, str]:
     if item.draft is not None or wish.version is not None:
         version = item.draft.version if item.draft else None
         if version != wish.version:
-            return item.lines, _("Its draft has changed meanwhile; look at it again.")
+            return item.lines, _("Its draft has changed in the meantime. Review it again.")
         return item.lines, in_words(item.wrong[0]) if item.wrong else ""
     lines = _lines_with(item, wish.points)
     if lines is None:
-        return RubricLines(), _("Give every part its points.")
+        return RubricLines(), _("Enter the points of every part.")
     assert item.question.current is not None  # the query asks for one
     wrong = what_is_wrong(item.question.current, lines)
     return lines, in_words(wrong[0]) if wrong else ""

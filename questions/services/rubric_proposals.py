@@ -38,7 +38,8 @@ def propose_draft(question: Question, *, acting_user: User) -> Rubric:
     proposal = proposal_for(question)
     if proposal is None:
         raise BadInput(
-            _("Neither the key nor the question says how the points are given."), code="no_marks"
+            _("Neither the answer key nor the question states how points are given."),
+            code="no_marks",
         )
     return draft_rubric(
         question, proposal.rubric, acting_user=acting_user, source=RubricSource.PROPOSAL

@@ -29,13 +29,14 @@ RUBRIC_SENTENCES: Mapping[RubricFault, Promise] = {
         "Scoring point %(point)s: %(points)s is not a multiple of %(step)s."
     ),
     RubricFault.POINT_SUB_UNKNOWN: gettext_lazy(
-        "Scoring point %(point)s names sub-question %(sub)s; the question has %(subs)s."
+        "Scoring point %(point)s refers to sub-question %(sub)s, but the question "
+        "has only %(subs)s."
     ),
     RubricFault.POINT_GROUP_UNKNOWN: gettext_lazy(
-        "Scoring point %(point)s names group %(group)s, which is not there."
+        "Scoring point %(point)s refers to group %(group)s, which does not exist."
     ),
     RubricFault.POINT_OUTSIDE_GROUP_SUB: gettext_lazy(
-        "Scoring point %(point)s is of another sub-question than its group %(group)s."
+        "Scoring point %(point)s and its group %(group)s belong to different sub-questions."
     ),
     RubricFault.GROUP_TEXT_TOO_LONG: gettext_lazy(
         "The text of group %(group)s is longer than %(most)s characters."
@@ -48,36 +49,36 @@ RUBRIC_SENTENCES: Mapping[RubricFault, Promise] = {
     ),
     RubricFault.GROUP_WITHOUT_POINTS: gettext_lazy("Group %(group)s has no scoring point."),
     RubricFault.GROUP_CHOOSES_TOO_MANY: gettext_lazy(
-        "Group %(group)s counts the best %(choose)s of its %(points)s scoring points."
+        "Group %(group)s counts the best %(choose)s, but has only %(points)s scoring points."
     ),
     RubricFault.GROUP_CAP_ABOVE_POINTS: gettext_lazy(
-        "Group %(group)s: its points give %(sum)s at most, its cap is %(cap)s."
+        "Group %(group)s: its scoring points give at most %(sum)s, but its cap is %(cap)s."
     ),
     RubricFault.SUB_SUM_DIFFERS: gettext_lazy(
-        "Sub-question %(sub)s: the scoring points give %(sum)s, full marks are %(full)s."
+        "Sub-question %(sub)s: the scoring points add up to %(sum)s, full marks are %(full)s."
     ),
 }
 FILE_SENTENCES: Mapping[FileFault, Promise] = {
     FileFault.TOO_LARGE: gettext_lazy("The file is larger than %(most)s MB."),
     FileFault.NOT_UTF8: gettext_lazy("The file is not UTF-8 text."),
-    FileFault.NOT_CSV: gettext_lazy("Quotes or commas do not fit together here."),
-    FileFault.NO_RUBRIC: gettext_lazy("The file holds no rubric."),
-    FileFault.UNKNOWN_COLUMN: gettext_lazy(
-        "The column %(name)s is not known here, or stands twice."
-    ),
+    FileFault.NOT_CSV: gettext_lazy("Quotes or commas do not match here."),
+    FileFault.NO_RUBRIC: gettext_lazy("The file contains no rubric."),
+    FileFault.UNKNOWN_COLUMN: gettext_lazy("The column %(name)s is unknown or appears twice."),
     FileFault.MISSING_COLUMN: gettext_lazy("The column %(name)s is missing."),
     FileFault.ROW_LENGTH: gettext_lazy(
-        "The row has %(cells)s cells; the first row names %(columns)s columns."
+        "Cells in this row: %(cells)s. Columns in the first row: %(columns)s."
     ),
-    FileFault.BAD_CHARACTER: gettext_lazy("There is a character that no database stores."),
+    FileFault.BAD_CHARACTER: gettext_lazy(
+        "The text contains a character that the database cannot store."
+    ),
     FileFault.EMPTY_CELL: gettext_lazy("%(name)s is empty."),
     FileFault.NOT_A_NUMBER: gettext_lazy("%(name)s is not a number."),
     FileFault.NOT_WHOLE: gettext_lazy("%(name)s is not a whole number from 1 to 999."),
     FileFault.GROUP_DIFFERS: gettext_lazy(
-        "Group %(group)s has another cap, choice or text in an earlier row."
+        "Group %(group)s has a different cap, choice or text in an earlier row."
     ),
     FileFault.CAP_WITHOUT_GROUP: gettext_lazy("cap, choose and group_text need a number in group."),
-    FileFault.ITEM_TWICE: gettext_lazy("Question %(name)s stands twice in the file."),
+    FileFault.ITEM_TWICE: gettext_lazy("Question %(name)s appears twice in the file."),
 }
 
 

@@ -75,10 +75,10 @@ def accept_rubric(rubric: Rubric, *, acting_user: User, now: datetime) -> Rubric
     question = _locked([rubric.question_id])[rubric.question_id]
     rubric = Rubric.objects.prefetch_related("groups", "points").get(pk=rubric.pk)
     if rubric.accepted:
-        raise Conflict(_("This version has been accepted already."), code="accepted")
+        raise Conflict(_("This version has already been accepted."), code="accepted")
     if (counting := question.rubric) is not None and counting.version > rubric.version:
         raise Conflict(
-            _("Version %(version)s has been accepted after it; save this one as a new version.")
+            _("Version %(version)s was accepted after this one. Save this one as a new version.")
             % {"version": counting.version},
             code="overtaken",
         )
@@ -169,7 +169,7 @@ def _locked(questions: Sequence[int]) -> dict[int, Question]:
 def _why_not(question: Question, rubric: RubricLines, *, finished: bool) -> str:
     """The first thing that keeps *rubric* from being stored (or, *finished*, accepted)."""
     if question.part != Part.SUBJECTIVE or question.current is None:
-        return _("Only a question that people mark has a rubric.")
+        return _("Only subjective questions have a rubric.")
     for finding in what_is_wrong(question.current, rubric):
         if finished or finding.code not in UNFINISHED:
             return in_words(finding)

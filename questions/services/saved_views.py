@@ -21,11 +21,12 @@ def save_view(name: str, query: str, *, acting_user: User) -> SavedView:
     """
     name = _named(name)
     if len(query) > LONGEST_QUERY:
-        raise BadInput(_("These filters are too long to be saved."))
+        raise BadInput(_("These filters are too long to save."))
     own = SavedView.objects.filter(owner=acting_user)
     if own.count() >= MOST and not own.filter(name=name).exists():
         raise BadInput(
-            _("You have %(most)s saved views; delete one before you add another.") % {"most": MOST}
+            _("You already have the maximum of %(most)s saved views. Delete one first.")
+            % {"most": MOST}
         )
     view, _made = SavedView.objects.update_or_create(
         owner=acting_user, name=name, defaults={"query": query}
@@ -42,7 +43,7 @@ def rename_view(key: int, name: str, *, acting_user: User) -> SavedView:
             view.save(update_fields=["name"])
     except IntegrityError:
         raise Conflict(
-            _("You have a view called “%(name)s” already.") % {"name": view.name}
+            _("You already have a view called “%(name)s”.") % {"name": view.name}
         ) from None
     return view
 
@@ -63,9 +64,9 @@ def _own(key: int, user: User) -> SavedView:
 def _named(name: str) -> str:
     name = " ".join(name.replace("\x00", "").split())
     if not name:
-        raise BadInput(_("Give the view a name."))
+        raise BadInput(_("Enter a name for the view."))
     if len(name) > LONGEST_NAME:
         raise BadInput(
-            _("The name of a view has at most %(most)s characters.") % {"most": LONGEST_NAME}
+            _("The name of a view can have at most %(most)s characters.") % {"most": LONGEST_NAME}
         )
     return name

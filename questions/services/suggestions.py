@@ -66,14 +66,16 @@ def import_suggestions(stream: BinaryIO, *, acting_user: User) -> KeptSuggestion
     for number, row in numbered_objects(stream):
         try:
             if number > MOST_ROWS:
-                raise _RowProblem(_("A file has at most %(most)d lines.") % {"most": MOST_ROWS})
+                raise _RowProblem(
+                    _("A file can have at most %(most)d lines.") % {"most": MOST_ROWS}
+                )
             found.append((number, *_read(row, knowledge)))
         except _RowProblem as problem:
             problems.append((number, str(problem)))
         if len(problems) >= MOST_PROBLEMS or number > MOST_ROWS:
             break
     if not found and not problems:
-        raise BadInput(_("The file holds no suggestion."), code="empty_file")
+        raise BadInput(_("The file contains no suggestion."), code="empty_file")
     suggestions, unknown = _located(found)
     problems = sorted([*problems, *unknown])[:MOST_PROBLEMS]
     if problems:
@@ -121,20 +123,20 @@ def _read(
         raise _RowProblem(_("There is no field called “%(name)s”.") % {"name": unknown[0][:60]})
     model = row.get("model")
     if not isinstance(model, str) or not 0 < len(model.strip()) <= 120:
-        raise _RowProblem(_("The line does not name its model."))
+        raise _RowProblem(_("The line does not state the model."))
     try:
         labels = read_change({name: value for name, value in row.items() if name in set(Label)})
     except BadLabel as bad:
         told = {"value": str(bad.value)[:60], "label": bad.label}
-        raise _RowProblem(_("“%(value)s” is no value of “%(label)s”.") % told) from None
+        raise _RowProblem(_("“%(value)s” is not a value of “%(label)s”.") % told) from None
     if slug := labels.get(Label.KNOWLEDGE):
         if str(slug) not in knowledge:
             raise _RowProblem(
-                _("There is no knowledge called “%(slug)s”.") % {"slug": str(slug)[:80]}
+                _("There is no knowledge point called “%(slug)s”.") % {"slug": str(slug)[:80]}
             )
         labels[Label.KNOWLEDGE] = knowledge[str(slug)]
     if not any(labels.values()):
-        raise _RowProblem(_("The line names no label."))
+        raise _RowProblem(_("The line contains no label."))
     return _key(row), model.strip(), labels
 
 
@@ -146,7 +148,7 @@ def _key(row: Mapping[str, Any]) -> Key:
             raise _RowProblem(_("There is no such question.")) from None
     dataset, task, external_id = (row.get(name) for name in PLACE)
     if not (isinstance(dataset, str) and isinstance(task, str) and isinstance(external_id, str)):
-        raise _RowProblem(_("The line does not name its question."))
+        raise _RowProblem(_("The line does not state the question."))
     return dataset, task, external_id
 
 

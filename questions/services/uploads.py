@@ -40,25 +40,29 @@ logger = logging.getLogger(__name__)
 KEPT_FOR = timedelta(days=1)
 
 SENTENCES: dict[str, str | Promise] = {
-    "broken_zip": gettext_lazy("The .zip is broken, or is no .zip."),
-    "too_many_files": gettext_lazy("The .zip holds more than 20,000 files."),
-    "too_large_unpacked": gettext_lazy("“%(name)s” makes the .zip too large when unpacked."),
+    "broken_zip": gettext_lazy("The .zip file is damaged or not a .zip file."),
+    "too_many_files": gettext_lazy("The .zip file contains more than 20,000 files."),
+    "too_large_unpacked": gettext_lazy(
+        "With “%(name)s” the .zip file becomes too large when unpacked."
+    ),
     "ratio": gettext_lazy(
-        "“%(name)s” would unpack to %(megabytes)s MB or more, over a hundred times its size in "
-        "the .zip; nothing was taken."
+        "“%(name)s” would unpack to %(megabytes)s MB or more, over a hundred times "
+        "its size in the .zip file. Nothing was uploaded."
     ),
-    "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name; nothing was taken."),
-    "link": gettext_lazy("“%(name)s” in the .zip is a link or a device, not a file."),
-    "encrypted": gettext_lazy("“%(name)s” in the .zip is locked with a password."),
-    "name_twice": gettext_lazy("“%(name)s” is there twice."),
-    "nested_archive": gettext_lazy("“%(name)s” is an archive inside the .zip; unpack it first."),
-    "nothing_to_import": gettext_lazy("There is no .json, .jsonl or .csv file in it."),
+    "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name. Nothing was uploaded."),
+    "link": gettext_lazy("“%(name)s” in the .zip file is a link or a device, not a file."),
+    "encrypted": gettext_lazy("“%(name)s” in the .zip file is protected by a password."),
+    "name_twice": gettext_lazy("“%(name)s” appears twice."),
+    "nested_archive": gettext_lazy(
+        "“%(name)s” is an archive inside the .zip file. Unpack it first."
+    ),
+    "nothing_to_import": gettext_lazy("It contains no .json, .jsonl or .csv file."),
     "wrong_kind": gettext_lazy(
-        "“%(name)s” is none of .json, .jsonl, .csv, .png, .jpg, .webp or .zip."
+        "“%(name)s” is not a .json, .jsonl, .csv, .png, .jpg, .webp or .zip file."
     ),
-    "zip_alone": gettext_lazy("A .zip is uploaded alone."),
+    "zip_alone": gettext_lazy("Upload a .zip file alone."),
     "not_recognised": gettext_lazy(
-        "These files are of no benchmark that is known here; choose the source yourself."
+        "These files do not belong to a known benchmark. Choose the source yourself."
     ),
 }
 

@@ -35,21 +35,21 @@ def _joined(values: Any) -> str:
 
 def _parts(detail: Mapping[str, Any]) -> str:
     """Which sub-questions are alike: "3 = whole", "2 = 1"."""
-    whole = _("whole")
+    whole = _("whole question")
     return _joined(f"{here or whole} = {there or whole}" for here, there in detail["parts"])
 
 
 def _outside(detail: Mapping[str, Any]) -> str:
     values = {"keys": _joined(detail["keys"]), "letters": detail["letters"]}
-    return _("key %(keys)s, on offer are %(letters)s") % values
+    return _("answer key %(keys)s, options %(letters)s") % values
 
 
 def _several(detail: Mapping[str, Any]) -> str:
-    return _("key %(keys)s where one letter is asked for") % {"keys": _joined(detail["keys"])}
+    return _("answer key %(keys)s where one letter is expected") % {"keys": _joined(detail["keys"])}
 
 
 def _count(detail: Mapping[str, Any]) -> str:
-    return _("%(keys)s keys for %(marks)s sub-questions") % dict(detail)
+    return _("answer keys: %(keys)s, sub-questions: %(marks)s") % dict(detail)
 
 
 def _empty_key(detail: Mapping[str, Any]) -> str:
@@ -66,21 +66,22 @@ def _against(detail: Mapping[str, Any]) -> str:
     subs = detail["subs"] or [None] * len(detail["keys"])
     return " · ".join(
         (f"({sub}) " if sub else "")
-        + _("the key is %(key)s, the analysis concludes %(says)s") % {"key": key, "says": says}
+        + _("the answer key is %(key)s, the analysis concludes %(says)s")
+        % {"key": key, "says": says}
         for sub, (key, says) in zip(subs, pairs, strict=True)
     )
 
 
 def _figure(detail: Mapping[str, Any]) -> str:
     if detail["links"]:
-        return _("%(links)s pictures lie on another server") % {"links": detail["links"]}
+        return _("images on another server: %(links)s") % {"links": detail["links"]}
     return f"…{detail['words']}…"
 
 
 def _alike(detail: Mapping[str, Any]) -> str:
     percent = f"{detail['similarity'] * 100:.0f} %"
     if not detail["parts"]:
-        return _("%(percent)s alike") % {"percent": percent}
+        return _("similarity %(percent)s") % {"percent": percent}
     return _("sub-questions %(parts)s") % {"parts": _parts(detail)}
 
 
@@ -101,7 +102,8 @@ def _key_of(revision: QuestionRevision, sub: int) -> str:
 
 def _rubric(detail: Mapping[str, Any]) -> str:
     return " · ".join(
-        _("(%(sub)s) %(given)s of %(full)s points") % {"sub": sub, "given": given, "full": full}
+        _("(%(sub)s) rubric %(given)s, full marks %(full)s")
+        % {"sub": sub, "given": given, "full": full}
         for sub, given, full in zip(detail["subs"], detail["given"], detail["full"], strict=True)
     )
 

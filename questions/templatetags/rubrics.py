@@ -49,9 +49,9 @@ def written_by(rubric: Rubric) -> str:
     if rubric.source == RubricSource.MODEL:
         return _("proposed by %(model)s") % {"model": rubric.model_name}
     if rubric.source == RubricSource.PROPOSAL:
-        return _("proposed from the key")
+        return _("proposed from the answer key")
     if rubric.created_by is None:
-        return _("came with the questions")
+        return _("imported with the questions")
     if rubric.source == RubricSource.FILE:
         return _("from a file, by %(name)s") % {"name": rubric.created_by}
     return str(rubric.created_by)
@@ -68,7 +68,7 @@ def limit(group: PointGroup | RubricGroup) -> str:
     """What a group gives at most, in words."""
     named = {"cap": plain(group.cap), "choose": group.choose}
     if group.choose == 1:
-        return _("alternatives, the best one counts, at most %(cap)s") % named
+        return _("alternatives: the best one counts, at most %(cap)s") % named
     if group.choose is not None:
         return _("the best %(choose)s count, at most %(cap)s") % named
-    return _("together at most %(cap)s") % named
+    return _("at most %(cap)s together") % named

@@ -42,7 +42,7 @@ def wish(request: MemberRequest) -> Wish:
     """The questions and the labels of the request; refuses where either is not there."""
     form = BulkLabelForm(request.POST)
     if not form.is_valid():
-        raise BadInput(_("One of the labels does not exist (any more); choose again."))
+        raise BadInput(_("One of the labels no longer exists. Choose again."))
     query = request.POST.get("query", "")
     keys = _keys(request.POST, query)
     if not keys:
@@ -57,7 +57,7 @@ def _keys(data: QueryDict, query: str) -> list[int]:
     ticked = [*data.getlist("question"), *data.get("questions", "").split(",")]
     numbers = [int(key) for key in ticked if key.isascii() and key.isdigit() and len(key) < 19]
     if len(numbers) > MOST:
-        raise BadInput(_("That are too many questions for one change."))
+        raise BadInput(_("Too many questions for one change."))
     return list(dict.fromkeys(numbers))
 
 
@@ -127,8 +127,8 @@ def undo(request: MemberRequest, pk: int) -> HttpResponse:
     undoing = services.undo(found(pk), acting_user=request.user)
     number = undoing.revisions.count()
     said = ngettext(
-        "Undone: %(n)s question has its labels back.",
-        "Undone: %(n)s questions have their labels back.",
+        "Undone: the labels of %(n)s question were restored.",
+        "Undone: the labels of %(n)s questions were restored.",
         number,
     )
     messages.success(request, said % {"n": number})

@@ -59,25 +59,25 @@ def _save(request: MemberRequest, question: Question) -> None:
     key = number(request.POST, "corrects")
     if not key:
         add_rate(question, given, acting_user=request.user, reason=reason)
-        messages.success(request, _("The rate is kept."))
+        messages.success(request, _("The rate was saved."))
         return
     rate = (rates_of(question) | rates_of(question.task)).filter(pk=key).first()
     if rate is None:
-        raise NotFound(_("There is no such rate here."))
+        raise NotFound(_("There is no such rate for this question."))
     correct_rate(rate, given, acting_user=request.user, reason=reason)
-    messages.success(request, _("The rate is corrected; the earlier one is kept."))
+    messages.success(request, _("The rate was corrected. The earlier value is kept."))
 
 
 def _given(data: QueryDict) -> GivenRate:
     """The fields of the form; the rate comes in per cent."""
     size = data.get("sample_size", "").strip()
     if size and not number(data, "sample_size"):
-        raise BadInput(_("A sample has at least one person."), code="bad_sample_size")
+        raise BadInput(_("A sample must include at least one person."), code="bad_sample_size")
     return GivenRate(
-        value=_decimal(data.get("percent", ""), _("Give the rate in per cent.")) / 100,
+        value=_decimal(data.get("percent", ""), _("Enter the rate in per cent.")) / 100,
         source=data.get("source", ""),
         sample_size=int(size) if size else None,
-        weight=_decimal(data.get("weight") or "1", _("Give the weight as a number.")),
+        weight=_decimal(data.get("weight") or "1", _("Enter the weight as a number.")),
     )
 
 

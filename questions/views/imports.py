@@ -57,7 +57,7 @@ class ImportPages(WorkPages):
     form = UploadForm
     error_field = "files"
     missing = gettext_lazy("There is no such import.")
-    stopping = gettext_lazy("It stops after the file that is being read; no file is halved.")
+    stopping = gettext_lazy("The import stops after the current file. No file is imported in part.")
     stop_work = staticmethod(import_jobs.stop_import)
     resume_work = staticmethod(import_jobs.resume_import)
     progress_of = staticmethod(reading.progress)
@@ -113,5 +113,5 @@ class ImportPages(WorkPages):
     def discard(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Delete the uploaded files."""
         import_jobs.discard_import(self.found(pk), acting_user=request.user)
-        messages.success(request, _("The uploaded files are deleted."))
+        messages.success(request, _("The uploaded files were deleted."))
         return redirect(self.at["one"], pk)

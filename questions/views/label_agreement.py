@@ -105,7 +105,7 @@ def settle_difference(request: MemberRequest, public_id: UUID) -> HttpResponse:
     if choice != "own":
         chosen = LabelOpinion.objects.filter(pk=number(request.POST, "choice")).first()
         if chosen is None:
-            raise BadInput(_("This opinion is not one of those on this question."), code="not_here")
+            raise BadInput(_("This opinion does not belong to this question."), code="not_here")
     settle(
         question,
         acting_user=request.user,
@@ -114,7 +114,7 @@ def settle_difference(request: MemberRequest, public_id: UUID) -> HttpResponse:
         chosen=chosen,
         change=sent_labels(request.POST),
     )
-    messages.success(request, _("The difference is settled."))
+    messages.success(request, _("The difference was resolved."))
     return redirect("questions:labelling-differences")
 
 
@@ -130,8 +130,8 @@ def _row(pair: PairAgreement, people: dict[int, User]) -> dict[str, Any]:
 
 def _reason(code: str) -> str:
     reasons = {
-        "no_pairs": _("no question was given this label by both"),
-        "one_value": _("both named one and the same value throughout"),
+        "no_pairs": _("no question has this label from both curators"),
+        "one_value": _("both curators always chose the same single value"),
     }
     return reasons.get(code, "")
 

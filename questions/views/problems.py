@@ -126,7 +126,7 @@ def problem_page(request: MemberRequest, pk: int) -> HttpResponse:
         except BadInput as refusal:
             form.add_error(None, str(refusal))
         else:
-            messages.success(request, _("Decided."))
+            messages.success(request, _("The decision was saved."))
             return redirect(address(after, request.GET) if after else list_address(request.GET))
     context = page_context(problem, request) | {"form": form}
     status = 400 if form.errors else 200

@@ -64,7 +64,7 @@ def save_labels(request: MemberRequest, public_id: UUID) -> HttpResponse:
     question = found(public_id)
     form = LabelForm(request.POST)
     if not form.is_valid():
-        raise BadInput(_("One of the labels does not exist (any more); choose again."))
+        raise BadInput(_("One of the labels no longer exists. Choose again."))
     data = form.cleaned_data
     row = set_labels(
         question,
@@ -73,7 +73,7 @@ def save_labels(request: MemberRequest, public_id: UUID) -> HttpResponse:
         reason=data["reason"],
         seen=data["seen"],
     )
-    said = _("The labels are saved.") if row else _("Nothing changed.")
+    said = _("The labels were saved.") if row else _("There were no changes.")
     if request.htmx:
         context = {"question": question, "label_form": label_form(request, question), "said": said}
         return render(request, "questions/bank/_labels.html", context)

@@ -54,8 +54,8 @@ def import_file(request: MemberRequest) -> HttpResponse:
         form.add_error("file", str(refusal))
         return _bank(request, form, status=refusal.status)
     said = ngettext(
-        "%(file)s: %(new)s new version; there already: %(same)s.",
-        "%(file)s: %(new)s new versions; there already: %(same)s.",
+        "%(file)s: %(new)s new version; already present: %(same)s.",
+        "%(file)s: %(new)s new versions; already present: %(same)s.",
         done.new,
     )
     messages.success(request, said % {"file": name, "new": done.new, "same": done.same})
@@ -82,8 +82,10 @@ def propose(request: MemberRequest) -> HttpResponse:
         raise BadInput(_("There is no such dataset."))
     done = propose_drafts(form.cleaned_data["dataset"], acting_user=request.user)
     said = ngettext(
-        "%(drafted)s draft. Without a rubric: %(items)s; of these, keys with marks: %(marks)s.",
-        "%(drafted)s drafts. Without a rubric: %(items)s; of these, keys with marks: %(marks)s.",
+        "%(drafted)s draft created. Without a rubric: %(items)s; of these, answer "
+        "keys with marks: %(marks)s.",
+        "%(drafted)s drafts created. Without a rubric: %(items)s; of these, answer "
+        "keys with marks: %(marks)s.",
         done.drafted,
     )
     told = {"drafted": done.drafted, "items": done.items, "marks": done.with_marks}
@@ -94,7 +96,7 @@ def propose(request: MemberRequest) -> HttpResponse:
 def rubric_file(rubrics: Iterable[RubricFor], name: str, kind: str) -> HttpResponse:
     """A download; BadInput for a format that there is not."""
     if kind not in ("csv", "json"):
-        raise BadInput(_("A file is csv or json."))
+        raise BadInput(_("The file format must be csv or json."))
     content = write_csv(rubrics) if kind == "csv" else write_json(rubrics)
     types = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
     response = HttpResponse(content, content_type=types[kind])

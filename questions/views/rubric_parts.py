@@ -33,9 +33,7 @@ def drafts(request: MemberRequest, pk: int) -> HttpResponse:
         )
     except BadInput as refusal:
         return _page(request, task, request.POST, refusal)
-    said = ngettext(
-        "%(n)s rubric counts from now on.", "%(n)s rubrics count from now on.", accepted
-    )
+    said = ngettext("%(n)s rubric is now in use.", "%(n)s rubrics are now in use.", accepted)
     messages.success(request, said % {"n": accepted})
     return redirect("questions:rubric-parts", task.pk)
 

@@ -78,7 +78,9 @@ def propose(request: MemberRequest, public_id: UUID) -> HttpResponse:
     except BadInput as refusal:
         messages.error(request, str(refusal))
         return redirect("questions:rubrics", question.public_id)
-    messages.info(request, _("Proposed from the key. Read it before you accept it."))
+    messages.info(
+        request, _("A draft was created from the answer key. Read it before you accept it.")
+    )
     return redirect(_address("questions:rubric-new", question, draft))
 
 
@@ -91,7 +93,7 @@ def accept(request: MemberRequest, public_id: UUID, version: int) -> HttpRespons
     if rubric is None:
         raise NotFound(_("There is no such version of this rubric."))
     accept_rubric(rubric, acting_user=request.user, now=timezone.now())
-    messages.success(request, _("Version %(version)s counts from now on.") % {"version": version})
+    messages.success(request, _("Version %(version)s is now in use.") % {"version": version})
     return redirect("questions:rubrics", question.public_id)
 
 
@@ -121,9 +123,9 @@ def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResp
     except BadInput as refusal:
         return _editor(request, question, typed, refusal)
     said = (
-        _("Version %(version)s counts from now on.")
+        _("Version %(version)s is now in use.")
         if wish == "accept"
-        else _("Version %(version)s is kept as a draft; it counts once it is accepted.")
+        else _("Version %(version)s was saved as a draft. It is used once it is accepted.")
     )
     messages.success(request, said % {"version": draft.version})
     return redirect("questions:rubrics", question.public_id)
@@ -151,7 +153,7 @@ def _editor(
 def _question(public_id: UUID) -> Question:
     question = marked_question(public_id)
     if question is None:
-        raise NotFound(_("There is no such question, or nobody marks it."))
+        raise NotFound(_("There is no such question, or it is not subjective."))
     return question
 
 

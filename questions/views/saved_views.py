@@ -26,7 +26,7 @@ def save(request: MemberRequest) -> HttpResponse:
     """Keep the filters of the list under a name."""
     query = request.POST.get("query", "")
     view = services.save_view(request.POST.get("name", ""), query, acting_user=request.user)
-    messages.success(request, _("The view “%(name)s” is saved.") % {"name": view.name})
+    messages.success(request, _("The view “%(name)s” was saved.") % {"name": view.name})
     return to_list(view.query)
 
 
@@ -35,7 +35,7 @@ def save(request: MemberRequest) -> HttpResponse:
 def rename(request: MemberRequest, pk: int) -> HttpResponse:
     """Call a view something else."""
     view = services.rename_view(pk, request.POST.get("name", ""), acting_user=request.user)
-    messages.success(request, _("The view is called “%(name)s” now.") % {"name": view.name})
+    messages.success(request, _("The view was renamed to “%(name)s”.") % {"name": view.name})
     return to_list(request.POST.get("query", ""))
 
 
@@ -44,5 +44,5 @@ def rename(request: MemberRequest, pk: int) -> HttpResponse:
 def delete(request: MemberRequest, pk: int) -> HttpResponse:
     """Take a view away."""
     services.delete_view(pk, acting_user=request.user)
-    messages.success(request, _("The view is deleted; no question was touched."))
+    messages.success(request, _("The view was deleted. No question was changed."))
     return to_list(request.POST.get("query", ""))

@@ -50,7 +50,7 @@ def _import(request: MemberRequest) -> tuple[tuple[int, str], ...]:
     kept = import_suggestions(file, acting_user=request.user)  # type: ignore[arg-type]
     if not kept.problems:
         told = {"new": kept.new, "same": kept.same}
-        messages.success(request, _("Suggestions: %(new)d new, %(same)d known already.") % told)
+        messages.success(request, _("Suggestions: %(new)d new, %(same)d already known.") % told)
     return kept.problems
 
 

@@ -80,7 +80,7 @@ def test_ten_questions_are_labelled_and_given_back(
     assert axe(page) == []
     bar.get_by_label("Difficulty").select_option("5")
     bar.get_by_label("Ability branch").select_option("reasoning")
-    bar.get_by_role("button", name="Preview the change").click()
+    bar.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="10 questions would change")).to_be_visible()
     assert labels() == before
     assert axe(page) == []
@@ -90,8 +90,8 @@ def test_ten_questions_are_labelled_and_given_back(
     changed = labels()
     assert sum(changed[key] != before[key] for key in before) == 10
     assert {changed[question.pk][2] for question in bank[:10]} == {5}
-    page.get_by_role("button", name="Undo the change").click()
-    expect(page.get_by_text("Undone: 10 questions have their labels back.")).to_be_visible()
+    page.get_by_role("button", name="Undo change").click()
+    expect(page.get_by_text("Undone: the labels of 10 questions were restored.")).to_be_visible()
     assert labels() == before
 
 
@@ -115,8 +115,8 @@ def test_the_list_by_keyboard(site: Site, curator: User, bank: list[Question]) -
     page.wait_for_url("**/#labels")
     expect(page.locator("[data-labels-edit]")).to_have_attribute("open", "")
     page.get_by_label("Difficulty").select_option("2")
-    page.get_by_role("button", name="Save the labels").click()
-    expect(page.get_by_text("The labels are saved.")).to_be_visible()
+    page.get_by_role("button", name="Save labels").click()
+    expect(page.get_by_text("The labels were saved.")).to_be_visible()
     assert labels()[bank[11].pk][2] == 2
 
 
@@ -148,6 +148,6 @@ def test_the_list_works_without_a_script(site: Site, curator: User, bank: list[Q
     page.get_by_role("button", name="Search").click()
     expect(page.locator("tr[data-row]")).to_have_count(3)
     page.locator("tr[data-row] input").first.check()
-    page.locator("form[data-bulk]").get_by_label("Modal").select_option("text")
-    page.get_by_role("button", name="Preview the change").click()
+    page.locator("form[data-bulk]").get_by_label("Modality").select_option("text")
+    page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="1 question would change")).to_be_visible()

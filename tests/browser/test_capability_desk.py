@@ -53,7 +53,7 @@ def test_answers_are_judged_by_keyboard_alone(
     second = ready(page, after=first)
     said = (1, (1, 0, 0, None), ["formulas", "multi_hop"], "a sign is lost")
     assert given(first, teacher) == said
-    expect(page.locator("#said")).to_contain_text("Saved. Next answer")
+    expect(page.locator("#said")).to_contain_text("Saved. Next response")
     expect(page.locator("#desk-context")).to_contain_text("1 / 3 judged")
     keys(page, "r")
     expect(page.locator(".desk-response pre.raw")).to_be_visible()

@@ -61,7 +61,7 @@ def test_a_queue_is_checked_by_keyboard_alone(
     expect(page.locator("#said")).to_contain_text("Saved. Next: question")
     keys(page, "b", "Enter")
     ready(page, meant)
-    expect(page.locator(".check-read")).to_contain_text("A model read: B")
+    expect(page.locator(".check-read")).to_contain_text("Extracted by a model: B")
     keys(page, "n", "Enter")
     ready(page, chosen)
     keys(page, "u")
@@ -100,7 +100,7 @@ def test_a_letter_says_that_something_is_answered_and_no_answer_takes_it_away(
     ready(page, waiting[3])
     assert said() == []
     keys(page, "?")
-    expect(page.locator("dialog[open]")).to_contain_text("one key confirms the reading")
+    expect(page.locator("dialog[open]")).to_contain_text("one key confirms the extracted answer")
 
 
 def test_a_save_that_fails_loses_nothing(

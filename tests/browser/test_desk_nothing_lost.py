@@ -18,7 +18,7 @@ from tests.browser.test_marking_desk import alias, expect_another, keys, start
 from tests.evaluations.marking_world import small_round
 from tests.factories import PASSWORD
 
-DRAFTED = re.compile(r"^saved \d\d:\d\d; change drafted \d\d:\d\d:\d\d, not saved$")
+DRAFTED = re.compile(r"^saved \d\d:\d\d; unsaved draft of a change \d\d:\d\d:\d\d$")
 
 
 @pytest.fixture
@@ -46,12 +46,12 @@ def test_one_logs_in_again_in_place_and_goes_on(
     give_all(page, "a long comment")
     dialog = page.get_by_role("dialog", name="Log in again")
     expect(dialog).to_be_visible()  # the draft could not be kept
-    expect(page.locator(".saved[data-state=failed]")).to_have_text("draft not kept, trying again")
+    expect(page.locator(".saved[data-state=failed]")).to_have_text("draft not saved, retrying")
     log_in_again(page, "wrong")
     expect(dialog.get_by_role("alert")).to_contain_text("correct username and password")
     log_in_again(page, PASSWORD)
     expect(dialog).to_be_hidden()
-    expect(page.locator(".saved")).to_contain_text("draft kept")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
     assert Draft.objects.get().content["comment"] == "a long comment"
     Session.objects.all().delete()
     page.locator("#comment").focus()
@@ -81,10 +81,10 @@ def test_what_cannot_be_sent_is_sent_again_until_it_is(
     page.route("**/draft/", away)
     page.route("**/save/", away)
     give_all(page, "typed in a tunnel")
-    expect(page.locator(".saved[data-state=failed]")).to_contain_text("draft not kept")
-    expect(page.locator("#said")).to_contain_text("draft not kept")
+    expect(page.locator(".saved[data-state=failed]")).to_contain_text("draft not saved")
+    expect(page.locator("#said")).to_contain_text("draft not saved")
     keys(page, "Enter")
-    expect(page.locator(".saved")).to_have_text("not saved, trying again")
+    expect(page.locator(".saved")).to_have_text("not saved, retrying")
     expect(page.locator("#notices")).to_contain_text("Nothing on this page is lost")
     assert alias(page) == now
     expect(page.locator("#comment")).to_have_value("typed in a tunnel")
@@ -116,7 +116,7 @@ def test_a_change_is_drafted_and_logging_out_at_once_loses_nothing(
     expect(pill).to_have_text(DRAFTED)
     page.reload()
     expect(pill).to_have_text(DRAFTED)
-    expect(page.locator("#marks .message")).to_contain_text("It is not saved.")
+    expect(page.locator("#marks .message")).to_contain_text("It is not saved yet.")
     expect(page.locator("#comment")).to_have_value("as saved, then changed")
     expect(page.locator("#sum")).to_have_text("8")
     page.locator("#comment").focus()
@@ -133,7 +133,7 @@ def test_a_change_is_drafted_and_logging_out_at_once_loses_nothing(
     page.goto("/marking/")  # at once, by a link or the address
     page.goto(f"/marking/responses/{draft.slot.answer.public_id}/")
     expect(page.locator("#comment")).to_have_value("?as saved, then changed!")
-    page.get_by_role("button", name="Keep saved").click()
+    page.get_by_role("button", name="Keep saved mark").click()
     expect_another(page, first)
     assert Draft.objects.count() == 0
     assert [mark.comment for mark in Mark.objects.all()] == ["as saved"]
@@ -163,9 +163,9 @@ def test_two_windows_show_both_marks_side_by_side(
         expect(window.locator("#comment")).to_have_value(words)
         expect(window.locator("#said")).to_have_text(f"Response {now}")  # and not that it was saved
         if window is second:
-            window.get_by_role("button", name="Keep the stored mark").click()
+            window.get_by_role("button", name="Keep saved mark").click()
         else:
-            window.get_by_role("button", name="Let this one count").click()
+            window.get_by_role("button", name="Use this mark").click()
         expect_another(window, now)
     counting = Mark.objects.filter(stale=False).order_by("version")
     assert [(mark.total, mark.comment) for mark in counting] == [
@@ -184,7 +184,7 @@ def test_what_is_refused_as_a_mark_is_kept_as_a_draft(
     give_all(page, "typed just before")
     page.locator("#marks input[name=key]").evaluate("field => { field.value = 'no key'; }")
     keys(page, "Control+Enter")
-    expect(page.locator(".saved")).to_contain_text("draft kept")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
     assert Draft.objects.get().content["comment"] == "typed just before"
     assert Mark.objects.count() == 0
     site.troubles.clear()  # the browser itself reports the 400
@@ -196,7 +196,7 @@ def test_in_a_round_closed_meanwhile_nothing_can_be_saved(
     page = site.open(teacher)
     start(page)
     give_all(page, "too late")
-    expect(page.locator(".saved")).to_contain_text("draft kept")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
     close_round(made, acting_user=None, now=timezone.now())
     keys(page, "Control+Enter")
     expect(page.locator("#marks .message-warning")).to_contain_text("The round was closed.")

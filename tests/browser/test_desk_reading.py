@@ -77,7 +77,7 @@ def test_the_question_stays_while_responses_change(
     expect(asked).to_have_class("rich fold")
     assert top_of(page, "question") == left
     assert top_of(page, "response") == 0
-    picture = page.get_by_role("button", name="Enlarge the picture: the ball")
+    picture = page.get_by_role("button", name="Enlarge image: the ball")
     picture.click()
     expect(page.locator("#zoom img")).to_be_visible()
     before = page.locator("#zoom img").evaluate("one => one.width")
@@ -98,17 +98,17 @@ def test_own_keys_and_none_at_all(
 ) -> None:
     page = site.open(teacher)
     page.goto("/marking/")
-    page.get_by_role("link", name="My desk").click()
+    page.get_by_role("link", name="Preferences").click()
     assert axe(page) == []
-    page.get_by_label("Back to your last mark").press("s")
-    page.get_by_role("button", name="Keep these settings").click()
-    expect(page.locator("[data-refusal]")).to_contain_text("“s” cannot do two things: “Skip")
-    expect(page.get_by_label("Back to your last mark")).to_have_value("s")
-    page.get_by_label("Back to your last mark").press("z")
+    page.get_by_label("Go to your last mark").press("s")
+    page.get_by_role("button", name="Save preferences").click()
+    expect(page.locator("[data-refusal]")).to_contain_text("“s” cannot be used for both “Skip")
+    expect(page.get_by_label("Go to your last mark")).to_have_value("s")
+    page.get_by_label("Go to your last mark").press("z")
     page.get_by_label("Next scoring point").press("j")
     page.get_by_text("130 %").click()
-    page.get_by_role("button", name="Keep these settings").click()
-    expect(page.get_by_text("Your desk is set up.")).to_be_visible()
+    page.get_by_role("button", name="Save preferences").click()
+    expect(page.get_by_text("Your preferences were saved.")).to_be_visible()
     first = start(page)
     expect(page.get_by_role("button", name="Undo")).to_have_text("Undo z")
     sizes = "getComputedStyle(document.querySelector('.desk-response .rich')).fontSize"
@@ -123,7 +123,7 @@ def test_own_keys_and_none_at_all(
     expect(page.locator("#marks")).to_have_attribute("data-alias", first)
     DeskSettings.objects.update(shortcuts=False)
     page.reload()
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change mark").click()
     expect(page.locator(".point:focus-within")).to_have_count(1)
     keys(page, "0", "z", "s", "?", ".")
     expect(page.locator("#sum")).to_have_text("11")

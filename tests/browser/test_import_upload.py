@@ -66,7 +66,7 @@ def test_upload_check_import_and_see(
     page.goto("/questions/imports/")
     assert axe(page) == []
     page.get_by_label("Files").set_input_files(zip_file(tmp_path))
-    page.get_by_role("button", name="Check the files").click()
+    page.get_by_role("button", name="Check files").click()
     expect(page.get_by_text("An import would add 90 questions")).to_be_visible(timeout=30_000)
     assert not Question.objects.exists()
     at_rest(page)
@@ -74,7 +74,7 @@ def test_upload_check_import_and_see(
     page.locator(".page-actions").get_by_role("button", name="Import").click()
     expect(page.locator(".page-head .pill")).to_have_text("imported", timeout=30_000)
     expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "10")
-    page.get_by_role("link", name="Show the questions").click()
+    page.get_by_role("link", name="Show questions").click()
     page.wait_for_url(re.compile("dataset=sample-exam"))
     expect(page.get_by_text("90 questions").first).to_be_visible()
     with page.expect_download() as download:
@@ -116,4 +116,4 @@ def test_too_large_is_said_before_it_is_sent(
     file.write_bytes(lines(1, 2))
     page.set_input_files("input[type=file]", file)
     message = page.locator("input[type=file]").evaluate("field => field.validationMessage")
-    assert "more than 100 MB" in message
+    assert "larger than the limit of 100 MB" in message

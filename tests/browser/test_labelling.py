@@ -101,12 +101,12 @@ def test_undo_skip_and_history_have_their_keys(
     assert len({first, second, third}) == 3
     keys(page, "u")
     assert ready(page, after=third) == first
-    expect(page.locator("#said")).to_contain_text("Taken back")
+    expect(page.locator("#said")).to_contain_text("Undone")
     expect(page.locator("input[name=difficulty][value='4']")).to_be_checked()
     keys(page, "h")
     history = page.locator("#label-history")
     expect(history.locator("li")).to_have_count(2)
-    expect(history).to_contain_text("taken back")
+    expect(history).to_contain_text("undone")
     assert Question.objects.filter(UNLABELLED).count() == 3
     keys(page, "l", "2", "Enter")  # all the other labels are still in the form
     ready(page, after=first)

@@ -97,7 +97,7 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     expect(page.locator(".mark-fault")).to_have_count(0)
     keys(page, "ArrowDown", "1")
     expect(total).to_have_text("15.5")
-    expect(page.locator("#given")).to_have_text("3 of 3 points given")
+    expect(page.locator("#given")).to_have_text("3 of 3 scoring points marked")
     keys(page, "f", "2", "Escape", "c")
     page.keyboard.type("why: u s f ")
     keys(page, "Home", "Escape", "c")  # back to where the text ends
@@ -126,7 +126,12 @@ def test_a_missing_point_is_shown_and_not_saved(
 def test_tabs_views_and_help_have_their_keys(site: Site, made: MarkingRound, teacher: User) -> None:
     page = site.open(teacher)
     start(page)
-    for key, name in (("a", "Answer key"), ("n", "Analysis"), ("h", "Rulings"), ("q", "Question")):
+    for key, name in (
+        ("a", "Answer key"),
+        ("n", "Analysis"),
+        ("h", "Marking notes"),
+        ("q", "Question"),
+    ):
         keys(page, key)
         expect(page.locator("[data-part][aria-current]")).to_have_text(name)
     keys(page, "r")
@@ -163,7 +168,7 @@ def test_everything_works_without_a_script(site: Site, made: MarkingRound, teach
     page.goto("/marking/")
     page.get_by_role("button", name="Start marking").click()
     first = alias(page)
-    page.get_by_role("link", name="Raw").click()
+    page.get_by_role("link", name="Plain text").click()
     expect(page.locator("pre.raw")).to_be_visible()
     page.locator("input[name=point-1][value='2.5']").check(force=True)
     page.locator("input[name=point-2]").fill("12")
@@ -184,5 +189,5 @@ def test_everything_works_without_a_script(site: Site, made: MarkingRound, teach
     expect(page.locator("#marks")).to_have_attribute("data-alias", first)
     page.reload()  # undo redirected: nothing is sent again
     expect(page.locator("#marks")).to_have_attribute("data-alias", first)
-    page.get_by_role("button", name="Keep saved").click()
+    page.get_by_role("button", name="Keep saved mark").click()
     expect_another(page, first)

@@ -113,8 +113,8 @@ def test_an_own_mark_is_read_then_changed_until_it_is_counted(
     assert set(Mark.objects.values_list("version", "total")) == {(1, Decimal(6)), (2, Decimal(3))}
     give(answer, other_teacher, ["0", "2", "1"])
     keys(page, "u")
-    expect(page.locator("#own-mark")).to_contain_text("has been counted")
-    expect(page.get_by_role("button", name="Change it")).to_have_count(0)
+    expect(page.locator("#own-mark")).to_contain_text("already counts")
+    expect(page.get_by_role("button", name="Change mark")).to_have_count(0)
     keys(page, "Enter")
     expect_another(page, answer.alias)
     site.troubles.clear()  # the browser itself reports the 409

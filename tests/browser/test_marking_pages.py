@@ -37,7 +37,7 @@ def test_the_desk(
     page = site.open(teacher, color_scheme=scheme, viewport={"width": width, "height": 844})
     page.goto("/marking/")
     assert axe(page) == []
-    page.get_by_role("button", name="Go on marking").click()
+    page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/responses/**")
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -47,11 +47,11 @@ def test_the_desk(
     assert axe(page) == []
     page.goto(f"/marking/rounds/{made.public_id}/sheets/")
     assert axe(page) == []
-    page.get_by_role("button", name="Take away").click()
-    page.get_by_role("heading", name="2. Bring it back").wait_for()
+    page.get_by_role("button", name="Create sheet").click()
+    page.get_by_role("heading", name="2. Upload").wait_for()
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.get_by_role("link", name="To print").click()
+    page.get_by_role("link", name="Print").click()
     page.get_by_role("button", name="Print").wait_for()
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -84,14 +84,14 @@ def test_the_leads_pages(
     page.keyboard.press("g")
     assert axe(page) == []
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Nothing waits for you").wait_for()
+    page.get_by_role("heading", name="Nothing to arbitrate").wait_for()
     assert axe(page) == []
 
 
 def test_the_lead_settles_from_the_comment(site: Site, made: MarkingRound, lead: User) -> None:
     page = site.open(lead, viewport={"width": 1280, "height": 720})
     page.goto(f"/rounds/{made.public_id}/arbitration/")
-    expect(page.locator("#claim")).to_contain_text("yours until")
+    expect(page.locator("#claim")).to_contain_text("assigned to you until")
     for seen in (page.locator("tr.total"), page.get_by_role("button", name="Settle & next")):
         expect(seen).to_be_in_viewport(ratio=1)
     for key in ("1", "g", "c"):
@@ -100,7 +100,7 @@ def test_the_lead_settles_from_the_comment(site: Site, made: MarkingRound, lead:
     page.keyboard.press("Shift+Enter")
     page.keyboard.type("two")
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Nothing waits for you").wait_for()
+    page.get_by_role("heading", name="Nothing to arbitrate").wait_for()
     final = FinalMark.objects.get()
     decided = final.marks.get()
     assert (decided.reason, decided.comment.split()) == (

@@ -31,27 +31,27 @@ def test_a_lead_watches_pauses_and_sends_back(
 ) -> None:
     page = site.open(lead)
     page.goto(reverse("rounds:round", args=[made.public_id]))
-    page.get_by_role("link", name="Monitors").click()
+    page.get_by_role("link", name="Quality monitoring").click()
     charts = page.locator("[data-chart] svg")
     expect(charts).to_have_count(2)
     # two teachers with three points each from their tenth pair on
     page.locator("#agreement-title").locator("xpath=ancestor::section").get_by_text(
-        "Figures as a table"
+        "Show data as a table"
     ).click()
     expect(page.locator("table tbody tr", has_text="66.7")).to_have_count(4)
     page.get_by_role("link", name="tao").click()
     expect(page.get_by_role("heading", name="tao")).to_be_visible()
     expect(charts).to_have_count(1)  # eight final marks are too few for a line
-    expect(page.get_by_role("heading", name="Too early for a line")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not enough data for a line")).to_be_visible()
     page.get_by_text("Pause", exact=True).click()
     page.get_by_label("Reason").fill("Please call me first.")
-    page.get_by_role("button", name="Pause the teacher").click()
+    page.get_by_role("button", name="Pause teacher").click()
     expect(page.get_by_text("tao is paused.")).to_be_visible()
-    page.get_by_role("link", name="Send marks back").click()
+    page.get_by_role("link", name="Return for re-marking").click()
     page.get_by_label("Marks saved since").fill("2020-01-01T00:00")
-    page.get_by_role("button", name="See what falls").click()
-    page.get_by_role("button", name="Send 12 marks back").click()
-    expect(page.get_by_text("12 marks go back to be given again.")).to_be_visible()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Return 12 marks").click()
+    expect(page.get_by_text("12 marks were returned for re-marking.")).to_be_visible()
     assert Mark.objects.counting().filter(teacher=teacher).count() == 0
 
 

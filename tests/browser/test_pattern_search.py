@@ -29,12 +29,12 @@ def test_search_see_and_accept(site: Site, axe: Callable[[Page], list[str]], lea
     page.get_by_role("link", name="Patterns").click()
     assert axe(page) == []
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_text("waits for a worker")).to_be_visible()
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
     assert axe(page) == []
 
     assert work_on_search(PatternSearch.objects.get().pk)
     # The page finds out by itself.
-    expect(page.get_by_text("18 of 20 responses are read by a pattern")).to_be_visible()
+    expect(page.get_by_text("18 of 20 responses are matched by a pattern")).to_be_visible()
     page.get_by_text("Examples of 【答案】").click()
     expect(page.locator("mark").first).to_contain_text("【答案】")
     assert axe(page) == []
@@ -55,9 +55,9 @@ def test_on_a_phone_nothing_moves_sideways(
     page.goto(f"/runs/{run.pk}/patterns/")
     assert not sideways(page)
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_text("waits for a worker")).to_be_visible()
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
     assert not sideways(page)
     assert work_on_search(PatternSearch.objects.get().pk)
-    expect(page.get_by_text("18 of 20 responses are read by a pattern")).to_be_visible()
+    expect(page.get_by_text("18 of 20 responses are matched by a pattern")).to_be_visible()
     assert not sideways(page)
     assert axe(page) == []

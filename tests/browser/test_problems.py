@@ -56,7 +56,7 @@ def test_a_conflict_is_found_by_its_code_read_and_decided(
     page.keyboard.type(WHY)
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: f"/{conflict.pk}/" not in url)
-    expect(page.locator(".messages")).to_contain_text("Decided.")
+    expect(page.locator(".messages")).to_contain_text("The decision was saved.")
     decision = ItemDecision.objects.get()
     assert (decision.problem, decision.reason, decision.author) == (conflict, WHY, curator)
     assert Question.objects.get(pk=conflict.question_id).status == "active"

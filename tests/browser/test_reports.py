@@ -83,7 +83,7 @@ def test_judging(site: Site, axe: AXE, admin: User, paper: None, scheme: str) ->
     page.goto("/judging/")
     assert axe(page) == []
     page.get_by_role("link", name=JUDGE).click()
-    expect(page.get_by_text("5 judged responses")).to_be_visible()
+    expect(page.get_by_text("5 marked responses")).to_be_visible()
     assert axe(page) == []
     page.locator("a.row-link").first.click()
     expect(page.locator(".katex").first).to_be_visible()
@@ -128,7 +128,7 @@ def test_a_printed_report_has_its_charts_and_every_column(
     page.set_viewport_size({"width": 1032, "height": 750})  # A4 less its margins
     page.emulate_media(media="print")
     expect(page.get_by_text("Report: exam")).to_be_visible()
-    expect(page.get_by_text("Figures as of")).to_be_visible()
+    expect(page.get_by_text("Data as of")).to_be_visible()
     expect(page.locator(".toolbar")).to_be_hidden()
     assert page.locator(".table :is(th, td)").count() > 100
     assert page.evaluate(CUT) == []

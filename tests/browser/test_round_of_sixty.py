@@ -184,14 +184,14 @@ def started(page: Page, scheme: Scheme, teachers: list[User]) -> MarkingRound:
         page.get_by_label(str(teacher), exact=True).check()
     expect(page.get_by_label("Scheme")).to_have_value(DEFAULT_SCHEME)
     page.get_by_label("Scheme").select_option(scheme)
-    page.get_by_text("A tolerance of its own for a task").click()
+    page.get_by_text("Separate tolerance for a task").click()
     for part, points in OWN_TOLERANCE.items():
         page.locator(f"[name='tolerance-{Task.objects.get(slug__contains=part).pk}']").fill(points)
     page.keyboard.press("Tab")  # what is filled in counts when the field is left: the load follows
     page.wait_for_load_state("networkidle")
-    page.get_by_role("button", name="Plan the round").click()
+    page.get_by_role("button", name="Create round").click()
     expect(page.get_by_text("60 responses to 60 questions")).to_be_visible()
-    page.get_by_role("button", name="Start the round").click()
+    page.get_by_role("button", name="Start round").click()
     expect(page.get_by_role("heading", name="Responses")).to_be_visible()
     return MarkingRound.objects.get()
 
@@ -252,8 +252,8 @@ def decide(page: Page, made: MarkingRound, table: dict[str, Line]) -> list[str]:
     page.goto(f"/rounds/{made.public_id}/")
     page.keyboard.press("Enter")
     title, decided = page.locator("#case h2").first, list[str]()
-    while title.inner_text() != "Nothing waits for you":
-        expect(page.locator("#claim")).to_contain_text("yours until")
+    while title.inner_text() != "Nothing to arbitrate":
+        expect(page.locator("#claim")).to_contain_text("assigned to you until")
         before = title.inner_text()
         alias = before.split()[-1]
         assert table[alias].lead, f"{alias} needs no decision by the table"

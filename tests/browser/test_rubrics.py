@@ -124,9 +124,9 @@ def test_the_editor_works_without_a_script(site: Site, question: Question, curat
     page.get_by_label("Points of scoring point 1").fill("4")
     page.get_by_label("Text of scoring point 3").fill("its effect")
     page.get_by_label("Points of scoring point 3").fill("4")
-    page.get_by_role("button", name="More lines").click()
+    page.get_by_role("button", name="Add rows").click()
     page.get_by_role("button", name="Move scoring point 3 up").click()
-    page.get_by_role("button", name="Keep and accept").click()
+    page.get_by_role("button", name="Save and accept").click()
     rubric = accepted_rubric(question)
     assert rubric is not None
     assert [point.text for point in lines_of(rubric).points] == ["the law", "its effect"]

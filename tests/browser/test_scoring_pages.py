@@ -71,12 +71,12 @@ def test_scoring_again_is_started_stopped_and_gone_on_with(
     monkeypatch.setattr(rescoring_jobs, "BATCH", 2)
     page = site.open(lead)
     page.goto("/runs/scoring/")
-    page.locator("form.form").get_by_role("button", name="Score again").click()
-    expect(page.get_by_text("waits for a worker")).to_be_visible()
+    page.locator("form.form").get_by_role("button", name="Rescore").click()
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
     expect(page.get_by_role("progressbar", name="0 of 4 responses")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("It was stopped. What was scored stays")).to_be_visible()
-    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("Rescoring was stopped. Scores made so far are kept")).to_be_visible()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     # The page finds out by itself that a worker came and went.
     assert rescoring_jobs.work_on_rescoring(Rescoring.objects.get().pk)
@@ -88,7 +88,7 @@ def test_scoring_again_is_started_stopped_and_gone_on_with(
 def test_the_changes_add_up_from_published_to_strict(site: Site, scored: Run, lead: User) -> None:
     page = site.open(lead)
     page.goto(f"/runs/{scored.pk}/")
-    page.get_by_role("link", name="From published to strict").click()
+    page.get_by_role("link", name="Policy comparison").click()
     rows = page.locator("table").first.locator("tbody tr")
     cells = [[number(cell) for cell in row.locator("td").all_inner_texts()] for row in rows.all()]
     (_, points, full, _, rate), *steps, last = cells
@@ -116,7 +116,7 @@ def test_a_response_shows_the_words_that_were_read(
         expect(sheet.locator("tbody tr")).to_have_count(2)
         marks = sheet.locator("mark")
         expect(marks).to_have_text(["A", "C"])
-        expect(marks.nth(1)).to_have_attribute("title", "read as answer 2")
+        expect(marks.nth(1)).to_have_attribute("title", "extracted as answer 2")
         colour = "one => getComputedStyle(one).backgroundColor"
         assert marks.first.evaluate(colour) != sheet.locator("pre").evaluate(colour)
 

@@ -100,7 +100,7 @@ def test_from_two_blind_marks_to_the_report(
     expect(desk.locator("#own-total")).to_have_text("5")
     desk.keyboard.press("b")
     desk.keyboard.press("Enter")
-    expect(desk.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(desk.get_by_role("heading", name="Nothing to arbitrate")).to_be_visible()
     final = FinalMark.objects.get(answer=dispute.answer)
     assert (final.rule, final.value) == ("arbitration", Decimal(5))
 

@@ -1,4 +1,4 @@
-"""The question bank's pages and API, for the whole cast."""
+"""Question bank's pages and API, for the whole cast."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_filters_stand_in_the_address(curator: User, physics: Question, history:
     assert [row.pk for row, *_ in found.context["rows"]] == [history.pk]
     assert 'value="盐法"' in found.text
     nothing = client.get(reverse("questions:list"), {"q": "no such words"})
-    assert "No question fits" in nothing.text
+    assert "No questions found" in nothing.text
 
 
 def test_a_question_is_shown_whole_and_inert(curator: User, physics: Question) -> None:

@@ -56,7 +56,7 @@ def test_ticked_questions_are_changed_and_given_back(
     assert labels()[questions[3].pk] == before[questions[3].pk]
     batch = LabelBatch.objects.get()
     undone = client.post(reverse("questions:bulk-undo", args=[batch.pk]), follow=True)
-    assert "Undone: 3 questions have their labels back." in undone.text
+    assert "Undone: the labels of 3 questions were restored." in undone.text
     after = labels()
     assert after[questions[0].pk] == before[questions[0].pk]
     assert {after[key][:2] for key in ticked[1:]} == {(None, None)}
@@ -87,7 +87,7 @@ def test_what_moved_since_the_preview_is_shown_again(
     sent = {"question": [questions[0].pk, questions[1].pk], "difficulty": "2", "reason": "x"}
     answer = logged_in(curator).post(APPLY, {**sent, "changing": "2"})
     assert answer.status_code == 409
-    assert "Labels have changed since you saw the preview" in answer.text
+    assert "Labels have changed since the preview" in answer.text
     assert not LabelBatch.objects.exists()
 
 
@@ -96,7 +96,7 @@ def test_what_moved_since_the_preview_is_shown_again(
     [
         ({"difficulty": "4"}, "Select at least one question."),
         ({"difficulty": "4", "question": ["x", "-1", "9" * 40]}, "Select at least one question."),
-        ({"question": ["1"], "difficulty": "9"}, "choose again"),
+        ({"question": ["1"], "difficulty": "9"}, "Choose again"),
         ({"question": ["1"]}, "Choose at least one label to set."),
     ],
 )

@@ -86,7 +86,7 @@ def test_stop_resume_discard(curator: User, var: Path, messages_sent: list[int])
     assert not list((var / "imports").iterdir())
     refused = do(curator, "discard", pk)
     assert refused.status_code == 409
-    assert refused.json()["detail"] == "These files are in use, or deleted already."
+    assert refused.json()["detail"] == "These files are in use or already deleted."
     assert not Question.objects.exists()
 
 
@@ -119,7 +119,7 @@ def test_what_is_no_upload_is_refused(curator: User, var: Path) -> None:
     assert logged_in(curator).post(API, {"files": "a.jsonl"}).status_code == 400
     assert logged_in(curator).post(API, {}, content_type="application/json").status_code == 415
     broken = logged_in(curator).post(API, b"x", content_type="multipart/form-data")
-    assert broken.json()["detail"] == "The form cannot be read; send it again."
+    assert broken.json()["detail"] == "The form could not be read. Send it again."
     many = post(curator, *(sent(f"{n}.jsonl", b"{}") for n in range(101)))
     assert (many.status_code, many.json()["code"]) == (400, "too_many_files")
     assert not ImportBatch.objects.exists()
@@ -137,7 +137,7 @@ def test_only_a_curator_may_send_much(
     settings.IMPORT_MAX_UPLOAD_MB = 5
     over = post(curator, sent("a.jsonl", wide), source="jsonl")
     assert over.status_code == 413
-    assert over.json()["detail"].startswith("That is more than 5 MB")
+    assert over.json()["detail"].startswith("The upload is larger than the limit of 5 MB")
 
 
 @pytest.mark.django_db

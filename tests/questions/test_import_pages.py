@@ -70,7 +70,7 @@ def test_several_files_at_once(curator: User, var: Path, messages_sent: list[int
 def test_what_cannot_be_taken_is_said_beside_the_field(curator: User, var: Path) -> None:
     answer = post(curator, sent("virus.exe", b"MZ"))
     assert answer.status_code == 400
-    assert "none of .json, .jsonl" in answer.content.decode()
+    assert "not a .json, .jsonl" in answer.content.decode()
     empty = logged_in(curator).post(PAGE, {"source": ""})
     assert empty.status_code == 400
     assert not ImportBatch.objects.exists()
@@ -95,7 +95,7 @@ def test_a_teacher_a_lead_and_a_stranger_upload_nothing(
     for user in (teacher, lead):
         assert post(user, sent("a.jsonl", lines(1, 1))).status_code == 403
     assert Client().post(PAGE, {"files": sent("a.jsonl", b"{}")}).status_code == 302
-    assert "Check the files" not in logged_in(lead).get(PAGE).content.decode()
+    assert "Check files" not in logged_in(lead).get(PAGE).content.decode()
 
 
 @pytest.mark.django_db
@@ -123,7 +123,7 @@ def test_200_mb_are_refused_unread_in_a_sentence(curator: User, var: Path) -> No
         **{"wsgi.input": body, "CONTENT_LENGTH": str(200 << 20)},
     )
     assert answer.status_code == 413
-    assert "more than 100 MB" in answer.content.decode()
+    assert "larger than the limit of 100 MB" in answer.content.decode()
     assert body.left == 0, "it was read to its end, so that a browser sees the sentence"
     assert body.largest <= 1 << 16, "and never held"
     assert not list(var.rglob("*.upload"))
@@ -135,7 +135,7 @@ def test_no_other_page_takes_large_requests(curator: User, address: str) -> None
     body = b"x" * (5 << 20)
     answer = logged_in(curator).post(address, body, content_type="text/plain")
     assert answer.status_code == 413
-    assert "more than 4 MB" in answer.content.decode()
+    assert "limit of 4 MB" in answer.content.decode()
 
 
 @pytest.mark.django_db
@@ -197,7 +197,7 @@ def test_problems_are_traced_to_file_and_row(
     with django_assert_max_num_queries(15):
         page = browser.get(f"{PAGE}{batch.pk}/").content.decode()
     assert "a.jsonl" in page
-    assert "a value of another type" in page
+    assert "a value of the wrong type" in page
     assert "&lt;b&gt;No.&lt;/b&gt;" in page
     assert "1–100 of 150" in page
     assert "101–150 of 150" in browser.get(f"{PAGE}{batch.pk}/?page=2").content.decode()
@@ -232,7 +232,7 @@ def test_a_chinese_page_says_what_was_found_in_chinese(curator: User) -> None:
         ({"new": 0, "changed": 0, "same": 2811}, "nothing new"),
         ({"new": 1, "changed": 0, "same": 2810}, "imported"),
         ({"new": 0, "changed": 1, "same": 0}, "imported"),
-        ({}, "nothing taken"),
+        ({}, "nothing imported"),
         ({"responses": 3, "marks": 0}, "imported"),
     ],
 )
@@ -253,7 +253,7 @@ def test_an_upload_of_which_all_was_refused_is_not_called_checked(curator: User)
     client = logged_in(curator)
     page = client.get(f"{PAGE}{batch.pk}/").text
     for text in (client.get(PAGE).text, page):
-        assert "nothing taken</span>" in text
+        assert "nothing imported</span>" in text
         assert "checked</span>" not in text
     assert 'class="failed" x="0" width="1000"' in page
     assert "of 1 file<" in page
@@ -268,7 +268,7 @@ def test_a_second_import_says_that_nothing_was_new(curator: User) -> None:
     )
     ImportFile.objects.create(batch=batch, name="a.jsonl", same=2811, imported_at=timezone.now())
     page = logged_in(curator).get(f"{PAGE}{batch.pk}/").content.decode()
-    assert "Nothing new: the 2,811 questions that were read are in the bank as they were." in page
+    assert "Nothing new: the bank already has the 2,811 questions read, unchanged." in page
 
 
 @pytest.mark.django_db
@@ -278,11 +278,11 @@ def test_what_the_gate_holds_back_stands_beside_the_files(curator: User) -> None
         kind="questions", source="exam", dataset=task.dataset, counts={"new": 1}
     )
     address = f"{PAGE}{batch.pk}/"
-    assert "What the gate found" not in logged_in(curator).get(address).text
+    assert "Data quality" not in logged_in(curator).get(address).text
     question = make_question(task, key=("F",))
     check_items([question.pk])
     page = logged_in(curator).get(address).text
-    assert "1 item of exam is quarantined now" in page
+    assert "1 question of exam is quarantined" in page
     assert (
         "/questions/problems/?dataset=exam&amp;quarantines=yes&amp;code=key_outside_options" in page
     )

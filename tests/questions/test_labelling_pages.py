@@ -151,7 +151,7 @@ def test_without_scripts_it_is_a_plain_form(items: list[Question], curator: User
     assert "Give at least one label." in refused.text
     assert 'value="so"' in refused.text
     bad = client.post(address(items[1]), {"difficulty": "9", "modal": "image"})
-    assert "A level is a whole number from 1 to 5." in bad.text
+    assert "A level must be a whole number from 1 to 5." in bad.text
     assert LabelRevision.objects.count() == 1
 
 
@@ -164,14 +164,14 @@ def test_undo_gives_the_item_back_as_it_was(items: list[Question], curator: User
     items[0].refresh_from_db()
     assert (items[0].label.difficulty, items[0].label.origins["difficulty"]) == (3, "derived")
     again = logged_in(curator).post(reverse("questions:labelling-undo"), headers=HTMX)
-    assert (again.status_code, "nothing of yours" in again.text) == (409, True)
+    assert (again.status_code, "nothing to undo" in again.text) == (409, True)
 
 
 def test_the_second_to_save_is_told(items: list[Question], curator: User, other: User) -> None:
     label(items[0], other)
     answer = save(curator, items[0], seen=0, difficulty="1")
     told = json.loads(answer["HX-Trigger"])["notice"]["text"]
-    assert "Somebody changed the labels" in told
+    assert "Somebody has changed the labels" in told
     items[0].refresh_from_db()
     assert items[0].label.difficulty == 4
     assert [row.row.overtaken for row in history_rows(items[0])] == [True, False]
@@ -250,9 +250,9 @@ def test_agreement_and_differences_on_their_pages(
     client = logged_in(curator)
     page = client.get(reverse("questions:labelling-agreement")).text
     assert "1 of 3" in page
-    assert "both named one and the same value throughout" in page
+    assert "both curators always chose the same single value" in page
     page = client.get(reverse("questions:labelling-differences")).text
-    assert "2 questions on which curators differ." in page
+    assert "2 questions with differing labels." in page
 
     theirs = LabelOpinion.objects.get(author=curator, question=items[1])
     place = reverse("questions:labelling-settle", args=[items[1].public_id])
@@ -261,7 +261,7 @@ def test_agreement_and_differences_on_their_pages(
     items[1].refresh_from_db()
     assert (items[1].label.difficulty, items[1].label.reason) == (2, "read again")
     assert LabelSettlement.objects.get().chosen == theirs
-    assert "1 question on which" in client.get(reverse("questions:labelling-differences")).text
+    assert "1 question with" in client.get(reverse("questions:labelling-differences")).text
     assert client.post(place, {"last": theirs.pk, "reason": "x"}).status_code == 400
 
 
@@ -322,14 +322,14 @@ def test_a_file_with_a_bad_line_writes_nothing(items: list[Question], curator: U
     )
     assert answer.status_code == 400
     for sentence in (
-        "“7” is no value of “difficulty”.",
+        "“7” is not a value of “difficulty”.",
         "There is no such question.",
-        "There is no knowledge called “alchemy”.",
-        "The line does not name its question.",
-        "The line does not name its model.",
+        "There is no knowledge point called “alchemy”.",
+        "The line does not state the question.",
+        "The line does not state the model.",
         "There is no field called “colour”.",
         "The line is not a JSON object in braces.",
-        "The line names no label.",
+        "The line contains no label.",
     ):
         assert sentence in answer.text
     assert not LabelOpinion.objects.exists()
@@ -356,12 +356,12 @@ def test_a_rate_is_added_and_corrected_on_its_page(items: list[Question], curato
     corrected = given | {"corrects": rate.pk, "percent": "55.25 %", "reason": "misprint"}
     assert client.post(place, corrected).status_code == 302
     page = client.get(place).text
-    for text in ("55.25 % solve this question: level 3.", "misprint", "corrected"):
+    for text in ("55.25 % answer this question correctly: level 3.", "misprint", "corrected"):
         assert text in page
     items[0].refresh_from_db()
     assert (items[0].label.difficulty, items[0].label.origins) == (3, {"difficulty": "derived"})
     refused = client.post(place, given | {"percent": "a lot"})
-    assert (refused.status_code, "Give the rate in per cent." in refused.text) == (400, True)
+    assert (refused.status_code, "Enter the rate in per cent." in refused.text) == (400, True)
     assert 'value="a lot"' in refused.text
     assert client.post(place, given | {"corrects": "999999", "reason": "x"}).status_code == 404
     assert HumanRate.objects.count() == 2
@@ -371,6 +371,6 @@ def test_a_lead_reads_and_changes_nothing(items: list[Question], lead: User) -> 
     client = logged_in(lead)
     assert "Label 3" not in client.get(reverse("questions:labelling")).text
     place = reverse("questions:rates", args=[items[0].public_id])
-    assert "Add a rate" not in client.get(place).text
+    assert "Add rate" not in client.get(place).text
     assert client.post(place, {"percent": "61", "source": "x"}).status_code == 403
     assert client.get(address(items[0])).status_code == 403

@@ -53,7 +53,7 @@ def test_the_list_shows_what_waits(bank: dict[str, ItemProblem], lead: User) -> 
         "conflicting_key": (2, 2),
     }
     text = page.content.decode()
-    for words in ("key F, on offer are ABCD", "100 % alike", "C ↔ D", "…如图，哪个正确？…"):
+    for words in ("answer key F, options ABCD", "similarity 100 %", "C ↔ D", "…如图，哪个正确？…"):
         assert words in text
 
 
@@ -111,7 +111,7 @@ def test_the_list_as_a_file(bank: dict[str, ItemProblem], lead: User) -> None:
     head, *rows = content.splitlines()
     assert head.startswith('"problem","code","quarantines","dataset"')
     assert len(rows) == 3
-    assert any('"agibench"' in row and '"key F, on offer are ABCD"' in row for row in rows)
+    assert any('"agibench"' in row and '"answer key F, options ABCD"' in row for row in rows)
     assert client.get(f"{LIST}export/?color=red").status_code == 400
 
 
@@ -158,7 +158,7 @@ def test_a_refused_decision_keeps_what_was_typed(
     answer = client.post(f"{LIST}{problem.pk}/", said | {"stem": "哪个质数？"})
     assert answer.status_code == 400
     text = answer.content.decode()
-    assert "The key Q is not among the letters ABCD." in text
+    assert "The answer key Q is not among the letters ABCD." in text
     assert 'value="typed"' in text
     stale = client.post(
         f"{LIST}{problem.pk}/", {"decision": "keep", "reason": "x", "seen": 999_999}

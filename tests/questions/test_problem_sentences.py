@@ -89,7 +89,7 @@ def test_whatever_an_importer_says_is_said_in_chinese(file: str, text: str) -> N
 def test_names_and_numbers_stay() -> None:
     with translation.override("zh-hans"):
         assert problem_sentence("Item 3: Key 1 is E, offered are ABCD.") == (
-            "第3题：第1个答案是 E，备选的是 ABCD。"
+            "第3题：第1个参考答案是 E，选项为 ABCD。"
         )
         assert problem_sentence("The value of 'year' must be a whole number.") == (
             "'year' 的值必须是整数。"
@@ -101,7 +101,7 @@ def test_names_and_numbers_stay() -> None:
             "第5行：题库中没有试题 a, b: c。"
         )
         assert problem_sentence("'Accuracy' is '120%', not a per cent up to 100%.") == (
-            "'Accuracy' 是 '120%'，不是100%以内的百分数。"
+            "'Accuracy' 是 '120%'，应为不超过100%的百分数。"
         )
 
 
@@ -124,5 +124,5 @@ def test_a_text_that_is_not_closed_is_said_without_the_words_of_a_parser() -> No
     assert str(refused.value) == "The line is not JSON: a text is not closed, from column 10 on."
     with translation.override("zh-hans"):
         assert (
-            problem_sentence(str(refused.value)) == "此行不是 JSON：从第 10 列开始的文本没有结束。"
+            problem_sentence(str(refused.value)) == "此行不是 JSON：从第10列开始的字符串没有结束。"
         )

@@ -45,7 +45,7 @@ def test_htmx_gets_the_section_alone(question: Question, curator: User) -> None:
     sent = {**LABELS, "seen": "0"}
     answer = logged_in(curator).post(save(question), sent, headers={"HX-Request": "true"})
     assert answer.text.lstrip().startswith('<section class="sheet" id="labels"')
-    assert "The labels are saved." in answer.text
+    assert "The labels were saved." in answer.text
 
 
 def test_who_comes_second_is_told_and_both_are_kept(
@@ -72,7 +72,7 @@ def test_a_label_that_does_not_exist_is_refused(
 def test_a_reader_sees_the_labels_and_no_form(question: Question, lead: User) -> None:
     page = logged_in(lead).get(f"/questions/{question.public_id}/").text
     assert "No labels yet." in page
-    assert "Save the labels" not in page
+    assert "Save labels" not in page
     assert logged_in(lead).post(save(question), LABELS).status_code == 403
 
 
@@ -108,6 +108,6 @@ def test_rates_problems_and_revisions_stand_on_the_page(question: Question, cura
     assert "1200" in page
     assert "AGIEval" in page
     assert "Key against its analysis" in page
-    assert "the source gives A" in page
+    assert "Original answer key: A" in page
     assert "故选<del>C</del><ins>D</ins>" in page
     assert "解析为D" in page

@@ -65,7 +65,7 @@ def test_marks_become_points_with_their_words(key: str, wanted: list[tuple[str, 
 def test_marks_that_are_counted_up_are_taken_apart() -> None:
     key = "(I) 求得 $y$ (6 分)\n(II) 平均数为 76.4 (9 分)\n概率为 0.7 (12 分)"
     assert lines(key, 12) == [("6", "求得 $y$"), ("3", "平均数为 76.4"), ("3", "概率为 0.7")]
-    # The same marks under other full marks are what they say.
+    # The same marks under different full marks are what they say.
     assert [points for points, _ in lines(key, 27)] == ["6", "9", "12"]
 
 

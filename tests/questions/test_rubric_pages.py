@@ -65,7 +65,7 @@ def test_what_the_editor_says_becomes_a_draft_in_reading_order(
     question: Question, curator: Client
 ) -> None:
     answer = curator.post(address("rubric-new", question), WHOLE, follow=True)
-    assert "Version 1 is kept as a draft" in answer.text
+    assert "Version 1 was saved as a draft" in answer.text
     rubric = Rubric.objects.get()
     lines = lines_of(rubric)
     assert (rubric.accepted, rubric.source) == (False, "person")
@@ -84,7 +84,7 @@ def test_what_the_editor_says_becomes_a_draft_in_reading_order(
 
 def test_a_rubric_can_be_kept_and_accepted_in_one_go(question: Question, curator: Client) -> None:
     answer = curator.post(address("rubric-new", question), WHOLE | {"do": "accept"}, follow=True)
-    assert "Version 1 counts from now on" in answer.text
+    assert "Version 1 is now in use" in answer.text
     assert accepted_rubric(question) == Rubric.objects.get()
 
 
@@ -92,7 +92,7 @@ def test_what_does_not_add_up_stays_in_the_form(question: Question, curator: Cli
     short = form(("half", "2.5", "1", ""))
     answer = curator.post(address("rubric-new", question), short | {"do": "accept"})
     assert answer.status_code == 400
-    assert "Sub-question 1: the scoring points give 2.5, full marks are 6" in answer.text
+    assert "Sub-question 1: the scoring points add up to 2.5, full marks are 6" in answer.text
     assert ">half</textarea>" in answer.text
     assert not Rubric.objects.exists()
 
@@ -146,14 +146,14 @@ def test_a_key_without_marks_says_so_on_the_page_of_the_rubric(curator: Client) 
     bare = make_question(task, marks=("4",), reference_answer="淋巴细胞")
     answer = curator.post(address("rubric-propose", bare), follow=True)
     assert answer.redirect_chain == [(address("rubrics", bare), 302)]
-    assert "Neither the key nor the question says how the points are given." in answer.text
+    assert "Neither the answer key nor the question states how points are given." in answer.text
     assert not bare.rubrics.exists()
 
 
 def test_a_draft_is_accepted_from_its_page(question: Question, curator: Client) -> None:
     curator.post(address("rubric-new", question), WHOLE)
     answer = curator.post(address("rubric-accept", question, 1), follow=True)
-    assert "Version 1 counts from now on" in answer.text
+    assert "Version 1 is now in use" in answer.text
     assert curator.post(address("rubric-accept", question, 1)).status_code == 409
     assert curator.post(address("rubric-accept", question, 7)).status_code == 404
 
@@ -204,7 +204,7 @@ def test_the_bank_shows_exports_and_imports(question: Question, curator: Client)
     Rubric.objects.update(accepted=False)
     sent = {"file": SimpleUploadedFile("r.json", content), "accept": "on"}
     answer = curator.post(bank("import"), sent, follow=True)
-    assert "r.json: 1 new version; there already: 0." in answer.text
+    assert "r.json: 1 new version; already present: 0." in answer.text
     assert accepted_rubric(made) is not None
 
 
@@ -218,8 +218,10 @@ def test_a_bad_file_is_refused_where_it_was_chosen(curator: Client) -> None:
 
 def test_drafts_are_proposed_for_a_dataset(question: Question, curator: Client) -> None:
     answer = curator.post(bank("propose-all"), {"dataset": "exam"}, follow=True)
-    assert "1 draft. Without a rubric: 1; of these, keys with marks: 1." in answer.text
-    assert "proposed from the key" in answer.text
+    assert (
+        "1 draft created. Without a rubric: 1; of these, answer keys with marks: 1." in answer.text
+    )
+    assert "proposed from the answer key" in answer.text
     assert curator.post(bank("propose-all"), {"dataset": "none"}).status_code == 400
 
 

@@ -172,7 +172,7 @@ def test_one_wrong_sum_keeps_all_and_what_was_typed(task: Task, items: list[Ques
     assert answer.status_code == 400
     assert 'value="3.5"' in answer.text
     assert "11.5" in answer.text
-    assert "has changed meanwhile" in answer.text or "not part of this task" in answer.text
+    assert "has changed in the meantime" in answer.text or "not part of this task" in answer.text
     assert not Rubric.objects.exists()
     assert client.post(page_of(task), {}).status_code == 400
 
@@ -183,7 +183,7 @@ def test_who_may_accept_and_how_unknown_points_are_divided(
     make_rubric(items[0], (("all", "10"),))
     shown = logged_in(make_user(Role.CURATOR)).get(page_of(task) + "?divide=1").text
     assert shown.count('value="5"') == 2
-    assert "divided evenly" in shown
+    assert "split evenly" in shown
     teacher = logged_in(make_user(Role.TEACHER))
     assert teacher.get(page_of(task)).status_code == 403
     assert teacher.post(page_of(task), {}).status_code == 403

@@ -37,7 +37,7 @@ def test_the_marks_of_a_key_become_a_draft_that_does_not_count() -> None:
 
 
 def test_a_key_without_marks_is_told() -> None:
-    with pytest.raises(BadInput, match="how the points are given"):
+    with pytest.raises(BadInput, match="how points are given"):
         propose_draft(open_question("淋巴细胞"), acting_user=make_user(Role.CURATOR))
 
 

@@ -110,7 +110,7 @@ def test_what_is_no_rubric_is_refused(
 
 
 def test_an_objective_question_has_no_rubric(curator: User) -> None:
-    with pytest.raises(BadInput, match="people mark"):
+    with pytest.raises(BadInput, match="subjective questions have a rubric"):
         draft_rubric(make_question(), CAPPED, acting_user=curator)
 
 

@@ -81,7 +81,7 @@ def test_a_broken_dataset_refuses_only_itself(tmp_path: Path) -> None:
     ("files", "sentence"),
     [
         ({"../evil.jsonl": lines(1, 1)}, "is not a plain file name"),
-        ({"readme.md": b"none"}, "There is no .json, .jsonl or .csv file in it."),
+        ({"readme.md": b"none"}, "It contains no .json, .jsonl or .csv file."),
         ({"only/manifest.json": b"{}"}, "holds no .jsonl file"),
         ({"exam.jsonl": b" " * (3 << 20)}, "would unpack to 3 MB or more"),
     ],
@@ -101,7 +101,7 @@ def test_what_is_no_zip_is_said_to_be_none(
 ) -> None:
     path = tmp_path / "exam.zip"
     path.write_bytes(lines(1, 2))
-    assert "The .zip is broken, or is no .zip." in refused(path, capsys)
+    assert "The .zip file is damaged or not a .zip file." in refused(path, capsys)
 
 
 def test_a_small_zip_that_claims_a_gigabyte_is_told_what_it_claims(curator: User) -> None:

@@ -78,7 +78,7 @@ def last_judged(reviewer: User, review: CapabilityReview, before: ReviewSlot | N
     """
     slot = last_own(reviewer, review, before)
     if slot is None:
-        raise Conflict(_("You have judged nothing earlier in this review."), code="no_judgement")
+        raise Conflict(_("You have no earlier verdict in this review."), code="no_judgement")
     return slot
 
 
@@ -103,16 +103,16 @@ def _checked(slot: ReviewSlot, values: Values, weaknesses: Iterable[str]) -> lis
     question = slot.item.question
     asked = asked_of(question.task.slug, question.subject)
     if set(values) != set(asked):
-        raise BadInput(_("Give every dimension 1, 0 or “does not apply”."), code="not_as_asked")
+        raise BadInput(_("Set every dimension to 1, 0 or “does not apply”."), code="not_as_asked")
     if any(value not in (0, 1, None) for value in values.values()):
-        raise BadInput(_("Give every dimension 1, 0 or “does not apply”."), code="not_as_asked")
+        raise BadInput(_("Set every dimension to 1, 0 or “does not apply”."), code="not_as_asked")
     try:
         named = in_order(weaknesses)
     except ValueError:
         raise BadInput(_("There is no such weakness."), code="unknown_weakness") from None
     possible = {weakness for one in asked for weakness in BY_DIMENSION[one]}
     if not possible.issuperset(named):
-        raise BadInput(_("This task does not ask for such a weakness."), code="not_as_asked")
+        raise BadInput(_("This weakness does not apply to this task."), code="not_as_asked")
     return [weakness.value for weakness in named]
 
 
@@ -132,9 +132,9 @@ def _held(slot: ReviewSlot, reviewer: User) -> ReviewSlot:
     rows = ReviewSlot.objects.select_for_update(of=("self",)).select_related("item__review")
     held = rows.filter(pk=slot.pk, holder=reviewer).first()
     if held is None:
-        raise NotFound(_("There is no such answer here, or it is no longer yours."))
+        raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     if held.item.review.status != ReviewStatus.OPEN:
-        raise Conflict(_("The review was closed; this was not saved."), code="review_closed")
+        raise Conflict(_("The review was closed. Your input was not saved."), code="review_closed")
     return held
 
 
@@ -144,7 +144,7 @@ def _earlier(key: uuid.UUID, given: _Given, slot: ReviewSlot) -> CapabilityJudge
     if stored is None:
         return None
     if stored.slot_id != slot.pk:
-        raise BadInput(_("Send a new key with a new judgement."), code="key_used")
+        raise BadInput(_("Use a new submission id for a new verdict."), code="key_used")
     if given.is_same(stored):
         return stored
     raise _stale(slot.judgements.order_by("-version").first())
@@ -173,8 +173,9 @@ def _stale(stored: CapabilityJudgement | None) -> Conflict:
     """The page was older than what is stored; what was sent stays in the page."""
     return Conflict(
         _(
-            "You have judged this answer in another window meanwhile. What you sent now is not "
-            "saved: it stands in the form; save it to replace the other."
+            "You have judged this response in another window in the meantime. Your "
+            "input was not saved and is still in the form. Save it to replace the "
+            "other verdict."
         ),
         code="stale_version",
         stored=as_details(stored) if stored else None,

@@ -56,7 +56,7 @@ def open_review(
     _check_choice(runs, per_task)
     drawn = sample(runs, policy, per_task, random_seed).responses
     if not drawn:
-        raise BadInput(_("These runs have no wrong answer to review."), code="no_wrong_answers")
+        raise BadInput(_("These runs have no wrong answers to review."), code="no_wrong_answers")
     with transaction.atomic():
         made = CapabilityReview.objects.create(
             name=_checked_name(name),
@@ -84,7 +84,7 @@ def close_review(review: CapabilityReview, *, acting_user: User | None, now: dat
     with transaction.atomic():
         still_open = CapabilityReview.objects.filter(pk=review.pk, status=ReviewStatus.OPEN)
         if not still_open.update(status=ReviewStatus.CLOSED, closed_at=now):
-            raise Conflict(_("This review is closed already."), code="review_closed")
+            raise Conflict(_("This review is already closed."), code="review_closed")
         missing = ReviewSlot.objects.filter(item__review=review, reviewed=False).count()
         record(Tag.REVIEW_CLOSED, review, actor=acting_user, missing=missing)
     review.refresh_from_db()
@@ -106,37 +106,39 @@ def too_few_reviewers(reviewers: int, each: int) -> str:
     """The sentence that says that *reviewers* people cannot judge each answer *each* times."""
     if reviewers >= each:
         return ""
-    return _("Two reviewers for each answer need two people; %(given)s chosen.") % {
+    return _("Two reviewers per response are required, and %(given)s selected.") % {
         "given": reviewers
     }
 
 
 def _checked_name(name: str) -> str:
     if not (name := name.strip()) or len(name) > 100:
-        raise BadInput(_("Give the review a name of 1 to 100 characters."))
+        raise BadInput(_("Enter a name of 1 to 100 characters for the review."))
     return name
 
 
 def _check_people(reviewers: Sequence[User], each: int) -> None:
     if each not in (1, 2):
-        raise BadInput(_("An answer is judged by one reviewer or by two."))
+        raise BadInput(_("A response must have one or two reviewers."))
     if len({person.pk for person in reviewers}) != len(reviewers):
-        raise BadInput(_("A reviewer is in the list twice."))
+        raise BadInput(_("A reviewer is listed twice."))
     if sentence := too_few_reviewers(len(reviewers), each):
         raise BadInput(sentence, code="too_few_reviewers")
     for person in reviewers:
         if not person.may(Capability.MARK):
-            raise BadInput(_("%(name)s may not mark.") % {"name": person}, code="not_a_marker")
+            raise BadInput(
+                _("%(name)s is not allowed to mark.") % {"name": person}, code="not_a_marker"
+            )
 
 
 def _check_choice(runs: Sequence[Run], per_task: int) -> None:
     if not runs:
         raise BadInput(_("Choose at least one run."))
     if len({run.dataset_id for run in runs}) > 1:
-        raise BadInput(_("A review holds answers to one dataset; choose its runs only."))
+        raise BadInput(_("A review covers one dataset. Select runs of that dataset only."))
     if not 1 <= per_task <= MOST_PER_TASK:
         raise BadInput(
-            _("A sample has 1 to %(most)s answers of each task.") % {"most": MOST_PER_TASK}
+            _("A sample must have 1 to %(most)s responses per task.") % {"most": MOST_PER_TASK}
         )
 
 

@@ -104,14 +104,14 @@ def skip(request: MemberRequest, item_id: UUID) -> HttpResponse:
     """Put the answer at the end of the queue and go on."""
     slot = _slot(request, item_id)
     if not capability_claims.skip(slot, request.user):
-        raise Conflict(_("What is judged cannot be skipped."), code="judged")
+        raise Conflict(_("A judged response cannot be skipped."), code="judged")
     return _show_next(request, slot.item.review)
 
 
 def _review(request: MemberRequest, review_id: UUID) -> CapabilityReview:
     review = own_review(request.user, review_id)
     if review is None:
-        raise NotFound(_("There is no such review here."))
+        raise NotFound(_("There is no such review."))
     return review
 
 
@@ -119,7 +119,7 @@ def _slot(request: MemberRequest, item_id: UUID) -> ReviewSlot:
     """The reviewer's own slot; another's, none and a closed one are one and the same refusal."""
     slot = own_slot(request.user, item_id)
     if slot is None:
-        raise NotFound(_("There is no such answer here, or it is no longer yours."))
+        raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     return slot
 
 

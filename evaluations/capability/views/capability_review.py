@@ -70,7 +70,7 @@ def new_review(request: MemberRequest) -> HttpResponse:
         except BadInput as refusal:
             form.add_error(FIELD_OF.get(refusal.code), str(refusal))
         else:
-            messages.success(request, _("The review is open; its reviewers can start."))
+            messages.success(request, _("The review has started. Reviewers can begin."))
             return redirect("reviews:review", made.public_id)
     context = {"form": form, "load": _load(form) if wants_load else None}
     if wants_load and request.htmx:
@@ -130,7 +130,7 @@ def answers(request: MemberRequest, review_id: UUID) -> HttpResponse:
 def close(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """Close the review for good."""
     close_review(_review(review_id), acting_user=request.user, now=timezone.now())
-    messages.success(request, _("The review is closed. Every judgement is kept."))
+    messages.success(request, _("The review is closed. Every verdict is kept."))
     return redirect("reviews:review", review_id)
 
 

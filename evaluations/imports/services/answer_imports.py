@@ -160,14 +160,16 @@ def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[
     if not path.exists():
         raise BadInput(_("There is no file or folder “%(path)s”.") % {"path": path})
     if not 1 <= repeat <= MAX_REPEAT:
-        raise BadInput(_("A repeat is a whole number from 1, not %(repeat)s.") % {"repeat": repeat})
+        raise BadInput(
+            _("A repeat must be a whole number from 1, not %(repeat)s.") % {"repeat": repeat}
+        )
     if model is not None and not 1 <= len(model.strip()) <= MAX_MODEL_NAME:
-        raise BadInput(_("A model's name has 1 to 100 characters."))
+        raise BadInput(_("A model name must have 1 to 100 characters."))
     if source == "jsonl":
         return read_jsonl_answers(path)
     if not Question.objects.filter(task__dataset__slug=DATASET).exists():
         raise BadInput(
-            _("The bank has no questions of %(dataset)s yet; import them first.")
+            _("The question bank has no questions of %(dataset)s yet. Import them first.")
             % {"dataset": DATASET}
         )
     return read_model_outputs(path, model=model, repeat=repeat)

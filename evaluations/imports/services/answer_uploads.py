@@ -44,9 +44,11 @@ def take_answers(
     *model* "" uses the name in the files; *repeat* is from 1. Raises BadInput for invalid input.
     """
     if len(model) > MAX_MODEL_NAME:
-        raise BadInput(_("A model's name has 1 to 100 characters."))
+        raise BadInput(_("A model name must have 1 to 100 characters."))
     if not 1 <= repeat <= MAX_REPEAT:
-        raise BadInput(_("A repeat is a whole number from 1, not %(repeat)s.") % {"repeat": repeat})
+        raise BadInput(
+            _("A repeat must be a whole number from 1, not %(repeat)s.") % {"repeat": repeat}
+        )
     options = {"model": model.strip(), "repeat": repeat}
     return take_upload(uploads, source, acting_user=acting_user, kind=ANSWERS, options=options)
 

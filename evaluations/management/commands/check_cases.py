@@ -30,10 +30,10 @@ class Command(GradeappCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         if (options["file"] is None) is not options["corrections"]:
-            raise BadInput(_("Name a file of cases, or give --corrections."))
+            raise BadInput(_("Specify a file of test cases, or use --corrections."))
         if options["file"] is not None:
             if options["save"] is not None:
-                raise BadInput(_("Name a file of cases, or give --corrections."))
+                raise BadInput(_("Specify a file of test cases, or use --corrections."))
             return check_cases(options["file"], readers=CASE_READERS).as_dict()
         if options["save"] is not None:
             write_corrections(options["save"], acting_user=None)

@@ -71,7 +71,7 @@ def said(file: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise BadInput(
-            _("“%(file)s” cannot be written: %(reason)s.") % {"file": file, "reason": reason}
+            _("Cannot write “%(file)s”: %(reason)s.") % {"file": file, "reason": reason}
         ) from error
 
 

@@ -38,9 +38,10 @@ def goes_on(run: Run) -> bool:
 def left_waiting(run: Run, far: Progress) -> str:
     """What holds for a run whose endpoint is down once this command, no worker, has ended."""
     return _(
-        "Run %(run)s: the endpoint does not answer. Calls that wait: %(n)s; nothing is lost. "
-        "This command ends here. A worker with its clock (celery -A gradeapp worker --beat) tries "
-        "again by itself; without one nobody does."
+        "Run %(run)s: the endpoint does not respond. Waiting calls: %(n)s. No data "
+        "is lost. This command ends here. A worker with its scheduler (celery -A "
+        "gradeapp worker --beat) retries automatically; without a worker nothing is "
+        "retried."
     ) % {"run": run.pk, "n": far.waiting + far.in_flight}
 
 
@@ -163,7 +164,7 @@ def named(model: Any, field: str, value: str) -> Any:
         there = ", ".join(model.objects.values_list(field, flat=True)[:20]) or _("none yet")
         kind = model._meta.verbose_name
         words = {"kind": kind, "name": value, "there": there}
-        raise NotFound(_("There is no %(kind)s called %(name)s. There are: %(there)s.") % words)
+        raise NotFound(_("There is no %(kind)s called %(name)s. Available: %(there)s.") % words)
     return found
 
 
@@ -173,4 +174,6 @@ def amount(text: str | None) -> Decimal | None:
         return None if text is None else Decimal(text)
     except InvalidOperation:
         words = {"text": text}
-        raise BadInput(_("The budget is an amount such as 12.50, not %(text)s.") % words) from None
+        raise BadInput(
+            _("The budget must be an amount such as 12.50, not %(text)s.") % words
+        ) from None

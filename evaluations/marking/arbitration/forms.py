@@ -26,7 +26,7 @@ class DecisionForm(forms.Form):
     key = forms.UUIDField()
     seen = forms.RegexField(r"^\d+(,\d+){0,2}$")
     number = forms.IntegerField(required=False, min_value=1)
-    decision = forms.ChoiceField(error_messages={"required": _("Choose a mark or give your own.")})
+    decision = forms.ChoiceField(error_messages={"required": _("Accept a mark or enter your own.")})
     reason = forms.ChoiceField(error_messages={"required": _("Choose a reason.")})
     comment = forms.CharField(required=False, max_length=10_000)
 
@@ -39,7 +39,7 @@ class DecisionForm(forms.Form):
         self.fields["reason"].choices = ArbitrationReason.choices()  # type: ignore[attr-defined]
         if data.get("decision") == OWN:
             for name in self.own_fields():
-                self.fields[name] = mark_field(str(_("Give every scoring point a mark.")))
+                self.fields[name] = mark_field(str(_("Enter a mark for every scoring point.")))
 
     def own_fields(self) -> list[str]:
         """The names of the fields of own marks."""
@@ -48,7 +48,7 @@ class DecisionForm(forms.Form):
     def clean_answer(self) -> Any:
         """A page whose address and content belong to different responses is refused."""
         if self.cleaned_data["answer"] != self.case.public_id:
-            raise forms.ValidationError(_("This page is mixed up; load it again."))
+            raise forms.ValidationError(_("This page is out of date. Reload it."))
         return self.cleaned_data["answer"]
 
     def as_decision(self) -> dict[str, Any]:

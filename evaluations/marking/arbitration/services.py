@@ -52,7 +52,7 @@ def claim_case(answer: BlindAnswer, lead: User, *, now: datetime) -> datetime:
         raise _own_mark() from error
     if waits.exists():
         raise _at_hand()
-    raise NotFound(_("This response does not wait for a decision."))
+    raise NotFound(_("This response is not waiting for arbitration."))
 
 
 def arbitrate(
@@ -123,9 +123,12 @@ def correct_final(
         if earlier := _earlier(key, given, locked, lead):
             return earlier
         if locked.final is None or locked.final.number != number:
-            raise Conflict(_("Another final mark counts by now. See it first."), code="settled")
+            raise Conflict(
+                _("The final mark has been changed in the meantime. Review it first."),
+                code="settled",
+            )
         if locked.role != AnswerRole.ANSWER:
-            raise NotFound(_("This response has no final mark that could be corrected."))
+            raise NotFound(_("This response has no final mark to correct."))
         _refuse_own(locked, lead)
         _refuse_closed(locked)
         _refuse_unseen(locked, seen)
@@ -155,7 +158,7 @@ def _earlier(key: UUID, given: GivenMark, answer: BlindAnswer, lead: User) -> Ma
     if mark is None:
         return None
     if mark.slot.answer_id != answer.pk or mark.teacher_id != lead.pk:
-        raise BadInput(_("Send a new key with a new mark."), code="key_used")
+        raise BadInput(_("Use a new submission id for a new mark."), code="key_used")
     return mark if same_content(mark, given) else None
 
 
@@ -163,10 +166,10 @@ def _check(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> None:
     """Whether this lead may decide this response, now and on these marks."""
     _refuse_own(answer, lead)
     if answer.final_id is not None:
-        raise Conflict(_("This response has been settled meanwhile."), code="settled")
+        raise Conflict(_("This response has been finalized in the meantime."), code="settled")
     _refuse_closed(answer)
     if not Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION, marked=False).exists():
-        raise NotFound(_("This response does not wait for a decision."))
+        raise NotFound(_("This response is not waiting for arbitration."))
     _refuse_unseen(answer, seen)
 
 
@@ -193,7 +196,10 @@ def _refuse_unseen(answer: BlindAnswer, seen: Sequence[int]) -> None:
     marks = newest_marks(answer)
     if {marks[kind].pk for kind in TEACHERS if kind in marks} != set(seen):
         raise Conflict(
-            _("A teacher revised a mark while you looked at it. See the new marks, then decide."),
+            _(
+                "A teacher has changed a mark since you opened this page. Review the "
+                "new marks, then decide."
+            ),
             code="marks_changed",
         )
 
@@ -222,12 +228,12 @@ def _is_mean_of_pair(answer: BlindAnswer, given: GivenMark) -> bool:
 
 def _at_hand() -> Conflict:
     return Conflict(
-        _("Another lead has this response at hand; it returns to the queue by itself."),
+        _("Another lead is working on this response. It returns to the queue automatically."),
         code="claimed",
     )
 
 
 def _own_mark() -> NotAllowed:
     return NotAllowed(
-        _("You marked this response yourself; another lead has to decide."), code="own_mark"
+        _("You marked this response yourself. Another lead has to decide."), code="own_mark"
     )

@@ -108,11 +108,11 @@ def _settle(
         return _show(request, marking_round, _answer(marking_round, answer.public_id), refusal)
     if number is not None:
         messages.success(
-            request, _("The final mark of %(alias)s is corrected.") % {"alias": answer.alias}
+            request, _("The final mark of %(alias)s was corrected.") % {"alias": answer.alias}
         )
         return _show_case(request, marking_round, answer.public_id)
     if not request.htmx:
-        messages.success(request, _("%(alias)s is settled.") % {"alias": answer.alias})
+        messages.success(request, _("%(alias)s is finalized.") % {"alias": answer.alias})
     return _show_following(request, marking_round, following)
 
 

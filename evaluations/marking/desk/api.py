@@ -101,7 +101,7 @@ class OwnMarksAPI(generics.ListAPIView[Mark]):
         try:
             return field.to_internal_value(self.request.query_params[name])
         except serializers.ValidationError:
-            raise BadInput(_("%(name)s has to be an id.") % {"name": name}) from None
+            raise BadInput(_("%(name)s must be an id.") % {"name": name}) from None
 
     @extend_schema(request=NewMarkSerializer, responses={201: OwnMarkSerializer})
     def post(self, request: Request) -> Response:
@@ -111,7 +111,7 @@ class OwnMarksAPI(generics.ListAPIView[Mark]):
         said = dict(form.validated_data)
         slot = own_slot(teacher, said.pop("response"), in_open_round=False)
         if slot is None:
-            raise NotFound(_("There is no such response here, or it is no longer yours."))
+            raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         said["flags"] = tuple(Flag(flag) for flag in said["flags"])
         saved = save_mark(slot, teacher, **said, now=timezone.now())
         body = OwnMarkSerializer(own_marks(teacher).get(pk=saved.mark.pk)).data

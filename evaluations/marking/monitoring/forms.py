@@ -20,12 +20,12 @@ from gradeapp.common.plain_number import plain
 LONGEST_ALIASES = 20_000
 LIMIT_NAMES = {
     "severity": _("Severity, % of full marks, at most"),
-    "partner_share": _("More or less than the partner, % of full marks, at most"),
+    "partner_share": _("More or less than the other teacher, % of full marks, at most"),
     "within_tolerance": _("Within the tolerance, %, at least"),
     "seed_hits": _("Seed answers hit, %, at least"),
-    "self_consistency": _("Self-repeats within the tolerance, %, at least"),
+    "self_consistency": _("Intra-rater checks within the tolerance, %, at least"),
     "safe_excess": _("Safe marks above the round’s share, %, at most"),
-    "pace": _("Seconds, as a part of the round’s median, at least"),
+    "pace": _("Seconds relative to the round’s median, at least"),
 }
 
 
@@ -35,7 +35,7 @@ class PauseForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         max_length=LONGEST_REASON,
-        help_text=_("The teacher reads this. Name no mark of anybody else."),
+        help_text=_("The teacher can read this. Do not mention marks of other teachers."),
     )
 
 
@@ -86,17 +86,15 @@ class SendBackForm(forms.Form):
         required=False,
         max_length=LONGEST_ALIASES,
         widget=AliasesInput,
-        help_text=_("Like R-0412, separated by blanks. Empty: all marks saved since then."),
+        help_text=_("For example R-0412, separated by spaces. Empty: all marks saved since then."),
     )
     to = forms.ChoiceField(
-        label=_("Marked again by"),
-        choices=[("same", _("the same teacher")), ("others", _("the others of the pool"))],
+        label=_("Re-marked by"),
+        choices=[("same", _("the same teacher")), ("others", _("other teachers of the round"))],
         widget=forms.RadioSelect,
         initial="same",
     )
-    with_arbitrated = forms.BooleanField(
-        label=_("Also responses that the lead has decided"), required=False
-    )
+    with_arbitrated = forms.BooleanField(label=_("Include arbitrated responses"), required=False)
 
     def clean_responses(self) -> tuple[str, ...]:
         """The aliases, each once, in the order given."""
@@ -109,7 +107,7 @@ class SendBackForm(forms.Form):
         given = super().clean() or {}
         named = tuple(alias for alias in given.get("responses", ()) if alias)
         if not named and not given.get("since") and "since" not in self.errors:
-            self.add_error("since", _("Say since when, or name the responses."))
+            self.add_error("since", _("Enter a start time or specify the responses."))
         return {**given, "responses": named}
 
     def choice(self) -> dict[str, Any]:

@@ -105,7 +105,7 @@ class SheetsAPI(APIView):
         said, teacher = form.validated_data, teacher_of(request)
         marking_round = own_round(teacher, said.pop("round"))
         if marking_round is None:
-            raise NotFound(_("There is no such round here."))
+            raise NotFound(_("There is no such round."))
         now = timezone.now()
         sheet = take_sheet(marking_round, teacher, **said, acting_user=teacher, now=now)
         return Response(SheetSerializer(_state(sheet)).data, status=status.HTTP_201_CREATED)
@@ -152,7 +152,7 @@ class SheetAPI(APIView):
 def _own(teacher: User, sheet_id: UUID) -> MarkingSheet:
     found = sheet_called(sheet_id, teacher)
     if found is None:
-        raise NotFound(_("There is no such sheet of yours."))
+        raise NotFound(_("You have no such marking sheet."))
     return found
 
 

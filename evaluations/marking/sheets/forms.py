@@ -27,7 +27,9 @@ class TakeForm(forms.Form):
     until = forms.DateField(
         label=_("Until the end of"),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text=_("Until then nobody else gets them; afterwards they return to the queue."),
+        help_text=_(
+            "Nobody else gets these responses until then. Afterwards they return to the queue."
+        ),
     )
 
     def __init__(self, marking_round: MarkingRound, teacher: User | None, *args: Any) -> None:
@@ -61,7 +63,7 @@ class FilledSheetForm(forms.Form):
     """A filled sheet."""
 
     file = forms.FileField(
-        label=_("The filled sheet"),
+        label=_("Filled sheet"),
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.xlsx"}),
         error_messages={"required": _("Choose a file first.")},
     )

@@ -52,7 +52,7 @@ class SampleForm(forms.Form):
         max_value=2**31 - 1,
         required=False,
         label=gettext_lazy("Random seed"),
-        help_text=gettext_lazy("Empty: a new one, which is kept with the sample."),
+        help_text=gettext_lazy("Empty: a new seed, which is stored with the sample."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -153,7 +153,7 @@ def reading_named(response: Response, name: str) -> Extraction | ModelReading:
     rows = response.extractions if name[:1] == "e" else response.model_readings
     found: Extraction | ModelReading | None = rows.filter(pk=key).first()
     if found is None:
-        raise BadInput(_("The page names no reading of this response. Look again, and save."))
+        raise BadInput(_("The page is out of date. Check the response again, then save."))
     return found
 
 
@@ -196,7 +196,7 @@ def sent_check(response: Response, sent: Any) -> SentCheck:
     try:
         key = uuid.UUID(sent.get("key", ""))
     except ValueError:
-        raise BadInput(_("Send a new key with a new check."), code="no_key") from None
+        raise BadInput(_("Use a new submission id for a new check."), code="no_key") from None
     return SentCheck(Statement(tuple(answers), outcome), seen, key, number(sent, "based_on"))
 
 

@@ -17,8 +17,8 @@ class ReadForm(StartForm):
         min_value=1,
         max_value=MOST_ANSWERS,
         required=False,
-        label=_("At most so many answers"),
-        help_text=_("Empty: all that no rule reads."),
+        label=_("Maximum number of answers"),
+        help_text=_("Empty: all responses without an extracted answer."),
     )
 
     def wanted(self, run: Run) -> WantedReading:

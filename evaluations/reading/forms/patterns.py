@@ -19,6 +19,8 @@ class SearchForm(forms.Form):
     """The settings of Algorithm 1; as they stand, they are the paper's."""
 
     iterations = _whole("iterations", 10, _("Iterations"))
-    sample_size = _whole("sample_size", 100, _("Responses a sample"))
-    least_occurrences = _whole("least_occurrences", 2, _("Least occurrences"))
-    random_seed = _whole("random_seed", 1, _("Random seed"), _("Equal seeds find equal patterns."))
+    sample_size = _whole("sample_size", 100, _("Responses per sample"))
+    least_occurrences = _whole("least_occurrences", 2, _("Minimum occurrences"))
+    random_seed = _whole(
+        "random_seed", 1, _("Random seed"), _("The same seed finds the same patterns.")
+    )

@@ -163,4 +163,4 @@ def checks_waiting(user: User) -> Iterator[Waiting]:
     """Yield the readings that wait for a check by *user*."""
     if user.may(Capability.CHECK_ANSWERS):
         unread, _more = left(waiting(user, QueueChoice()))
-        yield Waiting(_("Readings of answers to check"), unread, reverse("checks:overview"))
+        yield Waiting(_("Extracted answers to check"), unread, reverse("checks:overview"))

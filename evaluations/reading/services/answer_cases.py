@@ -102,7 +102,7 @@ def case_report() -> CaseReport:
     """The corrections as ``check_cases`` reports a file; refuses where there is none."""
     report = check_corrections()
     if not report.total:
-        raise BadInput(_("Nobody has corrected a reading yet."))
+        raise BadInput(_("No extraction has been corrected yet."))
     return CaseReport(report.total, report.failed)
 
 
@@ -116,13 +116,12 @@ def write_corrections(path: Path, *, acting_user: User | None) -> int:
     """Write every correction to *path*; how many. Raises BadInput where it cannot be written."""
     cases = list(corrections())
     if not cases:
-        raise BadInput(_("Nobody has corrected a reading yet."))
+        raise BadInput(_("No extraction has been corrected yet."))
     try:
         path.write_text(cases_text(cases), encoding="utf-8")
     except OSError as error:
         raise BadInput(
-            _("“%(path)s” cannot be written: %(reason)s.")
-            % {"path": path, "reason": error.strerror}
+            _("Cannot write “%(path)s”: %(reason)s.") % {"path": path, "reason": error.strerror}
         ) from error
     _note(len(cases), acting_user)
     return len(cases)

@@ -72,13 +72,15 @@ def save_check(
 def _check_fits(response: Response, said: Statement) -> None:
     """Refuse an outcome that there is not, and answers that the item cannot have."""
     if said.outcome not in list(Outcome):
-        raise BadInput(_("Say what the response answers, or why it answers nothing."))
+        raise BadInput(_("Enter the answer of the response, or the reason why there is none."))
     asked = asked_of(response.revision)
     if said.outcome == Outcome.READ:
         if not answers_fit(said.answers, asked):
-            raise BadInput(_("Give an answer that this question can have."), code="not_an_answer")
+            raise BadInput(_("Enter an answer that this question allows."), code="not_an_answer")
     elif any(said.answers) or len(said.answers) != asked.parts:
-        raise BadInput(_("Where nothing is answered, no answer can be given."), code="not_unread")
+        raise BadInput(
+            _("No answer can be entered for a response without an answer."), code="not_unread"
+        )
 
 
 def _store(
@@ -111,7 +113,7 @@ def _store(
 def _same(earlier: AnswerCheck, response: Response, checker: User, said: Statement) -> AnswerCheck:
     """What an equal request stored before; another one with its key is refused."""
     if (earlier.response_id, earlier.checker_id) != (response.pk, checker.pk):
-        raise BadInput(_("Send a new key with a new check."), code="key_used")
+        raise BadInput(_("Use a new submission id for a new check."), code="key_used")
     if said_in(earlier) != said:
         raise _stale()
     return earlier
@@ -120,8 +122,8 @@ def _same(earlier: AnswerCheck, response: Response, checker: User, said: Stateme
 def _stale() -> Conflict:
     return Conflict(
         _(
-            "You have checked this response in another window meanwhile. "
-            "What you sent now is not saved."
+            "You have checked this response in another window in the meantime. Your "
+            "input was not saved."
         ),
         code="stale_version",
     )
@@ -137,11 +139,11 @@ def draw_sample(
     one. Raises BadInput where there is nothing to draw.
     """
     if not 1 <= size <= MOST_DRAWN:
-        raise BadInput(_("A sample has from 1 to %(most)d responses.") % {"most": MOST_DRAWN})
+        raise BadInput(_("A sample must have 1 to %(most)d responses.") % {"most": MOST_DRAWN})
     Run.objects.select_for_update().get(pk=run.pk)
     among = _drawable(run)
     if not among:
-        raise BadInput(_("No rule has read an answer of this run that nobody has checked yet."))
+        raise BadInput(_("This run has no unchecked answers extracted by rules."))
     seed = secrets.randbits(31) if random_seed is None else random_seed
     drawn = Random(seed).sample(among, min(size, len(among)))
     sample = CheckSample.objects.create(

@@ -70,7 +70,7 @@ def failures(
             expected, got = _checker(case, readers or {})(case)
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
             raise BadInput(
-                _("Case %(index)d does not have the shape of a case.") % {"index": index}
+                _("Case %(index)d is not in the required format.") % {"index": index}
             ) from error
         if expected != got:
             yield FailedCase(index, expected, got)

@@ -91,7 +91,7 @@ def check_golds(slug: str | None = None, *, acting_user: User | None = None) -> 
         if not datasets:
             known = ", ".join(Dataset.objects.order_by("slug").values_list("slug", flat=True))
             raise NotFound(
-                _("There is no dataset “%(name)s”; there are: %(known)s.")
+                _("There is no dataset “%(name)s”. Available: %(known)s.")
                 % {"name": slug, "known": known or _("none")}
             )
     found = tuple(_check(dataset, acting_user) for dataset in datasets)

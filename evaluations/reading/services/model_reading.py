@@ -56,12 +56,16 @@ class WantedReading:
 def answers_to_read(wanted: WantedReading) -> list[Response]:
     """The responses, in the order they were given; refuses where there is none."""
     if wanted.run.purpose != RunPurpose.ANSWER:
-        raise BadInput(_("A model reads the answers of a run that sat an exam."))
+        raise BadInput(
+            _("A model can only extract answers from a run in which a model answered an exam.")
+        )
     if not 1 <= wanted.limit <= MOST_ANSWERS:
-        raise BadInput(_("The number of answers is from 1 to %(most)d.") % {"most": MOST_ANSWERS})
+        raise BadInput(
+            _("The number of answers must be between 1 and %(most)d.") % {"most": MOST_ANSWERS}
+        )
     rows = unread_responses(wanted.run).select_related("revision")
     if not (found := list(rows[: wanted.limit])):
-        raise BadInput(_("No answer of this run waits to be read by a model."))
+        raise BadInput(_("This run has no answers left for a model to extract."))
     return found
 
 

@@ -25,16 +25,16 @@ def accept_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") 
     """
     _lock()
     if MinedPattern.objects.filter(replaces=pattern).exists():
-        raise Conflict(_("A later version has replaced this pattern; accept that one."))
+        raise Conflict(_("A later version has replaced this pattern. Accept the later version."))
     accepted = _accepted()
     if pattern.pk in accepted:
-        raise Conflict(_("This pattern is accepted already."))
+        raise Conflict(_("This pattern is already accepted."))
     same = MinedPattern.objects.filter(
         pk__in=accepted, question_type=pattern.question_type, expression=pattern.expression
     ).first()
     if same:
         raise Conflict(
-            _("The same pattern is accepted already under the name %(name)s.") % {"name": same.name}
+            _("The same pattern is already accepted under the name %(name)s.") % {"name": same.name}
         )
     return _decide(pattern, PatternVerdict.ACCEPTED, acting_user, note)
 
@@ -44,7 +44,7 @@ def retire_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") 
     """Read no answer by *pattern* any more; Conflict where it does not count."""
     _lock()
     if pattern.pk not in _accepted():
-        raise Conflict(_("This pattern is not accepted, so there is nothing to retire."))
+        raise Conflict(_("This pattern is not accepted and cannot be retired."))
     return _decide(pattern, PatternVerdict.RETIRED, acting_user, note)
 
 

@@ -59,12 +59,12 @@ def start_search(
     if abs(random_seed) > LARGEST_SEED:
         raise BadInput(_("The random seed is too large."))
     if run.purpose != RunPurpose.ANSWER or not searched(run.pk).exists():
-        raise BadInput(_("This run has no answers to questions with options."))
+        raise BadInput(_("This run has no responses to multiple-choice questions."))
     # Two who start at once wait for each other at the run's row.
     Run.objects.select_for_update().get(pk=run.pk)
     background_work.note_lost_workers(PatternSearch, timezone.now())
     if PatternSearch.objects.filter(run=run, status__in=LIVE).exists():
-        raise Conflict(_("A search in this run is under way; wait for it or stop it."))
+        raise Conflict(_("A search of this run is already running. Wait for it or stop it."))
     search = PatternSearch.objects.create(
         run=run, random_seed=random_seed, created_by=acting_user, **said
     )
@@ -75,8 +75,8 @@ def start_search(
 def _out_of_limits(name: str, low: int, high: int) -> str:
     words = {
         "iterations": _("iterations"),
-        "sample_size": _("responses a sample"),
-        "least_occurrences": _("least occurrences"),
+        "sample_size": _("responses per sample"),
+        "least_occurrences": _("minimum occurrences"),
     }
     return _("“%(name)s” must be between %(low)d and %(high)d.") % {
         "name": words[name],

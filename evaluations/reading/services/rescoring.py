@@ -123,7 +123,7 @@ def _runs(name: str | None) -> QuerySet[Run]:
     except (ValueError, OverflowError):
         found = False
     if not found:
-        raise NotFound(_("There is no run “%(name)s” with answers.") % {"name": name})
+        raise NotFound(_("There is no run “%(name)s” with responses.") % {"name": name})
     return wanted
 
 

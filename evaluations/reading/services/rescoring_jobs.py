@@ -70,7 +70,7 @@ def resume_rescoring(job: Rescoring, *, acting_user: User, clock: Clock = timezo
 def _refuse_a_second(now: datetime) -> None:
     background_work.note_lost_workers(Rescoring, now)
     if Rescoring.objects.select_for_update().filter(status__in=LIVE).exists():
-        raise Conflict(_("A rescoring is under way; wait for it or stop it."))
+        raise Conflict(_("A rescoring is already running. Wait for it or stop it."))
 
 
 def responses_of(run: Run | None) -> QuerySet[Response]:

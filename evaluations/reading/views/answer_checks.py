@@ -81,8 +81,8 @@ def sample(request: MemberRequest) -> HttpResponse:
         said["run"], said["size"], acting_user=request.user, random_seed=said["random_seed"]
     )
     words = ngettext(
-        "%(n)d response was drawn of %(among)d, with the random seed %(seed)d.",
-        "%(n)d responses were drawn of %(among)d, with the random seed %(seed)d.",
+        "%(n)d response was sampled from %(among)d with random seed %(seed)d.",
+        "%(n)d responses were sampled from %(among)d with random seed %(seed)d.",
         drawn.size,
     )
     facts = {"n": drawn.size, "among": drawn.among, "seed": drawn.random_seed}

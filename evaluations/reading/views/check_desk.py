@@ -83,7 +83,7 @@ def undo(request: MemberRequest) -> HttpResponse:
         before = Response.objects.filter(public_id=current).first()
     check = own_last(request.user, before)
     if check is None:
-        raise Conflict(_("You have checked nothing earlier."), code="no_check")
+        raise Conflict(_("You have no earlier checks."), code="no_check")
     return _show(request, _response(check.response.public_id), read_address(request.GET))
 
 

@@ -45,7 +45,7 @@ class SearchPages(WorkPages):
     edits = DECIDES
     form = SearchForm
     missing = gettext_lazy("There is no such search.")
-    stopping = gettext_lazy("It stops at its next step; nothing is kept of it.")
+    stopping = gettext_lazy("The search stops at its next step. Nothing is saved.")
     stop_work = staticmethod(pattern_searches.stop_search)
     resume_work = staticmethod(pattern_searches.resume_search)
     progress_of = staticmethod(reading.progress)
@@ -96,7 +96,7 @@ def accept(request: MemberRequest, pk: int) -> HttpResponse:
     """Read answers by a pattern from now on."""
     pattern = found_pattern(pk)
     pattern_decisions.accept_pattern(pattern, acting_user=request.user)
-    said = _("Accepted: what no written rule reads is read by it when responses are scored next.")
+    said = _("Accepted. The next scoring uses this pattern where no built-in rule finds an answer.")
     messages.success(request, said)
     return redirect("runs:pattern-search", pattern.search_id)
 
@@ -107,5 +107,5 @@ def retire(request: MemberRequest, pk: int) -> HttpResponse:
     """Read no answer by a pattern any more."""
     pattern = found_pattern(pk)
     pattern_decisions.retire_pattern(pattern, acting_user=request.user)
-    messages.success(request, _("Retired: it reads nothing when responses are scored next."))
+    messages.success(request, _("Retired. The next scoring no longer uses this pattern."))
     return redirect("runs:pattern-search", pattern.search_id)

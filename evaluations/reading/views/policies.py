@@ -71,8 +71,8 @@ def golds(request: MemberRequest) -> HttpResponse:
     dataset = request.POST.get("dataset", "")
     made = check_golds(dataset, acting_user=request.user).datasets[0]
     failed = ngettext(
-        "%(items)s items were checked; %(n)d does not score with its own key.",
-        "%(items)s items were checked; %(n)d do not score with their own key.",
+        "Questions checked: %(items)s. Answer keys that do not score as correct: %(n)d.",
+        "Questions checked: %(items)s. Answer keys that do not score as correct: %(n)d.",
         made.failed_items,
     ) % {"items": f"{made.items:,}", "n": made.failed_items}
     messages.success(request, failed)

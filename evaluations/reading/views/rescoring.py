@@ -39,7 +39,7 @@ class RescoringPages(WorkPages):
     edits = Capability.LEAD_ROUNDS
     form = RescoringForm
     missing = _("There is no such rescoring.")
-    stopping = _("It stops after the responses at hand; their scores stay.")
+    stopping = _("Rescoring stops after the current batch. Scores made so far are kept.")
     stop_work = staticmethod(services.stop_rescoring)
     resume_work = staticmethod(services.resume_rescoring)
     progress_of = staticmethod(reading.progress)

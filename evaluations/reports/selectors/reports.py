@@ -43,7 +43,7 @@ def build_report(name: str, params: ReportParams) -> Report:
     the valid values, for an unknown report, dataset, model, marker, policy or year.
     """
     if name in LATER:
-        raise BadInput(_("The report “%(name)s” cannot be made yet.") % {"name": name})
+        raise BadInput(_("The report “%(name)s” is not available yet.") % {"name": name})
     if name not in REPORTS:
         raise BadInput(
             _("There is no report “%(name)s”; choose one of: %(known)s.")

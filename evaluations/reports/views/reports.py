@@ -114,7 +114,7 @@ def report_rescore(request: MemberRequest) -> HttpResponse:
     """Score again the answers whose key was repaired after they were scored."""
     dataset = request.POST.get("dataset", "")
     n = rescore_repaired(dataset, acting_user=request.user)
-    scored = ngettext("%(n)d answer was scored again.", "%(n)d answers were scored again.", n)
+    scored = ngettext("%(n)d response was rescored.", "%(n)d responses were rescored.", n)
     messages.success(request, scored % {"n": n})
     return redirect(reverse("reports:overview") + "?" + urlencode({"dataset": dataset}))
 
@@ -154,7 +154,10 @@ def charts(
     subjects = {subject.value: short_subject(subject) for subject in Subject}
     pair, judged = made.judge_pairs(params.marker)
     differences = spreads(judged)
-    first, second = _("First teacher, % of full marks"), _("Second teacher, % of full marks")
+    first, second = (
+        _("First teacher, percent of full marks"),
+        _("Second teacher, percent of full marks"),
+    )
     return {
         "totals": totals_bar(
             made.converted,
@@ -170,7 +173,9 @@ def charts(
         "teacher_pairs": len(made.teacher_pairs),
         "judge_pair": pair,
         "spreads": differences,
-        "boxes": spreads_box(differences, subjects, _("Judge less teachers, % of full marks")),
+        "boxes": spreads_box(
+            differences, subjects, _("Judge model minus teachers, percent of full marks")
+        ),
     }
 
 

@@ -34,7 +34,7 @@ class StartForm(forms.Form):
         decimal_places=4,
         required=False,
         label=_("Budget"),
-        help_text=_("The run pauses before it could cost more. Empty: no limit."),
+        help_text=_("The run pauses before it exceeds the budget. Empty: no limit."),
     )
     # Stands beside the estimate, and comes with it.
     shown = forms.IntegerField(widget=forms.HiddenInput, required=False)
@@ -66,26 +66,27 @@ class NewRunForm(StartForm):
         max_value=MOST_REPEATS,
         initial=1,
         label=_("Repeats"),
-        help_text=_("How often each question is asked."),
+        help_text=_("How many times each question is asked."),
     )
     limit = forms.IntegerField(
         min_value=1,
         required=False,
-        label=_("Only so many questions"),
-        help_text=_("Spread evenly over the tasks. Empty: all of them."),
+        label=_("Maximum number of questions"),
+        help_text=_("Spread evenly over the tasks. Empty: all questions."),
     )
     judge = forms.ModelChoiceField(
         Endpoint.objects.all(),
         required=False,
         label=_("Judge"),
-        help_text=_("This model marks the subjective answers as they come."),
-        empty_label=_("No judge"),
+        help_text=_("This model marks subjective responses as they arrive."),
+        empty_label=_("No judge model"),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["budget"].help_text = _(
-            "The run pauses before it could cost more; a judge gets as much again. Empty: no limit."
+            "The run pauses before it exceeds the budget. A judge model gets a "
+            "budget of the same size. Empty: no limit."
         )
 
     def wanted(self) -> dict[str, Any]:
@@ -113,47 +114,47 @@ class EndpointForm(forms.Form):
         widget=forms.URLInput,
     )
     model = forms.CharField(
-        max_length=120, label=_("Model"), help_text=_("As the endpoint calls it.")
+        max_length=120, label=_("Model"), help_text=_("As used by the endpoint.")
     )
     language_model = forms.CharField(
         max_length=100,
         required=False,
         label=_("Name in reports"),
-        help_text=_("Empty: as the endpoint calls it."),
+        help_text=_("Empty: the name used by the endpoint."),
     )
     key_variable = forms.CharField(
         max_length=80,
         required=False,
-        label=_("Variable of the key"),
+        label=_("Environment variable of the API key"),
         help_text=_(
-            "The name of the environment variable that holds the key, such as DEEPSEEK_API_KEY. "
-            "The key itself is never typed here."
+            "The name of the environment variable that holds the API key, such as "
+            "DEEPSEEK_API_KEY. Never enter the key itself."
         ),
     )
-    no_key = forms.BooleanField(required=False, label=_("This endpoint takes no key"))
+    no_key = forms.BooleanField(required=False, label=_("This endpoint needs no API key"))
     price_input = forms.DecimalField(
         min_value=0,
         max_digits=12,
         decimal_places=6,
         initial=0,
-        label=_("Price of a million tokens read"),
+        label=_("Price per million input tokens"),
     )
     price_output = forms.DecimalField(
         min_value=0,
         max_digits=12,
         decimal_places=6,
         initial=0,
-        label=_("Price of a million tokens written"),
+        label=_("Price per million output tokens"),
     )
     currency = forms.RegexField(r"^[A-Z]{3}$", initial="CNY", label=_("Currency"))
     max_in_flight = forms.IntegerField(
-        min_value=1, max_value=1024, initial=8, label=_("Calls at a time")
+        min_value=1, max_value=1024, initial=8, label=_("Concurrent calls")
     )
     timeout_seconds = forms.IntegerField(
-        min_value=1, max_value=600, initial=120, label=_("Seconds a call may take")
+        min_value=1, max_value=600, initial=120, label=_("Timeout per call (seconds)")
     )
     max_tokens = forms.IntegerField(
-        min_value=1, max_value=200_000, initial=2048, label=_("Tokens an answer may have")
+        min_value=1, max_value=200_000, initial=2048, label=_("Maximum tokens per reply")
     )
     note = forms.CharField(max_length=200, required=False, label=_("Note"))
 
@@ -192,7 +193,7 @@ class RunFilter(django_filters.FilterSet):
 class ResponseFilter(django_filters.FilterSet):
     """The filters of a run's responses: words, task, part, outcome, repeat."""
 
-    q = django_filters.CharFilter(field_name="text", lookup_expr="icontains", label=_("Words"))
+    q = django_filters.CharFilter(field_name="text", lookup_expr="icontains", label=_("Keywords"))
     task = django_filters.CharFilter(field_name="question__task__slug", label=_("Task"))
     part = django_filters.ChoiceFilter(
         field_name="question__part",

@@ -25,32 +25,32 @@ LATE = timedelta(seconds=10)
 # By whether the endpoint asked for it (or is just not there), and whether the next try has a time.
 WAITS: Mapping[tuple[bool, bool], str | Promise] = {
     (True, True): gettext_lazy(
-        "The endpoint asks us to slow down (%(status)s). Calls that wait: %(n)s. "
-        "The next try is at %(time)s; nothing is lost."
+        "The endpoint is limiting the rate of calls (%(status)s). Waiting calls: "
+        "%(n)s. Next attempt at %(time)s. No data is lost."
     ),
     (True, False): gettext_lazy(
-        "The endpoint asks us to slow down (%(status)s). Calls that wait: %(n)s. "
-        "One of them is tried now; nothing is lost."
+        "The endpoint is limiting the rate of calls (%(status)s). Waiting calls: "
+        "%(n)s. Retrying one of them now. No data is lost."
     ),
     (False, True): gettext_lazy(
-        "The endpoint does not answer. Calls that wait: %(n)s. "
-        "The next try is at %(time)s; nothing is lost."
+        "The endpoint does not respond. Waiting calls: %(n)s. Next attempt at "
+        "%(time)s. No data is lost."
     ),
     (False, False): gettext_lazy(
-        "The endpoint does not answer. Calls that wait: %(n)s. "
-        "One of them is tried now; nothing is lost."
+        "The endpoint does not respond. Waiting calls: %(n)s. Retrying one of them "
+        "now. No data is lost."
     ),
 }
 # Why calls failed, as the end of a sentence. %(status)s is the HTTP status.
 CAUSES: Mapping[str, str | Promise] = {
-    "server": gettext_lazy("the endpoint answered %(status)s (server error)"),
-    "timeout": gettext_lazy("no answer came in time"),
-    "interrupted": gettext_lazy("the connection broke before the answer"),
-    "bad_request": gettext_lazy("the endpoint refused the call (%(status)s)"),
+    "server": gettext_lazy("the endpoint returned %(status)s (server error)"),
+    "timeout": gettext_lazy("the call timed out"),
+    "interrupted": gettext_lazy("the connection was lost before the reply"),
+    "bad_request": gettext_lazy("the endpoint rejected the call (%(status)s)"),
     "context_length": gettext_lazy("the prompt is too long for the model"),
-    "malformed": gettext_lazy("the answer could not be read"),
-    "oversize": gettext_lazy("the answer was too large"),
-    "worker_lost": gettext_lazy("the worker was lost while it waited"),
+    "malformed": gettext_lazy("the reply could not be parsed"),
+    "oversize": gettext_lazy("the reply was too large"),
+    "worker_lost": gettext_lazy("the worker was lost while waiting for the reply"),
 }
 
 
@@ -106,13 +106,13 @@ def _lost(run: Run, progress: Progress, now: datetime) -> str:
     }
     if run.status == RunStatus.STOPPING:
         sentence = _(
-            "The worker of this run has not been heard of since %(since)s. "
-            "Its calls in flight (%(n)s) are given back at %(time)s; nothing is lost."
+            "The worker of this run has not reported since %(since)s. Its calls in "
+            "progress (%(n)s) will be released at %(time)s. No data is lost."
         )
     else:
         sentence = _(
-            "The worker of this run has not been heard of since %(since)s. "
-            "Its calls in flight (%(n)s) are tried again from %(time)s on; nothing is lost."
+            "The worker of this run has not reported since %(since)s. Its calls in "
+            "progress (%(n)s) will be retried from %(time)s. No data is lost."
         )
     return sentence % words
 
@@ -127,10 +127,7 @@ def _failed(run: Run, progress: Progress) -> str:
         why = _("%(why)s, among other reasons") % {"why": why}
     words = {"failed": progress.failed, "planned": progress.planned, "why": why}
     return (
-        _(
-            "Finished, but %(failed)s of %(planned)s calls failed: %(why)s. "
-            "Try the failed ones again."
-        )
+        _("Finished, but %(failed)s of %(planned)s calls failed: %(why)s. Retry the failed calls.")
         % words
     )
 

@@ -15,42 +15,49 @@ from evaluations.runs.selectors.runs import waits_for_endpoint
 P = PauseReason
 PAUSES: Mapping[str, Promise | str] = {
     P.AUTH: _(
-        "The endpoint refuses the key in the variable %(variable)s. "
-        "Set the right one where the worker runs, then resume; nothing is lost."
+        "The endpoint rejects the API key in the variable %(variable)s. Set the "
+        "correct key in the worker's environment, then resume. No data is lost."
     ),
     P.QUOTA: _(
-        "The quota of the account behind the key is spent. Top it up, then resume; nothing is lost."
+        "The account of this API key has no quota left. Top it up, then resume. No data is lost."
     ),
-    P.NOT_FOUND: _("The endpoint does not know the model, or its address lacks the /v1."),
-    P.REDIRECT: _("The endpoint sends elsewhere, which is never followed. Use its own address."),
-    P.BUDGET: _("The budget is reached: the next call could cost more than is left."),
-    P.ENDPOINT_DOWN: _("The endpoint does not answer. It is tried again every minute."),
-    P.ASKED_TO_WAIT: _("The endpoint asks us to wait, and does not say how long. Resume it later."),
+    P.NOT_FOUND: _("The endpoint does not know the model, or its address lacks /v1."),
+    P.REDIRECT: _(
+        "The endpoint redirects to another address. Redirects are not "
+        "followed; enter the final address."
+    ),
+    P.BUDGET: _("The budget is used up: the next call could cost more than is left."),
+    P.ENDPOINT_DOWN: _("The endpoint does not respond. It is retried every minute."),
+    P.ASKED_TO_WAIT: _(
+        "The endpoint asks us to wait without saying how long. Resume the run later."
+    ),
     P.NO_KEY: _(
-        "The variable %(variable)s, which holds the key of the endpoint, is not set "
-        "where the worker runs. Set it there, then resume; nothing is lost."
+        "The variable %(variable)s, which holds the API key of the endpoint, is not "
+        "set in the worker's environment. Set it, then resume. No data is lost."
     ),
-    P.ADDRESS: _("The endpoint's address cannot be found, or leads to a private network."),
-    P.ENDPOINT_CHANGED: _("The endpoint has another model or address than when this run began."),
+    P.ADDRESS: _("The endpoint's address cannot be resolved, or is in a private network."),
+    P.ENDPOINT_CHANGED: _(
+        "The model or address of the endpoint has changed since this run started."
+    ),
 }
 NO_KEY_NAMED = _(
-    "The endpoint asks for a key, and none is set: name the variable that holds it at the "
-    "endpoint %(endpoint)s, then resume; nothing is lost."
+    "The endpoint asks for an API key, and none is set. Enter the variable that "
+    "holds it at the endpoint %(endpoint)s, then resume. No data is lost."
 )
 ERRORS: Mapping[str, Promise | str] = {
-    "rate_limit": _("429: asked to slow down"),
-    "server": _("error of the endpoint (5xx)"),
-    "timeout": _("no answer in time"),
-    "interrupted": _("connection lost before the answer"),
+    "rate_limit": _("429: rate limited"),
+    "server": _("endpoint error (5xx)"),
+    "timeout": _("timed out"),
+    "interrupted": _("connection lost before the reply"),
     "connect": _("no connection"),
-    "auth": _("key refused or missing"),
-    "quota": _("account empty"),
+    "auth": _("API key rejected or missing"),
+    "quota": _("account out of credit"),
     "not_found": _("unknown model"),
-    "bad_request": _("call refused (400)"),
+    "bad_request": _("call rejected (400)"),
     "context_length": _("prompt too long for the model"),
-    "redirect": _("sent elsewhere"),
-    "malformed": _("answer not readable"),
-    "oversize": _("answer too large"),
+    "redirect": _("redirected"),
+    "malformed": _("reply not readable"),
+    "oversize": _("reply too large"),
     "cancelled": _("given up"),
     "worker_lost": _("worker lost while waiting"),
 }

@@ -23,7 +23,7 @@ def runs_waiting(user: User) -> Iterator[Waiting]:
     paused = Run.objects.filter(status=RunStatus.PAUSED).order_by()
     by_reason = dict(paused.values_list("pause_reason").annotate(n=Count("pk")))
     spent = by_reason.pop(PauseReason.BUDGET, 0)
-    yield Waiting(_("Runs that have spent their budget"), spent, runs)
+    yield Waiting(_("Runs with no budget left"), spent, runs)
     yield Waiting(_("Paused runs"), sum(by_reason.values()), runs)
     failed = Job.objects.filter(status=JobStatus.FAILED).values("run").distinct().count()
     yield Waiting(_("Runs with failed calls"), failed, runs)

@@ -60,11 +60,11 @@ def check_address(base_url: str) -> None:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise BadInput(_("The address %(host)s cannot be found.") % {"host": host}) from None
+        raise BadInput(_("Cannot resolve the address %(host)s.") % {"host": host}) from None
     for *_ignored, address in found:
         if not is_allowed(str(address[0]), settings.ENDPOINT_ALLOW_CIDRS):
             raise BadInput(
-                _("%(host)s leads to a private address; an operator can allow it by settings.")
+                _("%(host)s is a private address. An operator can allow it in the settings.")
                 % {"host": host}
             )
 
@@ -72,14 +72,23 @@ def check_address(base_url: str) -> None:
 def read_url(base_url: str) -> tuple[SplitResult, int]:
     """The parts and the port of an endpoint's URL; refuses spellings that hide where it leads."""
     if not base_url.isascii() or any(sign in base_url for sign in "\\#?@") or " " in base_url:
-        raise BadInput(_("An endpoint's address has no user, query, blank or special character."))
+        raise BadInput(
+            _(
+                "An endpoint address must not contain a user name, query, "
+                "space or special character."
+            )
+        )
     try:
         parts = urlsplit(base_url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
-        raise BadInput(_("This is not an address: %(url)s") % {"url": base_url[:200]}) from None
+        raise BadInput(
+            _("This is not a valid address: %(url)s") % {"url": base_url[:200]}
+        ) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(_("An endpoint's address starts with http:// or https:// and a host."))
+        raise BadInput(
+            _("An endpoint address must start with http:// or https:// and a host name.")
+        )
     if port not in (80, 443) and (port < 1024 or port in SERVICE_PORTS):
-        raise BadInput(_("Port %(port)d belongs to another kind of service.") % {"port": port})
+        raise BadInput(_("Port %(port)d is reserved for another kind of service.") % {"port": port})
     return parts, port

@@ -22,20 +22,25 @@ QUESTION = ChatRequest("check", [{"role": "user", "content": "1+1=?"}], {"max_to
 
 K = FailureKind
 SENTENCES: Mapping[FailureKind, str | Promise] = {
-    K.CONNECT: _("Nobody answers at %(url)s."),
-    K.TIMEOUT: _("%(url)s takes the call and gives no answer in time."),
-    K.INTERRUPTED: _("%(url)s takes the call and hangs up without an answer."),
-    K.AUTH: _("The endpoint refuses the key: look into the variable %(variable)s."),
-    K.QUOTA: _("The key is right, and its account has nothing left."),
-    K.NOT_FOUND: _("There is no model %(model)s at %(url)s, or the address lacks its /v1."),
-    K.RATE_LIMIT: _("The endpoint is there and asks to slow down; try again in a minute."),
-    K.SERVER: _("The endpoint has an error of its own (%(status)s): %(text)s"),
-    K.REDIRECT: _("The endpoint sends elsewhere, which is never followed: type its own address."),
-    K.MALFORMED: _("Something answers at %(url)s, but not as a chat endpoint does."),
+    K.CONNECT: _("No response from %(url)s."),
+    K.TIMEOUT: _("%(url)s accepted the call but did not reply in time."),
+    K.INTERRUPTED: _("%(url)s accepted the call but closed the connection without a reply."),
+    K.AUTH: _("The endpoint rejects the API key. Check the variable %(variable)s."),
+    K.QUOTA: _("The API key is valid, but its account has no credit left."),
+    K.NOT_FOUND: _("There is no model %(model)s at %(url)s, or the address lacks /v1."),
+    K.RATE_LIMIT: _("The endpoint works but is limiting the rate of calls. Try again in a minute."),
+    K.SERVER: _("The endpoint reports an internal error (%(status)s): %(text)s"),
+    K.REDIRECT: _(
+        "The endpoint redirects to another address. Redirects are not "
+        "followed; enter the final address below."
+    ),
+    K.MALFORMED: _("%(url)s replies, but not in the chat completions format."),
 }
-OTHERWISE = _("The endpoint is there and refuses the call: %(text)s")
-WORKS = _("It works: %(model)s answered.")
-NO_KEY = _("The endpoint asks for a key, and none is set: name the variable that holds it below.")
+OTHERWISE = _("The endpoint works but rejects the call: %(text)s")
+WORKS = _("The endpoint works: %(model)s replied.")
+NO_KEY = _(
+    "The endpoint asks for an API key, and none is set. Enter the variable that holds it below."
+)
 
 
 @dataclass(frozen=True)

@@ -74,24 +74,24 @@ def save_endpoint(
 def _key_variable(endpoint: Endpoint, base_url: str, typed: str | None) -> str:
     if typed is None:
         if endpoint.key_variable and endpoint.base_url.rstrip("/") != base_url.rstrip("/"):
-            raise BadInput(_("The address changed: type the name of the key's variable again."))
+            raise BadInput(
+                _("The address has changed. Enter the name of the API key's variable again.")
+            )
         return endpoint.key_variable
     if typed and not KEY_VARIABLE.fullmatch(typed):
         raise BadInput(
-            _("Name the environment variable that holds the key, such as DEEPSEEK_API_KEY.")
+            _("Enter the environment variable that holds the API key, such as DEEPSEEK_API_KEY.")
         )
     return typed
 
 
 def _check_fields(endpoint: Endpoint) -> None:
     if min(endpoint.max_in_flight, endpoint.timeout_seconds, endpoint.max_tokens) < 1:
-        raise BadInput(_("Calls in flight, seconds and tokens of a call are above zero."))
+        raise BadInput(_("Concurrent calls, timeout and maximum tokens must be above zero."))
     if endpoint.price_input < 0 or endpoint.price_output < 0:
-        raise BadInput(_("A price is zero or more."))
+        raise BadInput(_("A price must be zero or more."))
     if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
-        raise BadInput(
-            _("There is an endpoint of the name %(name)s already.") % {"name": endpoint.name}
-        )
+        raise BadInput(_("There is already an endpoint called %(name)s.") % {"name": endpoint.name})
     try:
         endpoint.full_clean()
     except ValidationError as error:
@@ -106,7 +106,10 @@ def api_key(endpoint: Endpoint) -> str | None:
     key = os.environ.get(endpoint.key_variable, "").strip()
     if not key:
         raise BadInput(
-            _("The environment variable %(name)s, which holds the key of %(endpoint)s, is not set.")
+            _(
+                "The environment variable %(name)s, which holds the API key of "
+                "%(endpoint)s, is not set."
+            )
             % {"name": endpoint.key_variable, "endpoint": endpoint.name},
             code="no_key",
         )

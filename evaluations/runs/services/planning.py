@@ -43,7 +43,9 @@ def items_of(dataset: Dataset, limit: int | None) -> list[Question]:
     curator may release them later, when nobody can ask them in the same run again.
     """
     if limit is not None and limit < 1:
-        raise BadInput(_("The limit is a whole number above zero, or left out for all items."))
+        raise BadInput(
+            _("The limit must be a whole number above zero, or empty for all questions.")
+        )
     asked = Question.objects.filter(task__dataset=dataset, current__isnull=False).exclude(
         status=ItemStatus.EXCLUDED
     )
@@ -53,7 +55,9 @@ def items_of(dataset: Dataset, limit: int | None) -> list[Question]:
     ):
         groups.setdefault(question.task.slug, []).append(question)
     if not groups:
-        raise BadInput(_("%(dataset)s has no items to ask.") % {"dataset": dataset.name})
+        raise BadInput(
+            _("%(dataset)s has no questions that can be asked.") % {"dataset": dataset.name}
+        )
     return spread(groups, limit)
 
 

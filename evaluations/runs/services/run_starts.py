@@ -44,7 +44,7 @@ def _of_key(key: str | None) -> Run | None:
 def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
     """Refuse a budget that is no amount, and an endpoint that could not be called."""
     if budget is not None and not (budget.is_finite() and budget > 0):
-        raise BadInput(_("A budget is an amount above zero, or left out."))
+        raise BadInput(_("A budget must be an amount above zero, or empty."))
     api_key(endpoint)
     check_address(endpoint.base_url)
 
@@ -53,7 +53,10 @@ def check_call_count(shown: int | None, calls: int) -> None:
     """Refuse another number of *calls* than somebody was *shown*; None where nobody was."""
     if shown not in (None, calls):
         raise Conflict(
-            _("The page showed %(shown)s calls, and it would be %(calls)s. Look again, and start.")
+            _(
+                "The page showed %(shown)s calls, but there would be %(calls)s. Check "
+                "the estimate again, then start."
+            )
             % {"shown": shown, "calls": calls},
             code="other_number",
         )

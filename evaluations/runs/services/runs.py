@@ -55,10 +55,12 @@ def start_run(
     """
     if setting != ZERO_SHOT:
         raise BadInput(
-            _("The setting %(name)s is not there yet; use zero_shot.") % {"name": setting}
+            _("The setting %(name)s is not supported yet. Use zero_shot.") % {"name": setting}
         )
     if not 1 <= repeats <= MOST_REPEATS:
-        raise BadInput(_("The repeats are from 1 to %(most)d.") % {"most": MOST_REPEATS})
+        raise BadInput(
+            _("The number of repeats must be between 1 and %(most)d.") % {"most": MOST_REPEATS}
+        )
     frozen = freeze_answering(endpoint, setting)
     run = Run(
         purpose=RunPurpose.ANSWER,
@@ -91,7 +93,7 @@ def stop_run(run: Run, *, acting_user: User | None) -> Run:
     """Send nothing more; what is in flight comes in. Stopping a stopped run changes nothing."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in (RunStatus.FINISHED, RunStatus.IMPORTED):
-        raise Conflict(_("This run is over; there is nothing to stop."))
+        raise Conflict(_("This run has ended and cannot be stopped."))
     if run.status not in (RunStatus.STOPPING, RunStatus.STOPPED):
         run.status, run.pause_reason, run.resume_at = RunStatus.STOPPING, "", None
         run.save(update_fields=["status", "pause_reason", "resume_at"])
@@ -108,15 +110,15 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
     if run.status in WORKABLE and waits_for_endpoint(run):
         return run  # the clock was faster: it is being tried
     if run.status not in RESUMABLE:
-        raise Conflict(_("This run is not stopped or paused; there is nothing to resume."))
+        raise Conflict(_("This run is not stopped or paused and cannot be resumed."))
     if run.endpoint is None:
-        raise Conflict(_("This run was imported; there is nothing to resume."))
+        raise Conflict(_("This run was imported and cannot be resumed."))
     check_ready(run.endpoint, budget)
     run.budget = budget if budget is not None else run.budget
     if run.pause_reason == PauseReason.BUDGET and run.budget is not None and budget is None:
-        raise BadInput(_("The budget is reached: enter a higher one to go on."))
+        raise BadInput(_("The budget is used up. Enter a higher budget to resume."))
     if run.budget is not None and run.budget <= money(run).exposed:
-        raise BadInput(_("A budget must be above what may have been spent already."))
+        raise BadInput(_("The budget must be higher than what may already have been spent."))
     run.status, run.resume_at = RunStatus.QUEUED, None
     if not waits_for_endpoint(run):
         run.pause_reason = ""

@@ -61,7 +61,7 @@ def edited(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, str(refusal))
         else:
-            messages.success(request, _("%(name)s is saved.") % {"name": saved.name})
+            messages.success(request, _("%(name)s saved.") % {"name": saved.name})
             return redirect("runs:endpoint", saved.pk)
     context = {"form": form, "endpoint": found(endpoint.pk) if endpoint else None}
     return render(request, "evaluations/runs/endpoint.html", context, status=400)

@@ -115,7 +115,9 @@ def new_run(request: MemberRequest) -> HttpResponse:
 def stop(request: MemberRequest, pk: int) -> HttpResponse:
     """Send nothing more."""
     services.stop_run(get_run(pk), acting_user=request.user)
-    messages.success(request, _("Nothing more is sent; what is in flight still comes in."))
+    messages.success(
+        request, _("No new calls are sent. Replies to calls in progress are still stored.")
+    )
     return redirect("runs:run", pk)
 
 
@@ -125,7 +127,7 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
     """Go on, with a higher budget where one was typed."""
     form = BudgetForm(request.POST)
     if not form.is_valid():
-        raise BadInput(_("The budget is an amount such as 12.50."))
+        raise BadInput(_("The budget must be an amount such as 12.50."))
     services.resume_run(get_run(pk), acting_user=request.user, budget=form.cleaned_data["budget"])
     transaction.on_commit(partial(ask_for_work, pk))
     return redirect("runs:run", pk)
@@ -137,6 +139,6 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
     """Try the failed calls again."""
     n = services.retry_failed(get_run(pk), acting_user=request.user)
     transaction.on_commit(partial(ask_for_work, pk))
-    tried = ngettext("%(n)d call is tried again.", "%(n)d calls are tried again.", n)
+    tried = ngettext("Retrying %(n)d call.", "Retrying %(n)d calls.", n)
     messages.success(request, tried % {"n": n})
     return redirect("runs:run", pk)

@@ -78,7 +78,9 @@ class Wanted:
 def items_to_ask(wanted: Wanted) -> list[Question]:
     """The items, spread evenly over the tasks; refuses where there is none."""
     if not 1 <= wanted.limit <= MOST_ITEMS:
-        raise BadInput(_("The number of questions is from 1 to %(most)d.") % {"most": MOST_ITEMS})
+        raise BadInput(
+            _("The number of questions must be between 1 and %(most)d.") % {"most": MOST_ITEMS}
+        )
     found = askable(
         wanted.questions.filter(task__dataset=wanted.dataset),
         wanted.endpoint,
@@ -98,10 +100,10 @@ def items_to_ask(wanted: Wanted) -> list[Question]:
 
 def _none_left(wanted: Wanted) -> str:
     if wanted.asks is Asks.LABELS:
-        return str(_("No question that fits lacks a label and was not asked of this model yet."))
-    return str(
-        _("No question that fits is marked by people, lacks a rubric, and was not asked yet.")
-    )
+        return str(
+            _("Every matching question has all labels, or this model was already asked about it.")
+        )
+    return str(_("No matching question is subjective, without a rubric and not yet asked."))
 
 
 def freeze_suggesting(endpoint: Endpoint, asks: Asks) -> Frozen:

@@ -45,7 +45,7 @@ def let_go_on(rows: QuerySet[Work], work: Work, now: datetime, **anew: Any) -> N
     note_lost_workers(type(work), now)
     ended = rows.filter(pk=work.pk, status__in=GOES_ON)
     if not ended.update(status=Is.QUEUED, stop_asked=False, error="", worker="", **anew):
-        raise Conflict(_("There is nothing to go on with; look at the page again."))
+        raise Conflict(_("This import cannot be resumed. Reload its page."))
 
 
 # ---- what a worker does ----

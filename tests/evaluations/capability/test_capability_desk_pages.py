@@ -56,7 +56,7 @@ def test_the_first_page_leads_to_an_answer(review: CapabilityReview, teacher: Us
     client = logged_in(teacher)
     assert "0 / 2 judged" in client.get(reverse("reviewing:home")).text
     assert (
-        "A wrong answer waits"
+        "A wrong answer is ready"
         in client.get(reverse("reviewing:review", args=[review.public_id])).text
     )
     slot = start(client, review)
@@ -94,11 +94,11 @@ def test_what_is_missing_is_said_and_what_was_typed_stays(
     del data["reasoning"]
     page = save(client, slot, data)
     assert page.status_code == 400
-    assert "Give every dimension 1, 0 or" in page.text
+    assert "Set every dimension to 1, 0 or" in page.text
     assert "half done" in page.text
     assert re.search(r'name="understanding" value="1" checked', page.text)
     other = save(client, slot, sent(client, slot, answer="00000000-0000-4000-8000-000000000007"))
-    assert "mixed up" in other.text
+    assert "out of date" in other.text
     assert not CapabilityJudgement.objects.exists()
 
 
@@ -112,7 +112,7 @@ def test_an_old_page_shows_both_and_saving_it_again_is_a_version(
     page = save(client, slot, old | {"note": "typed later"}, **HTMX)
     assert page.status_code == 409
     assert "in another window" in page.text
-    assert "Stored (version 1):" in page.text
+    assert "Saved (version 1):" in page.text
     assert "stored" in page.text
     assert "typed later" in page.text
     fresh = form_of(page.text)
@@ -137,14 +137,14 @@ def test_undo_shows_the_last_own_judgement_to_be_changed(
         {"answer": str(second.item.public_id)},
         headers=HTMX,
     )
-    assert "You judged this at" in back.text
+    assert "You judged this response at" in back.text
     assert "mine" in back.text
     assert "canary" not in back.text
     assert form_of(back.text)["version"] == "1"
     where = reverse("reviewing:undo", args=[review.public_id])
     none = client.post(where, {"answer": str(first.item.public_id)}, headers=HTMX)
     assert none.status_code == 409
-    assert "judged nothing earlier" in none.text
+    assert "no earlier verdict" in none.text
 
 
 def test_a_skipped_answer_gives_way_to_the_next(review: CapabilityReview, teacher: User) -> None:
@@ -163,7 +163,7 @@ def test_the_end_of_the_queue_says_why(teacher: User, other_teacher: User) -> No
     theirs = claim_next(other_teacher, review, now=timezone.now())
     assert theirs is not None
     page = save(client, mine, sent(client, mine), **HTMX)
-    assert "Others are at it" in page.text
+    assert "Waiting for other teachers" in page.text
     done = logged_in(other_teacher)
     last = save(done, theirs, sent(done, theirs), **HTMX)
     assert "All done" in last.text

@@ -131,7 +131,7 @@ def test_what_cannot_work_is_refused(fields: dict[str, object], code: str, teach
 
 def test_who_and_which_runs_can_be_in_a_review(teacher: User, lead: User) -> None:
     run = wrong_answers(1)
-    with pytest.raises(BadInput, match="may not mark"):
+    with pytest.raises(BadInput, match="is not allowed to mark"):
         review_of(run, [lead])
     with pytest.raises(BadInput, match="twice"):
         review_of(run, [teacher, teacher])

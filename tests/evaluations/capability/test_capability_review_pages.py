@@ -61,13 +61,11 @@ def test_the_sample_and_the_load_are_shown_before_it_opens(
     form = settings(run, teacher, other_teacher) | {"preview": "yes"}
     page = logged_in(lead).post(reverse("reviews:new"), form, headers={"HX-Request": "true"})
     text = " ".join(page.text.split())
-    assert "<strong>3</strong> wrong answers are drawn." in text
-    assert (
-        "<strong>3</strong> judgements: <strong>1</strong> or <strong>2</strong> for each" in text
-    )
+    assert "<strong>3</strong> wrong answers in the sample." in text
+    assert "<strong>3</strong>, <strong>1</strong> or <strong>2</strong> for each" in text
     assert "<!doctype" not in page.text
     twice = logged_in(lead).post(reverse("reviews:new"), form | {"reviewers_each": 2})
-    assert "<strong>6</strong> judgements: <strong>3</strong> for each" in twice.text
+    assert "<strong>6</strong>, <strong>3</strong> for each" in twice.text
     assert not CapabilityReview.objects.exists()
 
 
@@ -75,7 +73,7 @@ def test_a_review_is_opened_and_listed(run: Run, lead: User, teacher: User) -> N
     client = logged_in(lead)
     assert "No reviews yet" in client.get(reverse("reviews:list")).text
     opened = client.post(reverse("reviews:new"), settings(run, teacher), follow=True)
-    assert "The review is open" in opened.text
+    assert "The review has started" in opened.text
     review = CapabilityReview.objects.get()
     assert (review.created_by, review.items.count(), list(review.reviewers.all())) == (
         lead,
@@ -91,7 +89,7 @@ def test_what_cannot_be_opened_is_said_in_the_form(run: Run, lead: User, teacher
     client = logged_in(lead)
     page = client.post(reverse("reviews:new"), settings(run, teacher, reviewers_each=2))
     assert page.status_code == 400
-    assert "need two people; 1 chosen" in page.text
+    assert "are required, and 1 selected" in page.text
     page = client.post(reverse("reviews:new"), {"name": "Errors"})
     assert "Choose at least one run." in page.text
     assert not CapabilityReview.objects.exists()
@@ -112,7 +110,7 @@ def test_the_page_shows_every_figure_with_its_n(judged: CapabilityReview, lead: 
     assert (named["multi_hop"].answers, named["multi_hop"].both) == (2, 1)
     text = " ".join(page.text.split())
     assert "50.0 %" in text
-    assert "1 of 2 answers is judged differently." in text
+    assert "1 of 2 responses is judged differently." in text
     assert AuditEntry.objects.filter(tag=Tag.REVIEW_LOOKED_AT, actor=lead).count() == 1
 
 
@@ -121,7 +119,7 @@ def test_a_task_without_calculation_has_no_figure_there(
 ) -> None:
     called("lsat-lr", items_of(judged)[0].question.task)
     page = logged_in(lead).get(reverse("reviews:review", args=[judged.public_id]))
-    assert "not asked" in page.text
+    assert "not judged" in page.text
     series = {one["name"]: one["values"] for one in page.context["chart"].data["series"]}
     assert series["Reasoning"] == [50.0]
     assert series["Calculation"] == [None]
@@ -201,8 +199,8 @@ def test_files_hold_the_figures_and_every_judgement(
 def test_closing_keeps_every_judgement(judged: CapabilityReview, lead: User) -> None:
     client = logged_in(lead)
     page = client.post(reverse("reviews:close", args=[judged.public_id]), follow=True)
-    assert "Every judgement is kept." in page.text
-    assert "Close the review" not in page.text
+    assert "Every verdict is kept." in page.text
+    assert "Close review" not in page.text
     assert client.post(reverse("reviews:close", args=[judged.public_id])).status_code == 409
     assert (
         client.get(reverse("reviews:answers", args=[judged.public_id]))

@@ -359,7 +359,7 @@ def test_answers_in_our_own_format(bank: Path, curator: User) -> None:
     [
         ("gaokao", ".", {}, "no source called “gaokao”; choose one of: gaokao-bench, jsonl"),
         ("gaokao-bench", "nowhere", {}, "no file or folder"),
-        ("gaokao-bench", ".", {"repeat": 0}, "A repeat is a whole number from 1, not 0"),
+        ("gaokao-bench", ".", {"repeat": 0}, "A repeat must be a whole number from 1, not 0"),
         ("gaokao-bench", ".", {"model": " "}, "1 to 100 characters"),
         ("gaokao-bench", ".", {}, "answers: The folder holds no .json file"),
         ("jsonl", ".", {}, "answers: The folder holds no .jsonl file"),
@@ -373,5 +373,5 @@ def test_bad_input_is_refused_in_one_sentence(
 
 
 def test_answers_before_their_questions_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no questions of gaokao-bench yet; import them first"):
+    with pytest.raises(BadInput, match=r"no questions of gaokao-bench yet\. Import"):
         import_answers("gaokao-bench", tmp_path)

@@ -65,8 +65,8 @@ def test_a_lead_who_marks_in_an_open_round_waits(lead: User, judgements: Judge) 
 
 def test_without_judgements_the_page_says_what_to_do(admin: User, lead: User) -> None:
     assert "No judgements yet" in logged_in(admin).get("/judging/").text
-    assert "Start judging" in logged_in(admin).get("/judging/").text
-    assert "Start judging" not in logged_in(lead).get("/judging/").text
+    assert "Run judge" in logged_in(admin).get("/judging/").text
+    assert "Run judge" not in logged_in(lead).get("/judging/").text
 
 
 def test_a_judge_is_counted_and_compared(lead: User, judgements: Judge) -> None:
@@ -85,7 +85,7 @@ def test_the_newest_reply_counts(lead: User, judgements: Judge) -> None:
         reverse("judging:judgement", args=[judgements.pk, again.response.public_id])
     )
     text = words(page.text)
-    assert "Reply 1, asked again after it" in text
+    assert "Reply 1, before a retry" in text
     assert text.index("【总分】6分") < text.index("A fine essay.")
 
 
@@ -108,12 +108,12 @@ def test_judgements_are_filtered(
     if query.get("status") == "no such status":
         assert "a value that does not exist" in page.text
     if number == 0:
-        assert "No judgement fits these filters" in page.text
+        assert "No judgement matches these filters" in page.text
 
 
 def test_a_list_names_totals_reasons_and_teachers(lead: User, judgements: Judge) -> None:
     text = words(logged_in(lead).get(reverse("judging:judge", args=[judgements.pk])).text)
-    assert "total read 8 7 10" in text
+    assert "total extracted 8 7 10" in text
     assert "the total is above the full marks – – 10" in text
 
 
@@ -138,8 +138,8 @@ def test_an_unscored_judgement_says_why_and_what_was_released(
     )
     text = words(page.text)
     assert "– the total is above the full marks" in text
-    assert "Released with the reply 12.0, –" in text
-    assert "No teacher has a final mark on this response." in text
+    assert "Published with the reply 12.0, –" in text
+    assert "This response has no final mark from teachers." in text
 
 
 def test_a_response_that_was_not_judged_is_not_found(lead: User, judgements: Judge) -> None:
@@ -172,7 +172,7 @@ def test_an_admin_lets_a_model_judge_a_run(admin: User, endpoint: Endpoint) -> N
     assert judge_run.jobs.get().response == response
     twice = logged_in(admin).post(reverse("judging:start"), form)
     assert twice.status_code == 409
-    assert "marks this run already" in twice.text
+    assert "is already marking this run" in twice.text
 
 
 def test_a_run_without_subjective_answers_cannot_be_chosen(admin: User, endpoint: Endpoint) -> None:

@@ -22,7 +22,7 @@ def test_imported_judgements_are_a_judge_of_the_run(lead: User) -> None:
     question = make_question(make_task(question_type=QuestionType.OPEN_ENDED))
     run = make_response(question).run
     address = reverse("runs:run", args=[run.pk])
-    assert "No judge marks the subjective answers" in logged_in(lead).get(address).text
+    assert "No judge model marks the subjective responses" in logged_in(lead).get(address).text
     judge = Judge.objects.create(name="gpt-x")
     second = make_response(make_question(question.task), run)
     for response, total in ((run.responses.first(), 5), (second, None)):
@@ -31,9 +31,9 @@ def test_imported_judgements_are_a_judge_of_the_run(lead: User) -> None:
             response=response, judge=judge, full=10, total=total, status=status
         )
     page = logged_in(lead).get(address).text
-    assert "2 responses judged, 1 with a possible total" in page
+    assert "2 responses marked, 1 with a valid total" in page
     assert f"{reverse('judging:judge', args=[judge.pk])}?dataset={run.dataset.slug}" in page
-    assert "No judge marks" not in page
+    assert "No judge model marks" not in page
 
 
 @pytest.mark.django_db

@@ -179,7 +179,7 @@ def test_a_judge_marks_a_run_once(judge: Judge, essay: Question) -> None:
     judge_run = start_judge_run(run, judge, acting_user=None)
     with pytest.raises(Conflict, match="already"):
         start_judge_run(run, judge, acting_user=None)
-    with pytest.raises(BadInput, match="not another judge"):
+    with pytest.raises(BadInput, match="not of another judge model"):
         start_judge_run(judge_run, judge, acting_user=None)
 
 

@@ -1,4 +1,4 @@
-"""Seeds and repeats stand in their block, so often as was said, and where nobody can tell."""
+"""Seed answers and intra-rater checks: their number in each block; none can be predicted."""
 
 from __future__ import annotations
 

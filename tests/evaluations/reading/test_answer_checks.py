@@ -200,7 +200,7 @@ def test_the_score_follows_what_people_say(curator: User, lead: User) -> None:
     check(response, curator, "B", based_on=1)
     assert newest() == ("correct", "6.00")
     check(response, lead, outcome="no_answer")
-    assert newest() == ("ambiguous", "0.00"), "people differ"
+    assert newest() == ("ambiguous", "0.00"), "conflicting checks"
     assert response.scores.filter(policy="strict").count() == 4, "earlier scores stay"
 
 
@@ -226,7 +226,7 @@ def test_a_check_is_saved_once(curator: User) -> None:
 def test_the_key_of_anothers_check_is_no_key(curator: User, lead: User) -> None:
     (response,) = answers(SEVERAL)
     key = saved(response, curator, "A").check.key
-    with pytest.raises(BadInput, match="new key"):
+    with pytest.raises(BadInput, match="new submission id"):
         saved(response, lead, "A", key=key)
 
 
@@ -263,7 +263,7 @@ def test_a_sample_is_drawn_by_its_random_seed(curator: User, lead: User) -> None
     assert drawn <= {one.pk for one in made[:20]}
     second = draw_sample(run, 100, acting_user=lead)
     assert (second.size, second.among) == (15, 15), "nobody checks the same for two samples"
-    with pytest.raises(BadInput, match="nobody has checked"):
+    with pytest.raises(BadInput, match="no unchecked answers"):
         draw_sample(run, 1, acting_user=lead)
     CheckSample.responses.through.objects.all().delete()
     CheckSample.objects.all().delete()
@@ -318,7 +318,7 @@ def test_a_correction_becomes_a_case_that_check_cases_runs(
     assert write_corrections(file, acting_user=None) == 2
     assert check_cases(file, readers={}).as_dict()["total"] == 2
     assert AuditEntry.objects.filter(tag="answer.corrections_exported").count() == 1
-    with pytest.raises(BadInput, match="cannot be written"):
+    with pytest.raises(BadInput, match="Cannot write"):
         write_corrections(tmp_path / "no" / "where.json", acting_user=None)
 
 

@@ -61,7 +61,7 @@ def test_the_desk_shows_the_evidence_and_neither_key_nor_model(curator: User) ->
     page = logged_in(curator).get(item(response)).text
     assert "<mark" in page
     assert re.search(r"<mark[^>]*>the second one</mark>", page)
-    assert "A model read" in page
+    assert "Extracted by a model" in page
     assert "C. three" in page, "the options stand beside it"
     for hidden_fact in ("canary", "secret", "Answer key", "Key</"):
         assert hidden_fact not in page
@@ -159,7 +159,7 @@ def test_what_cannot_be_saved_stays_in_the_form(curator: User) -> None:
     client = logged_in(curator)
     answer = save(client, one, **{"outcome": "read"})
     assert answer.status_code == 400
-    assert "Give an answer that this question can have." in answer.text
+    assert "Enter an answer that this question allows." in answer.text
     assert 'value="read" checked' in answer.text
     quiet = save(client, one, outcome="read", headers=HTMX)
     assert quiet.status_code == 400
@@ -175,7 +175,7 @@ def test_the_reading_of_another_response_cannot_be_named(curator: User) -> None:
     seen = f"e{other.extractions.get(policy='strict').pk}"
     answer = save(logged_in(curator), one, **{"outcome": "read", "answer-1": "A", "seen": seen})
     assert answer.status_code == 400
-    assert "names no reading" in answer.text
+    assert "out of date" in answer.text
 
 
 def test_an_old_page_saves_nothing_over_the_newer_check(curator: User) -> None:
@@ -201,7 +201,7 @@ def test_back_leads_to_the_last_own_check_with_what_was_said(curator: User) -> N
     answer = client.post(undo, {"response": str(other.public_id)})
     assert answer["Location"] == item(one)
     page = client.post(undo, {"response": "no id"}, headers=HTMX).text
-    assert "You said" in page
+    assert "Your decision" in page
     assert 'value="A" checked' in page
     assert hidden(page, "based_on") == "1"
     save(client, one, **{"outcome": "read", "answer-1": "D"})
@@ -257,7 +257,7 @@ def test_the_overview_counts_what_waits_and_who_read(curator: User, lead: User) 
     check(plain, lead, "B")
     page = logged_in(curator).get(reverse("checks:overview")).text
     assert "Check 4 responses" in page
-    assert "1 correction is kept as a case; the rules of today read 0 of it" in page
+    assert "1 correction is kept as a test case; the current rules extract 0" in page
     cells = re.findall(r'<td class="number">([^<]+)</td>', page)
     assert cells[:8] == [
         *("5", "1 (20.0 %)", "0 (0.0 %)", "1 (20.0 %)", "1 (20.0 %)", "2 (40.0 %)", "1", "1")
@@ -272,7 +272,7 @@ def test_who_may_start_runs_can_let_a_model_read_what_is_left(admin: User, lead:
     address = reverse("checks:read", args=[run.pk])
     for page in (reverse("checks:overview"), reverse("runs:run", args=[run.pk])):
         assert address in logged_in(admin).get(page).text
-        assert "Let a model read 2 unread answers" in logged_in(admin).get(page).text
+        assert "Extract 2 missing answers with a model" in logged_in(admin).get(page).text
         assert address not in logged_in(lead).get(page).text
 
 
@@ -281,7 +281,7 @@ def test_a_sample_is_drawn_on_the_page_with_its_seed(lead: User) -> None:
     client = logged_in(lead)
     sent = {"run": run.pk, "size": 3, "random_seed": 11}
     answer = client.post(reverse("checks:sample"), sent, follow=True)
-    assert "3 responses were drawn of 5, with the random seed 11." in answer.text
+    assert "3 responses were sampled from 5 with random seed 11." in answer.text
     assert CheckSample.objects.get().created_by == lead
     assert '<td class="number">11</td>' in answer.text
     assert client.post(reverse("checks:sample"), {**sent, "size": 0}).status_code == 400
@@ -306,7 +306,10 @@ def test_differences_name_who_said_what(curator: User, lead: User) -> None:
     assert re.search(r"<dt>chen</dt><dd>A ", page)
     assert re.search(r"<dt>lin</dt><dd>No answer ", page)
     assert item(one, "?source=differ") in page
-    assert "On 1 response people differ" in logged_in(third).get(reverse("checks:overview")).text
+    assert (
+        "1 response with conflicting checks"
+        in logged_in(third).get(reverse("checks:overview")).text
+    )
 
 
 def test_who_reviews_just_now_sees_no_models(db: None) -> None:

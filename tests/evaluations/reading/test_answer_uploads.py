@@ -67,7 +67,7 @@ def test_upload_check_import_and_again(ids: list[str], lead: User, var: Path) ->
         [sent("both.zip", zip_of(both))], "", model="", repeat=1, acting_user=lead
     )
     assert worked(again).status == "checked"
-    assert "stored already" in client.get(f"{PAGE}{again.pk}/").text
+    assert "already stored" in client.get(f"{PAGE}{again.pk}/").text
     assert client.get(PAGE).status_code == 200
 
 

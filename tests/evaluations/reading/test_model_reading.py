@@ -175,7 +175,7 @@ def test_nothing_is_paid_for_twice(server: ScriptedServer, endpoint: Endpoint, a
     assert [job.response for job in run.jobs.all()] == [one]
     second = start_reading(WantedReading(one.run, endpoint), acting_user=admin)
     assert [job.response for job in second.jobs.all()] == [other], "what is planned is not planned"
-    with pytest.raises(BadInput, match="waits"):
+    with pytest.raises(BadInput, match="no answers left"):
         start_reading(WantedReading(one.run, endpoint), acting_user=admin)
     for reading in (run, second):
         assert work(reading).status == "finished"
@@ -216,7 +216,7 @@ def test_what_is_left_to_people(endpoint: Endpoint, admin: User) -> None:
     empty = answered("")[0]
     assert list(unread_responses(cut_off.run)) == [], "what was cut off says no more to a model"
     assert list(unread_responses(empty.run)) == []
-    with pytest.raises(BadInput, match="waits"):
+    with pytest.raises(BadInput, match="no answers left"):
         estimate_reading(WantedReading(cut_off.run, endpoint))
 
 
@@ -228,7 +228,7 @@ def test_the_estimate_says_what_will_be_asked(endpoint: Endpoint, admin: User) -
     with pytest.raises(Conflict, match="showed 1 calls"):
         start_reading(WantedReading(one.run, endpoint, shown=1), acting_user=admin)
     reading = start_reading(WantedReading(one.run, endpoint), acting_user=admin)
-    with pytest.raises(BadInput, match="sat an exam"):
+    with pytest.raises(BadInput, match="a model answered an exam"):
         estimate_reading(WantedReading(reading, endpoint))
 
 

@@ -75,7 +75,7 @@ def test_killed_in_the_middle(lead: User, environment: dict[str, str], step: str
     PatternSearch.objects.filter(pk=search.pk).update(heartbeat=silent)
     client = logged_in(lead)
     page = client.get(f"/runs/patterns/{search.pk}/").content.decode()
-    assert "The worker was lost in the middle." in page
+    assert "The worker was lost during" in page
     assert client.post(f"/runs/patterns/{search.pk}/resume/").status_code == 302
     assert work_on_search(search.pk)
     search.refresh_from_db()

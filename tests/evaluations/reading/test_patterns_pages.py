@@ -56,7 +56,7 @@ def test_a_second_search_at_once_is_refused_on_the_form(lead: User) -> None:
     sent = {"iterations": 3, "sample_size": 20, "least_occurrences": 2, "random_seed": 9}
     answer = logged_in(lead).post(reverse("runs:patterns", args=[run.pk]), sent)
     assert answer.status_code == 400
-    assert "under way" in answer.content.decode()
+    assert "already running" in answer.content.decode()
 
 
 def test_the_page_of_a_search_shows_what_it_found_and_what_is_left(lead: User) -> None:
@@ -68,8 +68,8 @@ def test_the_page_of_a_search_shows_what_it_found_and_what_is_left(lead: User) -
     assert "66,744" in shown
     assert "<mark>【答案】A</mark>" in shown
     assert shown.count(UNREAD) == 2
-    assert "the strict rules read none of these" in shown
-    assert "no person checked one of these" in shown
+    assert "the strict rules extracted none of these" in shown
+    assert "none of these has been checked by a person" in shown
 
 
 def test_agreement_is_never_called_precision(lead: User) -> None:
@@ -77,7 +77,7 @@ def test_agreement_is_never_called_precision(lead: User) -> None:
     score_responses(run.responses.all())
     shown = page(lead, "pattern-search", searched(run).pk)
     assert '100.0 %<br><small class="muted">of 8</small>' in shown
-    assert "no person checked one of these" in shown
+    assert "none of these has been checked by a person" in shown
 
 
 def test_precision_is_against_what_people_say(lead: User) -> None:
@@ -121,11 +121,11 @@ def test_the_bar_of_a_search_under_way_and_its_end(lead: User) -> None:
     client = logged_in(lead)
     progress = reverse("runs:pattern-progress", args=[search.pk])
     waiting = client.get(progress + "?state=queued").content.decode()
-    assert "waits for a worker" in waiting
+    assert "waiting for a worker" in waiting
     assert 'hx-trigger="every 1s"' in waiting
     assert client.get(progress + "?state=working").headers["HX-Refresh"] == "true"
     client.post(reverse("runs:pattern-stop", args=[search.pk]))
-    assert "nothing of it was kept" in page(lead, "pattern-search", search.pk)
+    assert "Nothing was saved" in page(lead, "pattern-search", search.pk)
     client.post(reverse("runs:pattern-resume", args=[search.pk]))
     search.refresh_from_db()
     assert search.status == WorkStatus.QUEUED

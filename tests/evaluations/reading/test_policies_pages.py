@@ -48,7 +48,7 @@ def test_a_programs_message_leaves_with_its_full_marks(lead: User, run: Run) -> 
     page = reverse("scoring:policies", args=[run.pk])
     earlier = ObjectiveScore.objects.filter(response__run=run).exclude(response=message)
     score_responses([message])
-    assert "earlier version of the readers" in logged_in(lead).get(page).text
+    assert "earlier version of the extraction rules" in logged_in(lead).get(page).text
     score_responses([Response.objects.get(pk=message.pk)])
     response = logged_in(lead).get(page)
     made = response.context["made"]
@@ -56,16 +56,18 @@ def test_a_programs_message_leaves_with_its_full_marks(lead: User, run: Run) -> 
     assert (made.published, made.strict) == ((18, 24), (6, 12))
     step = made.movements[1]
     assert (step.items, step.points, step.full) == (1, 0, -6)
-    assert "earlier version of the readers" not in response.text
+    assert "earlier version of the extraction rules" not in response.text
     earlier.update(reader_version="strict-0")
     text = logged_in(lead).get(page).text
-    assert "3 responses are scored by an earlier version of the readers" in text
+    assert "3 responses were scored with an earlier version of the extraction rules" in text
 
 
 def test_one_reason_alone(lead: User, run: Run) -> None:
     page = reverse("scoring:policies", args=[run.pk])
     assert len(logged_in(lead).get(page, {"reason": "reading"}).context["lines"]) == 1
-    assert "No response moved for this reason." in logged_in(lead).get(page, {"reason": "key"}).text
+    assert (
+        "No response changed for this reason." in logged_in(lead).get(page, {"reason": "key"}).text
+    )
     assert logged_in(lead).get(page, {"reason": "mood"}).status_code == 400
 
 

@@ -78,21 +78,21 @@ def test_a_curator_scores_again_from_the_report(curator: User, lead: User) -> No
     run = make_run(question.task.dataset)
     score_responses([make_response(question, run, "【答案】B")])
     unread = make_response(other, run, "【答案】A")
-    assert "Score again" not in logged_in(curator).get(REPORT).text
+    assert "Rescore" not in logged_in(curator).get(REPORT).text
     repair(question, curator, Repair(answer_key=("B",)))
     for user, button in ((curator, True), (lead, False)):
         page = logged_in(user).get(REPORT).text
-        assert "1 answer is unscored: its key was repaired after it was scored." in page
-        assert ("Score again</button>" in page) is button
+        assert "1 response is unscored: its answer key was corrected after scoring." in page
+        assert ("Rescore</button>" in page) is button
     published = REPORT.replace("strict", "published")
-    assert "repaired after" not in logged_in(curator).get(published).text
+    assert "corrected after" not in logged_in(curator).get(published).text
     assert logged_in(lead).post("/reports/rescore/", {"dataset": "exam"}).status_code == 403
     browser = logged_in(curator)
     answer = browser.post("/reports/rescore/", {"dataset": "exam"})
     assert answer["Location"] == "/reports/?dataset=exam"
     page = browser.get(REPORT).text
-    assert "1 answer was scored again." in page
-    assert "repaired after" not in page
+    assert "1 response was rescored." in page
+    assert "corrected after" not in page
     assert not ObjectiveScore.objects.filter(response=unread).exists(), (
         "only what was scored by the earlier key"
     )

@@ -19,12 +19,12 @@ def test_a_lead_starts_one_and_watches_it(lead: User) -> None:
     response = make_response(make_question(), text="【答案】A")
     client = logged_in(lead)
     home = reverse("scoring:rescorings")
-    assert "Nothing was scored again yet" in client.get(home).text
+    assert "No rescoring yet" in client.get(home).text
     started = client.post(home, {"run": response.run_id, "policy": "strict"})
     job = Rescoring.objects.get()
     assert started.url == reverse("scoring:rescoring", args=[job.pk])
     page = client.get(started.url)
-    assert "waits for a worker" in page.text
+    assert "waiting for a worker" in page.text
     fragment = reverse("scoring:progress", args=[job.pk])
     assert 'id="progress"' in client.get(fragment, {"state": "queued"}).text
     work_on_rescoring(job.pk)
@@ -38,16 +38,16 @@ def test_scores_of_earlier_readers_are_told_and_made_anew(lead: User) -> None:
     score_responses([response])
     client = logged_in(lead)
     home = reverse("scoring:rescorings")
-    assert "Score all again" not in client.get(home).text
+    assert "Rescore all" not in client.get(home).text
     ObjectiveScore.objects.filter(policy="published").update(
         reader_version="gaokao-bench-0", scorer_version="objective-0"
     )
     page = client.get(home).text
-    assert "1 response is scored by an earlier version of the readers" in page
-    assert "Score all again" in page
+    assert "1 response was scored with an earlier version of the extraction rules" in page
+    assert "Rescore all" in page
     client.post(home, {"run": "", "policy": ""})
     work_on_rescoring(Rescoring.objects.get().pk)
-    assert "Score all again" not in client.get(home).text
+    assert "Rescore all" not in client.get(home).text
     assert ObjectiveScore.objects.count() == 3
 
 
@@ -59,7 +59,7 @@ def test_a_second_one_is_refused_and_the_first_can_be_stopped(lead: User) -> Non
     assert (refused.status_code, Rescoring.objects.count()) == (400, 1)
     job = Rescoring.objects.get()
     client.post(reverse("scoring:stop", args=[job.pk]))
-    assert "It was stopped." in client.get(reverse("scoring:rescoring", args=[job.pk])).text
+    assert "Rescoring was stopped." in client.get(reverse("scoring:rescoring", args=[job.pk])).text
     client.post(reverse("scoring:resume", args=[job.pk]))
     job.refresh_from_db()
     assert job.status == "queued"

@@ -206,12 +206,15 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
     ("arguments", "sentence"),
     [
         (("rate", "--dataset", "gaokao-bench"), "no report “rate”"),
-        (("trend", "--dataset", "gaokao-bench"), "“trend” cannot be made yet"),
-        (("rates", "--dataset", "gaokao"), "no dataset “gaokao”; there are: gaokao-bench"),
-        (("rates", "--dataset", "gaokao-bench", "--model", "m"), "“m” has no answers"),
-        (("rates", "--dataset", "gaokao-bench", "--marker", "judge:m"), "markers are: teachers"),
+        (("trend", "--dataset", "gaokao-bench"), "“trend” is not available yet"),
+        (("rates", "--dataset", "gaokao"), "no dataset “gaokao”. Available: gaokao-bench"),
+        (("rates", "--dataset", "gaokao-bench", "--model", "m"), "“m” has no responses"),
+        (
+            ("rates", "--dataset", "gaokao-bench", "--marker", "judge:m"),
+            "Available markers: teachers",
+        ),
         (("rates", "--dataset", "gaokao-bench", "--policy", "p"), "no policy “p”"),
-        (("rates", "--dataset", "gaokao-bench", "--year", "1900"), "the years are: 2015"),
+        (("rates", "--dataset", "gaokao-bench", "--year", "1900"), "Available years: 2015"),
     ],
 )
 def test_report_refuses_in_one_sentence(
@@ -268,9 +271,9 @@ def test_export_writes_every_mark_beside_its_final(answered: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "output", "sentence"),
     [
-        ("rates", "/nowhere/rates.csv", "“/nowhere/rates.csv” cannot be written"),
+        ("rates", "/nowhere/rates.csv", "Cannot write “/nowhere/rates.csv”"),
         ("everything", "x.csv", "no export “everything”; choose one of: rates"),
-        ("cuts", "x.csv", "“cuts” cannot be made yet"),
+        ("cuts", "x.csv", "“cuts” is not available yet"),
     ],
 )
 def test_export_refuses_in_one_sentence(
@@ -351,12 +354,12 @@ def test_check_cases_compares_each_case(tmp_path: Path) -> None:
         ('{"a": 1}', "is not a list of cases"),
         ('{"equivalence": []}', "is not a list of cases"),
         ('{"equivalence": 3}', "is not a list of cases"),
-        ('{"equivalence": [{"gold": 3, "answer": "3", "equal": true}]}', "Case 0 does not have"),
-        ('{"extraction": [{"output": "3"}]}', "Case 0 does not have the shape"),
-        ("[3]", "Case 0 does not have the shape"),
-        ('[{"output": "A"}]', "Case 0 does not have the shape"),
-        ('[{"reply": "x", "full": 3}]', "Case 0 does not have the shape"),
-        ('[{"reply": "x", "full": "ten", "score": 1}]', "Case 0 does not have the shape"),
+        ('{"equivalence": [{"gold": 3, "answer": "3", "equal": true}]}', "Case 0 is not in"),
+        ('{"extraction": [{"output": "3"}]}', "Case 0 is not in the required"),
+        ("[3]", "Case 0 is not in the required"),
+        ('[{"output": "A"}]', "Case 0 is not in the required"),
+        ('[{"reply": "x", "full": 3}]', "Case 0 is not in the required"),
+        ('[{"reply": "x", "full": "ten", "score": 1}]', "Case 0 is not in the required"),
     ],
 )
 def test_check_cases_refuses_other_files(
@@ -371,7 +374,7 @@ def test_check_cases_refuses_other_files(
 def test_check_cases_runs_what_people_corrected(
     tmp_path: Path, curator: User, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "Nobody has corrected" in refused(capsys, "check_cases", "--corrections")
+    assert "No extraction has been corrected" in refused(capsys, "check_cases", "--corrections")
     wrong, confirmed = check_world.answers("【答案】A", "【答案】A")
     check_world.check(wrong, curator, "B")
     check_world.check(confirmed, curator, "A")
@@ -382,7 +385,7 @@ def test_check_cases_runs_what_people_corrected(
     assert result == {"total": 1, "passed": 0, "failed": failed}
     assert as_json("check_cases", file) == result
     for wrongly in ((), (file, "--corrections"), (file, "--save", file)):
-        assert "Name a file of cases" in refused(capsys, "check_cases", *wrongly)
+        assert "Specify a file of test cases" in refused(capsys, "check_cases", *wrongly)
 
 
 @pytest.mark.shareddata

@@ -52,7 +52,7 @@ def test_chosen_rounds_stay_in_every_address(admin: User, early: MarkingRound) -
     rows = client.get("/reports/rows/", {"dataset": "exam", "round": key})
     assert rows.context["by_part"]["subjective"]["rate"].value == 0.3
     left_out = client.get(OVERVIEW, {"dataset": "exam", "round": "gone"})
-    assert "does not exist in this dataset; it is left out" in left_out.text
+    assert "does not exist in this dataset and was ignored" in left_out.text
 
 
 def test_command_api_and_file_take_rounds(admin: User, early: MarkingRound) -> None:

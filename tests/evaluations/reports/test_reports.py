@@ -104,14 +104,22 @@ def test_without_answers_a_report_is_empty_and_not_an_error() -> None:
     ("name", "params", "sentence"),
     [
         ("rate", ReportParams("exam"), "no report “rate”; choose one of: rates, converted"),
-        ("cuts", ReportParams("exam"), "“cuts” cannot be made yet"),
-        ("trend", ReportParams("exam"), "“trend” cannot be made yet"),
-        ("rates", ReportParams("exma"), "no dataset “exma”; there are: exam"),
+        ("cuts", ReportParams("exam"), "“cuts” is not available yet"),
+        ("trend", ReportParams("exam"), "“trend” is not available yet"),
+        ("rates", ReportParams("exma"), "no dataset “exma”. Available: exam"),
         ("rates", ReportParams("exam", policy="kind"), "“kind”; choose one of: published, strict"),
-        ("rates", ReportParams("exam", models=("x",)), "“x” has no answers to exam; there are: m"),
-        ("rates", ReportParams("exam", marker="j"), "“j” has marked nothing of exam; .*judge:j"),
-        ("rates", ReportParams("exam", marker="judge:x"), "“judge:x” has marked nothing"),
-        ("rates", ReportParams("exam", year=1999), "no questions of 1999; .*2020, 2021"),
+        (
+            "rates",
+            ReportParams("exam", models=("x",)),
+            "“x” has no responses in exam. Available: m",
+        ),
+        (
+            "rates",
+            ReportParams("exam", marker="j"),
+            "“j” has not marked anything in exam. .*judge:j",
+        ),
+        ("rates", ReportParams("exam", marker="judge:x"), "“judge:x” has not marked anything"),
+        ("rates", ReportParams("exam", year=1999), "no questions from 1999. .*2020, 2021"),
     ],
 )
 def test_what_there_is_not_is_refused_with_what_there_is(

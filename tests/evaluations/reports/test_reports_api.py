@@ -80,19 +80,19 @@ def test_a_lead_who_marks_is_told_to_wait(lead: User, answers: None) -> None:
     RoundTeacher.objects.create(round=marking, teacher=lead)
     response = logged_in(lead).get("/api/v1/reports/rates/", {"dataset": "exam"})
     assert response.status_code == 403
-    assert "open for you when it is closed" in response.json()["detail"]
+    assert "available to you after the round is closed" in response.json()["detail"]
 
 
 @pytest.mark.parametrize(
     ("name", "query", "status", "sentence"),
     [
-        ("rates", {}, 400, "Name the dataset, as in ?dataset=gaokao-bench."),
+        ("rates", {}, 400, "Specify the dataset, for example ?dataset=gaokao-bench."),
         ("rates", {"dataset": "exam", "models": "x"}, 400, "There is no parameter called models."),
         ("rates", {"dataset": "exam", "by": "year"}, 400, "There is no parameter called by."),
-        ("rates", {"dataset": "exam", "year": "x"}, 400, "“x” is not a year."),
-        ("rates", {"dataset": "x"}, 404, "There is no dataset “x”; there are: exam."),
+        ("rates", {"dataset": "exam", "year": "x"}, 400, "“x” is not a valid year."),
+        ("rates", {"dataset": "x"}, 404, "There is no dataset “x”. Available: exam."),
         ("guess", {"dataset": "exam"}, 400, "There is no report “guess”"),
-        ("cuts", {"dataset": "exam"}, 400, "The report “cuts” cannot be made yet."),
+        ("cuts", {"dataset": "exam"}, 400, "The report “cuts” is not available yet."),
     ],
 )
 def test_what_cannot_be_answered_gets_a_sentence(

@@ -111,7 +111,7 @@ def test_a_lead_who_marks_sees_reports_when_the_round_is_closed(lead: User, answ
 
 def test_without_answers_the_page_says_what_to_do(admin: User, curator: User) -> None:
     html = page(admin)
-    assert "start a run of a model, or import published answers" in html
+    assert "Start a run, or import published responses" in html
     assert 'href="/runs/"' in html
     without_runs = page(curator).partition("<main")[2]
     assert "/runs/" not in without_runs, "a curator may not see runs"
@@ -143,22 +143,22 @@ def test_figures_stand_with_marker_policy_and_n(admin: User, answers: None) -> N
     # its one marked answer: the mean of 4 and 7, of 10, and no interval from one question
     assert "5.5 / 10 55.0 % 1 0" in text
     by_judge = words(page(admin, marker=f"judge:{JUDGE}", policy="published"))
-    assert f"policy as published · subjective by judge {JUDGE}" in by_judge
+    assert f"policy as published · subjective by judge model {JUDGE}" in by_judge
 
 
 def test_what_is_missing_says_why(admin: User, answers: None) -> None:
     text = words(page(admin))
     assert "– no objective scores in Chinese, English, Sciences Mathematics and 2 more" in text
     assert "– nothing scored yet" in text, "nobody has marked beta's answer"
-    assert "No model has a total of 750 points here" in text
-    assert f"Take judge {JUDGE} (2 marked)" in text
+    assert "No model has a total of 750 points" in text
+    assert f"Use judge model {JUDGE} (2 marked)" in text
     assert "too few pairs" in text
 
 
 def test_both_precisions_stand_under_published(admin: User) -> None:
     whole_paper(run_of())
     text = words(page(admin, policy="published"))
-    # every rate is a half: 375 of 750 points, with and without the released roundings
+    # every rate is a half: 375 of 750 points, with and without the published roundings
     assert "375.0" in text
     assert "375.000" in text
     assert "375.000" not in words(page(admin))
@@ -207,7 +207,7 @@ def test_what_does_not_exist_is_left_out_and_said(
     query: dict[str, str], admin: User, answers: None
 ) -> None:
     html = page(admin, **query)
-    assert "does not exist in this dataset; it is left out" in html
+    assert "does not exist in this dataset and was ignored" in html
     assert "objective by answer key, policy strict" in words(html)
 
 
@@ -278,7 +278,7 @@ def test_rows_say_marker_outcome_and_reason(admin: User, answers: None) -> None:
     client = logged_in(admin)
     query = {"dataset": "exam", "model": ALPHA, "marker": f"judge:{JUDGE}", "part": "subjective"}
     text = words(client.get("/reports/rows/", query).text)
-    assert f"judge {JUDGE} Not scored: the total is above the full marks – 10" in text
+    assert f"judge model {JUDGE} Not scored: the total is above the full marks – 10" in text
     assert "Partly correct 8 10" in text
     chosen_rows = client.get("/reports/rows/", {"dataset": "exam", "part": "objective"})
     assert "answer key No answer found 0 6" in words(chosen_rows.text)
@@ -372,12 +372,12 @@ def test_a_refused_export_leaves_no_audit_row(admin: User, answers: None) -> Non
 @pytest.mark.parametrize(
     ("query", "status", "sentence"),
     [
-        ({}, 400, "Name the dataset"),
-        ({"dataset": "nothing"}, 404, "There is no dataset “nothing”; there are: exam."),
-        ({"dataset": "exam", "model": "x"}, 404, f"there are: {ALPHA}, {BETA}."),
-        ({"dataset": "exam", "marker": "me"}, 404, f"markers are: teachers, judge:{JUDGE}."),
+        ({}, 400, "Specify the dataset"),
+        ({"dataset": "nothing"}, 404, "There is no dataset “nothing”. Available: exam."),
+        ({"dataset": "exam", "model": "x"}, 404, f"Available: {ALPHA}, {BETA}."),
+        ({"dataset": "exam", "marker": "me"}, 404, f"Available markers: teachers, judge:{JUDGE}."),
         ({"dataset": "exam", "policy": "kind"}, 400, "There is no policy “kind”"),
-        ({"dataset": "exam", "year": "soon"}, 400, "“soon” is not a year."),
+        ({"dataset": "exam", "year": "soon"}, 400, "“soon” is not a valid year."),
         ({"dataset": "exam", "_connector": "OR"}, 400, "no parameter called _connector."),
     ],
 )

@@ -103,7 +103,7 @@ def test_unknown_names_list_what_there_is(endpoint: Endpoint) -> None:
 
 def test_an_empty_dataset_is_refused(endpoint: Endpoint) -> None:
     make_dataset("empty")
-    assert "no items" in run_model(dataset="empty")[1]
+    assert "no questions that can be asked" in run_model(dataset="empty")[1]
 
 
 def test_a_missing_key_is_refused_before_anything(endpoint: Endpoint) -> None:
@@ -122,8 +122,8 @@ def test_a_wrong_key_ends_with_its_sentence(
     Endpoint.objects.update(key_variable="WRONG_API_KEY")
     result, said = run_model("--wait")
     assert result is None
-    assert "refuses the key in the variable WRONG_API_KEY" in said
-    assert "nothing is lost" in said
+    assert "rejects the API key in the variable WRONG_API_KEY" in said
+    assert "No data is lost" in said
     assert "sk-sentinel" not in said
     assert Job.objects.filter(status="pending").count() == 3
 
@@ -131,7 +131,7 @@ def test_a_wrong_key_ends_with_its_sentence(
 def test_no_key_where_one_is_wanted(endpoint: Endpoint, server: ScriptedServer) -> None:
     server.endpoint.faults = script_from([{"fault": "auth", "times": 99}])
     said = run_model("--wait")[1]
-    assert "asks for a key, and none is set" in said
+    assert "asks for an API key, and none is set" in said
     assert "refuses" not in said
 
 
@@ -139,7 +139,7 @@ def test_a_spent_quota_ends_with_its_sentence(endpoint: Endpoint, server: Script
     server.endpoint.faults = script_from([{"fault": "quota", "times": 99}])
     result, said = run_model("--wait")
     assert result is None
-    assert "quota of the account behind the key is spent" in said
+    assert "account of this API key has no quota left" in said
     assert Job.objects.filter(status="pending").count() == 3
 
 
@@ -151,9 +151,9 @@ def test_a_dead_endpoint_promises_no_try_that_needs_a_worker(
         Endpoint.objects.update(base_url=f"http://127.0.0.1:{nobody.getsockname()[1]}/v1")
     result, said = run_model("--wait")
     assert result is None
-    assert "Calls that wait: 3; nothing is lost. This command ends here." in said
+    assert "Waiting calls: 3. No data is lost. This command ends here." in said
     assert "celery -A gradeapp worker --beat" in said
-    assert "The next try is at" not in said
+    assert "Next attempt at" not in said
     assert Job.objects.filter(status="pending").count() == 3
 
 
@@ -168,15 +168,15 @@ def test_failed_calls_are_a_result_and_no_success(
     assert ended.value.code == 1
     assert json.loads(out.getvalue())["failed"] == 3, "the result is there all the same"
     last = err.getvalue().splitlines()[-1]
-    assert "Finished, but 3 of 3 calls failed: the endpoint answered 500 (server error)" in last
-    assert "Try the failed ones again" in last
+    assert "Finished, but 3 of 3 calls failed: the endpoint returned 500 (server error)" in last
+    assert "Retry the failed calls" in last
 
 
 def test_one_failed_call_is_told_as_well(endpoint: Endpoint, server: ScriptedServer) -> None:
     server.endpoint.faults = script_from([{"fault": "bad_request"}])
     result, said = run_model("--wait")
     assert result is None, "it ends with status 1"
-    assert "1 of 3 calls failed: the endpoint refused the call (400)" in said
+    assert "1 of 3 calls failed: the endpoint rejected the call (400)" in said
 
 
 def test_a_slow_down_is_said_once_and_waited_for(
@@ -188,10 +188,10 @@ def test_a_slow_down_is_said_once_and_waited_for(
     result, said = run_model("--wait")
     assert result is not None
     assert (result["done"], result["failed"]) == (3, 0)
-    told = [line for line in said.splitlines() if "asks us to slow down (429)" in line]
+    told = [line for line in said.splitlines() if "is limiting the rate of calls (429)" in line]
     assert told
     assert len(set(told)) == len(told), "once for each time of a next try"
-    assert "Calls that wait: 3. The next try is at" in told[0]
+    assert "Waiting calls: 3. Next attempt at" in told[0]
     lines = said.splitlines()
     assert not any(one == other for one, other in pairwise(lines)), "no line twice in a row"
 

@@ -92,11 +92,11 @@ def test_a_slow_down_has_its_sentence_and_the_next_try(
     text = page(admin, run)
     time = f"{timezone.localtime(run.resume_at):%H:%M:%S}"
     assert notice(text) == (
-        "The endpoint asks us to slow down (429). Calls that wait: 4. "
-        f"The next try is at {time}; nothing is lost."
+        "The endpoint is limiting the rate of calls (429). Waiting calls: 4. "
+        f"Next attempt at {time}. No data is lost."
     )
     assert pill(text) == "pill pill-amber|Waiting"
-    assert "接口要求放慢速度（429）" in page(admin, run, "zh-hans")
+    assert "接口限制了调用频率（429）" in page(admin, run, "zh-hans")
     for name in ("runs:stop", "runs:resume"):
         assert f'action="{reverse(name, args=[run.pk])}"' in text
     assert "Try now" in text
@@ -118,9 +118,9 @@ def test_the_page_stands_still_while_it_waits(
     look_for_work(lambda: later)
     fragment = poll(admin, text)
     assert 'hx-swap-oob="innerHTML:#run-notice"' in fragment
-    assert "One of them is tried now" in fragment
+    assert "Retrying one of them now" in fragment
     work_on_run(run.pk, clock=lambda: later)
-    assert "The next try is at" in poll(admin, fragment)
+    assert "Next attempt at" in poll(admin, fragment)
     server.endpoint.faults = None
     run.refresh_from_db()
     later = run.resume_at + timedelta(seconds=1)
@@ -138,14 +138,14 @@ def test_a_dead_endpoint_keeps_its_sentence(admin: User, run: Run) -> None:
         Run.objects.update(run_settings={**run.run_settings, "base_url": address})
         work_on_run(run.pk)
         text = page(admin, run)
-        assert "The endpoint does not answer. Calls that wait: 4. The next try is at" in text
+        assert "The endpoint does not respond. Waiting calls: 4. Next attempt at" in text
         for minutes in (2, 4):
             later = timezone.now() + timedelta(minutes=minutes)
             look_for_work(lambda later=later: later)
-            assert "The endpoint does not answer" in notice(page(admin, run)), "while it is tried"
+            assert "The endpoint does not respond" in notice(page(admin, run)), "while it is tried"
             assert poll(admin, text) != "", "the page is not loaded anew"
             work_on_run(run.pk, clock=lambda later=later: later)
-            assert "The endpoint does not answer" in notice(page(admin, run))
+            assert "The endpoint does not respond" in notice(page(admin, run))
 
 
 def test_500s_only_are_no_success(admin: User, server: ScriptedServer, run: Run) -> None:
@@ -153,8 +153,8 @@ def test_500s_only_are_no_success(admin: User, server: ScriptedServer, run: Run)
     work_on_run(run.pk)
     text = page(admin, run)
     assert notice(text).startswith(
-        "Finished, but 4 of 4 calls failed: the endpoint answered 502 (server error). "
-        "Try the failed ones again."
+        "Finished, but 4 of 4 calls failed: the endpoint returned 502 (server error). "
+        "Retry the failed calls."
     )
     assert pill(text) == "pill pill-red|All failed"
     assert text.count(f'action="{reverse("runs:retry", args=[run.pk])}"') == 1
@@ -174,7 +174,7 @@ def test_some_failed_calls_with_several_reasons(
     )
     work_on_run(run.pk)
     text = page(admin, run)
-    assert "3 of 4 calls failed: the endpoint refused the call (400), among other" in notice(text)
+    assert "3 of 4 calls failed: the endpoint rejected the call (400), among other" in notice(text)
     assert pill(text) == "pill pill-red|Finished, some failed"
     assert "Finished, but" in page(lead, run)
     assert reverse("runs:retry", args=[run.pk]) not in page(lead, run), "an admin's button"
@@ -188,18 +188,18 @@ def test_a_refused_key_names_its_variable_and_never_the_key(
     server.endpoint.faults = lambda _prompt: named_fault("auth", text=f"Incorrect key: {KEY}")
     work_on_run(run.pk)
     text = page(admin, run)
-    assert "refuses the key in the variable WRONG_API_KEY" in notice(text)
+    assert "rejects the API key in the variable WRONG_API_KEY" in notice(text)
     assert KEY not in text
     assert KEY[:8] not in text
     Endpoint.objects.update(key_variable="")
-    assert "asks for a key, and none is set" in notice(page(admin, run))
+    assert "asks for an API key, and none is set" in notice(page(admin, run))
 
 
 def test_a_spent_quota_is_no_slow_down(admin: User, server: ScriptedServer, run: Run) -> None:
     server.endpoint.faults = lambda _prompt: named_fault("quota")
     work_on_run(run.pk)
     text = page(admin, run)
-    assert "The quota of the account behind the key is spent" in notice(text)
+    assert "The account of this API key has no quota left" in notice(text)
     assert pill(text) == "pill pill-amber|Paused"
     assert "Resume" in text
 
@@ -219,9 +219,11 @@ def test_a_killed_worker_says_when_its_calls_come_back(admin: User, run: Run) ->
     Run.objects.update(worker_until=until - silent)
     said = notice(page(admin, run))
     back = timezone.localtime(until - silent)
-    assert f"Its calls in flight (2) are tried again from {back:%H:%M:%S} on" in said
+    assert f"Its calls in progress (2) will be retried from {back:%H:%M:%S}" in said
     Run.objects.update(status="stopping")
-    assert f"Its calls in flight (2) are given back at {back:%H:%M:%S}" in notice(page(admin, run))
+    assert f"Its calls in progress (2) will be released at {back:%H:%M:%S}" in notice(
+        page(admin, run)
+    )
 
 
 def test_a_missing_variable_is_said_on_the_form(admin: User, run: Run) -> None:
@@ -240,4 +242,4 @@ def test_a_long_wait_is_told_with_its_status(admin: User, server: ScriptedServer
     busy = replace(named_fault("server_error", status=503), headers=(("Retry-After", "3600"),))
     server.endpoint.faults = lambda _prompt: busy
     work_on_run(run.pk)
-    assert "asks us to slow down (503). Calls that wait: 4." in notice(page(admin, run))
+    assert "is limiting the rate of calls (503). Waiting calls: 4." in notice(page(admin, run))

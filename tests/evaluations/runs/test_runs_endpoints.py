@@ -44,7 +44,7 @@ def test_what_is_kept_and_what_is_not(admin: User, monkeypatch: pytest.MonkeyPat
 
 def test_a_new_address_wants_the_key_named_again() -> None:
     endpoint = save(key_variable="ONE_API_KEY")
-    with pytest.raises(BadInput, match="type the name of the key"):
+    with pytest.raises(BadInput, match="Enter the name of the API key"):
         save(endpoint=endpoint, base_url="http://127.0.0.1:9000/v1", key_variable=None)
     endpoint.refresh_from_db()
     assert endpoint.base_url == "http://127.0.0.1:8000/v1"
@@ -59,10 +59,10 @@ def test_a_new_address_wants_the_key_named_again() -> None:
     [
         ({"base_url": "ftp://ok.test"}, "http"),
         ({"base_url": "http://10.0.0.1/v1"}, "private"),
-        ({"base_url": "http://u:p@127.0.0.1:8000"}, "no user"),
-        ({"key_variable": "SECRET_KEY"}, "Name the environment variable"),
-        ({"key_variable": "PATH"}, "Name the environment variable"),
-        ({"key_variable": "sk-aa11bb22"}, "Name the environment variable"),
+        ({"base_url": "http://u:p@127.0.0.1:8000"}, "must not contain a user"),
+        ({"key_variable": "SECRET_KEY"}, "Enter the environment variable"),
+        ({"key_variable": "PATH"}, "Enter the environment variable"),
+        ({"key_variable": "sk-aa11bb22"}, "Enter the environment variable"),
         ({"max_in_flight": 0}, "above zero"),
         ({"timeout_seconds": 0}, "above zero"),
         ({"max_tokens": 0}, "above zero"),
@@ -87,7 +87,7 @@ def test_it_works(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("ONE_API_KEY", KEY)
     endpoint = save(base_url=server.base_url, key_variable="ONE_API_KEY")
     check = check_endpoint(endpoint)
-    assert (check.works, check.sentence) == (True, "It works: scripted-demo answered.")
+    assert (check.works, check.sentence) == (True, "The endpoint works: scripted-demo replied.")
     assert len(server.requests) == 1
 
 
@@ -106,19 +106,19 @@ def test_a_wrong_key(
 
 def test_no_key_named_where_one_is_wanted(server: ScriptedServer) -> None:
     check = check_endpoint(save(base_url=server.base_url))
-    assert "asks for a key" in check.sentence
+    assert "asks for an API key" in check.sentence
 
 
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
         ("not_found", "no model m"),
-        ("quota", "nothing left"),
-        ("rate_limit", "slow down"),
-        ("server_error", "error of its own (500)"),
-        ("redirect", "sends elsewhere"),
-        ("hang_up", "hangs up"),
-        ("malformed", "not as a chat endpoint"),
+        ("quota", "no credit left"),
+        ("rate_limit", "limiting the rate"),
+        ("server_error", "internal error (500)"),
+        ("redirect", "redirects"),
+        ("hang_up", "closed the connection"),
+        ("malformed", "not in the chat completions"),
         ("bad_request", "temperature is not supported"),
     ],
 )
@@ -133,7 +133,7 @@ def test_nobody_there() -> None:
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))
         check = check_endpoint(save(base_url=f"http://127.0.0.1:{taken.getsockname()[1]}/v1"))
-    assert "Nobody answers" in check.sentence
+    assert "No response from" in check.sentence
 
 
 def test_a_missing_variable_is_said_without_a_call(server: ScriptedServer) -> None:

@@ -125,8 +125,8 @@ def test_what_does_not_exist_is_a_404(admin: User, db: None) -> None:
 
 
 def test_an_empty_list_says_what_to_do(admin: User, lead: User) -> None:
-    assert "Start a run" in page(admin, "list")
-    assert "An admin starts it" in page(lead, "list")
+    assert "Start run" in page(admin, "list")
+    assert "Admins can start runs" in page(lead, "list")
 
 
 def test_the_list(admin: User, run: Run) -> None:
@@ -147,9 +147,13 @@ def test_the_form_says_what_a_run_will_ask_and_cost(admin: User, run: Run) -> No
     }
     text = page(admin, "new", **query)
     facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", text))
-    assert (facts["Questions"], facts["Calls"], facts["Calls to the judge"]) == ("3", "12", "4")
+    assert (facts["Questions"], facts["Calls"], facts["Calls to the judge model"]) == (
+        "3",
+        "12",
+        "4",
+    )
     assert facts["Expected cost"].startswith("¥ ")
-    assert "rule of thumb" in text
+    assert "Rough estimate" in text
 
 
 def test_an_estimate_learns_from_earlier_calls(
@@ -183,7 +187,7 @@ def test_starting_and_a_double_click(admin: User, run: Run) -> None:
         ({"budget": "0"}, "above zero"),
         ({"budget": "much"}, "Enter a number"),
         ({"endpoint": "999"}, "valid choice"),
-        ({"dataset": "empty"}, "no items"),
+        ({"dataset": "empty"}, "no questions that can be asked"),
     ],
 )
 def test_bad_input_keeps_what_was_typed(
@@ -200,7 +204,7 @@ def test_bad_input_keeps_what_was_typed(
 
 def test_without_an_endpoint_the_form_says_so(admin: User) -> None:
     make_question()
-    assert "Add an endpoint" in page(admin, "new")
+    assert "Add endpoint" in page(admin, "new")
 
 
 # ---- one run ----
@@ -233,10 +237,10 @@ def test_errors_are_counted_with_what_they_may_cost(
     server.endpoint.faults = script_from([{"fault": "malformed"}, {"fault": "bad_request"}])
     work_on_run(run.pk)
     text = page(admin, "run", run.pk)
-    assert "answer not readable" in text
-    assert "1 may have been billed, ¥ 0.0" in text
-    assert "call refused (400)" in text
-    assert "1 failed for good" in text
+    assert "reply not readable" in text
+    assert "possibly billed: 1, at most ¥ 0.0" in text
+    assert "call rejected (400)" in text
+    assert "permanently failed: 1" in text
     assert "temperature is not supported" in text
     assert reverse("runs:retry", args=[run.pk]) in text
 
@@ -245,7 +249,7 @@ def test_a_pause_says_why(admin: User, server: ScriptedServer, run: Run) -> None
     server.endpoint.faults = script_from([{"fault": "auth", "times": 9}])
     work_on_run(run.pk)
     text = page(admin, "run", run.pk)
-    assert "The endpoint asks for a key, and none is set" in text
+    assert "The endpoint asks for an API key, and none is set" in text
     assert reverse("runs:resume", args=[run.pk]) in text
 
 
@@ -281,7 +285,7 @@ def test_a_judge_is_asked_from_the_page(admin: User, run: Run) -> None:
     response = post(admin, "judge", run.pk, judge=run.endpoint_id)
     judge_run = Run.objects.get(purpose="judge")
     assert response["Location"] == reverse("runs:run", args=[judge_run.pk])
-    assert "judges run" in page(admin, "run", judge_run.pk)
+    assert "marks run" in page(admin, "run", judge_run.pk)
     assert "scripted-demo" in page(admin, "run", run.pk)
     assert post(admin, "judge", run.pk, judge=run.endpoint_id).status_code == 409
 
@@ -295,14 +299,14 @@ def test_a_judge_of_objective_questions_alone_says_so(admin: User, endpoint: End
     judge_run = Run.objects.get(purpose="judge")
     work_on_run(judge_run.pk)
     text = page(admin, "run", judge_run.pk)
-    assert "has no subjective answers" in text
-    assert "published elsewhere" not in text
+    assert "has no subjective responses" in text
+    assert "imported from published" not in text
 
 
 def test_an_imported_run_has_no_progress(lead: User, db: None) -> None:
     response = make_response(make_question())
     text = page(lead, "run", response.run.pk)
-    assert "1 responses were published elsewhere" in text
+    assert "1 responses were imported from published" in text
     assert 'id="progress"' not in text
 
 
@@ -312,7 +316,7 @@ def test_an_imported_run_has_no_progress(lead: User, db: None) -> None:
 def test_a_response_without_a_rule_waits_for_teachers_or_a_judge(lead: User, db: None) -> None:
     """A judge may have marked it, so it is not said to be marked by people."""
     response = make_response(make_question(make_task(question_type=QuestionType.OPEN_ENDED)))
-    assert "for teachers or a judge" in page(lead, "responses", response.run.pk)
+    assert "for teachers or a judge model" in page(lead, "responses", response.run.pk)
 
 
 def test_responses_by_filter(lead: User, run: Run) -> None:
@@ -329,7 +333,7 @@ def test_responses_by_filter(lead: User, run: Run) -> None:
     assert [row.pk for row in found.context["page"]] == [good.pk]
     assert 'value="答案"' in found.text
     nothing = page(lead, "responses", run.pk, task="no-such-task")
-    assert "No response fits these filters" in nothing
+    assert "No response matches these filters" in nothing
 
 
 def test_one_response_with_its_evidence(lead: User, run: Run) -> None:
@@ -341,8 +345,8 @@ def test_one_response_with_its_evidence(lead: User, run: Run) -> None:
         start, end = reading.spans[0]
         assert f">{text[start:end]}</mark>" in shown
     assert "<b>B</b>" not in shown
-    assert "Reading: Strict" in shown
-    assert "Reading: As published" in shown
+    assert "Extraction: Strict" in shown
+    assert "Extraction: As published" in shown
     assert "6 / 6" in shown
 
 
@@ -412,7 +416,7 @@ def test_an_edited_address_wants_the_variable_again(admin: User) -> None:
     moved = {**FORM, "base_url": "http://127.0.0.1:9000/v1", "key_variable": ""}
     response = post(admin, "endpoint", endpoint.pk, **moved)
     assert response.status_code == 400
-    assert "type the name of the key" in response.text
+    assert "Enter the name of the API key" in response.text
     assert "http://127.0.0.1:9000/v1" in response.text, "what was typed stays"
     endpoint.refresh_from_db()
     assert endpoint.base_url == "http://127.0.0.1:8000/v1"
@@ -429,7 +433,7 @@ def test_an_edited_address_wants_the_variable_again(admin: User) -> None:
     ("changes", "words"),
     [
         ({"base_url": "http://169.254.169.254/latest"}, "private address"),
-        ({"key_variable": "sk-aa11bb22"}, "Name the environment variable"),
+        ({"key_variable": "sk-aa11bb22"}, "Enter the environment variable"),
         ({"price_input": "-1"}, "greater than or equal to 0"),
         ({"currency": "yuan"}, "valid value"),
         ({"model": ""}, "required"),
@@ -445,7 +449,7 @@ def test_a_bad_endpoint_is_not_saved(admin: User, changes: dict[str, str], words
 def test_the_test_button_says_what_happened(admin: User, endpoint: Endpoint) -> None:
     client = logged_in(admin)
     address = reverse("runs:endpoint-check", args=[endpoint.pk])
-    assert "It works: scripted-demo answered." in client.post(address, follow=True).text
+    assert "The endpoint works: scripted-demo replied." in client.post(address, follow=True).text
     with ScriptedServer(faults=script_from([{"fault": "not_found"}])) as other:
         Endpoint.objects.update(base_url=other.base_url)
         assert "There is no model scripted-demo" in client.post(address, follow=True).text

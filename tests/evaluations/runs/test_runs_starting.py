@@ -118,7 +118,7 @@ def test_refusals_leave_nothing_behind(options: dict[str, object], words: str) -
 @pytest.mark.django_db
 def test_no_items_no_key_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint = make_endpoint()
-    with pytest.raises(BadInput, match="no items"):
+    with pytest.raises(BadInput, match="no questions that can be asked"):
         start_run(endpoint=endpoint, dataset=make_dataset("empty"), acting_user=None)
     endpoint.key_variable = "SOMEBODYS_API_KEY"
     with pytest.raises(BadInput, match="SOMEBODYS_API_KEY"):

@@ -201,7 +201,7 @@ def test_a_rubric_draft_waits_for_a_person(
     replies = {"Q0": POINTS, "Q1": POINTS.replace("4", "3"), "Q2": POINTS.replace("4", "-4")}
     server.endpoint.faults = says(replies)
     run = work(start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin))
-    assert run.jobs.count() == 3, "only what people mark"
+    assert run.jobs.count() == 3, "only what subjective questions have a rubric"
     made = {one.question_id: one for one in Rubric.objects.prefetch_related("points")}
     assert set(made) == {first.pk, second.pk}
     for one in made.values():
@@ -254,7 +254,7 @@ def test_who_is_asked(server: ScriptedServer, endpoint: Endpoint, admin: User) -
     assert planned(everything) == {labelled, failed, asked, fresh}
     one = start_suggesting(wanted(endpoint, again=True, limit=1), acting_user=admin)
     assert len(planned(one)) == 1
-    with pytest.raises(BadInput, match="lacks a label"):
+    with pytest.raises(BadInput, match="already asked about it"):
         start_suggesting(wanted(endpoint), acting_user=admin)
 
 
@@ -267,7 +267,7 @@ def test_only_an_item_without_any_rubric_is_asked_for_one(endpoint: Endpoint, ad
     make_rubric(with_one, (("all", "10"),))
     run = start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin)
     assert planned(run) == {without}
-    with pytest.raises(BadInput, match="lacks a rubric"):
+    with pytest.raises(BadInput, match="without a rubric"):
         start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin)
     labels = start_suggesting(wanted(endpoint, Asks.LABELS), acting_user=admin)
     assert planned(labels) == {with_one, without}, "asked for a rubric is not asked for labels"

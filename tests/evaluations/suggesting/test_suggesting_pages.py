@@ -97,7 +97,7 @@ def test_what_it_will_cost(admin: User, endpoint: Endpoint, task: Task) -> None:
     assert "Questions 1 Subject History Calls 1" in one
     assert "At most ¥" in one
     none = facts(client.get(SUGGEST, said(endpoint, asks="rubric")).text)
-    assert "lacks a rubric" in none
+    assert "without a rubric" in none
     wrong = facts(client.get(SUGGEST, said(endpoint, subject="Alchemy")).text)
     assert "There is no such filter or value: subject." in wrong
     assert not Run.objects.exists()
@@ -124,7 +124,7 @@ def test_it_never_starts_with_another_number_than_was_shown(
     key = "6a6f9d6e-6b52-4a3f-9d8b-0f6c8f5f3c11"
     refused = client.post(SUGGEST, said(endpoint, limit=2, shown=3, key=key))
     assert refused.status_code == 400
-    assert "The page showed 3 calls, and it would be 2" in refused.text
+    assert "The page showed 3 calls, but there would be 2" in refused.text
     assert "Calls 2" in facts(refused.text)
     assert not Run.objects.exists()
     started = client.post(SUGGEST, said(endpoint, limit=2, shown=2, key=key))
@@ -148,7 +148,7 @@ def test_the_note_of_the_endpoint_stands_beside_the_cost(
         ({"asks": "marks"}, "Select a valid choice"),
         ({"dataset": "none"}, "Select a valid choice"),
         ({"task": "none"}, "There is no such filter or value: task."),
-        ({"asks": "rubric"}, "lacks a rubric"),
+        ({"asks": "rubric"}, "without a rubric"),
     ],
 )
 def test_what_is_refused(
@@ -184,19 +184,19 @@ def test_the_run_says_what_was_kept_and_why_not_the_rest(
     client = logged_in(lead)
     text = client.get(reverse("runs:run", args=[run.pk])).text
     assert "suggests labels" in text
-    assert "Kept as suggestions</dt><dd>1" in text
+    assert "Stored as suggestions</dt><dd>1" in text
     assert "Could not be read</dt><dd>2" in text
-    assert "The reply holds no JSON as it was asked for." in text
-    assert "“phlogiston” is no value of “Knowledge”." in text
+    assert "The reply does not contain the requested JSON." in text
+    assert "“phlogiston” is not a value of “Knowledge”." in text
     assert "Judges" not in text, "there is nothing to judge"
     assert "33 %" in text
     listed = client.get(reverse("runs:responses", args=[run.pk])).text
     assert "Reasoning · Logical Judgment · Level 3" in listed
-    assert "“phlogiston” is no value of “Knowledge”." in listed
-    assert "for teachers or a judge" not in listed
+    assert "“phlogiston” is not a value of “Knowledge”." in listed
+    assert "for teachers or a judge model" not in listed
     for response in run.responses.all():
         page = client.get(reverse("runs:response", args=[response.public_id])).text
-        assert "What it suggests" in page
+        assert "Suggested" in page
     queue = logged_in(admin).get(reverse("questions:labelling-suggestions")).text
     assert "scripted-demo" in queue
 
@@ -231,7 +231,7 @@ def test_suggestions_are_no_answers(
     assert rescore("strict").scored == 0
     assert not markable_runs().exists()
     assert chosen_responses(ResponseChoice(runs=(run.pk,)), 1) == []
-    with pytest.raises(BadInput, match="judge marks the answers"):
+    with pytest.raises(BadInput, match="judge model marks the responses"):
         start_judge_run(run, ensure_judge(endpoint), acting_user=admin)
     make_response(essays[0], make_run(task.dataset, model="scripted-demo"))
     (model,) = choices().models

@@ -19,20 +19,21 @@ PREFIX = "key-"
 class DeskSettingsForm(forms.Form):
     """What may be chosen at all; whether keys clash is the service's to say."""
 
-    shortcuts = forms.BooleanField(required=False, label=_("Keys that write a character"))
+    shortcuts = forms.BooleanField(required=False, label=_("Character keys as shortcuts"))
     advance = forms.BooleanField(
         required=False,
         label=_("Advance after a digit"),
         help_text=_(
-            "One digit gives the points and goes on to the next scoring point, where a point has "
-            "at most 9. The key for a half still belongs to the digit before it."
+            "One digit gives the points and moves on to the next scoring point if a "
+            "point has at most 9. The half-point key then still applies to that "
+            "digit."
         ),
     )
     type_size = forms.TypedChoiceField(
         coerce=int,
         choices=[(size, f"{size} %") for size in TYPE_SIZES],
         widget=forms.RadioSelect,
-        label=_("Size of type"),
+        label=_("Font size"),
     )
 
     def __init__(self, data: Mapping[str, Any] | None, *, chosen: DeskPreferences) -> None:

@@ -114,7 +114,7 @@ class MarkForm(DeskForm):
             missing = gettext("Scoring point %(number)s has no mark yet.") % {"number": number}
             self.fields[f"point-{number}"] = mark_field(missing, TypedMark)
         if not item.scoring_points:
-            self.fields["total"] = mark_field(gettext("Give a mark first."), TypedMark)
+            self.fields["total"] = mark_field(gettext("Enter a mark first."), TypedMark)
 
     def as_mark(self) -> dict[str, Any]:
         """The arguments of ``save_mark``."""
@@ -135,7 +135,7 @@ def mark_field(
     missing: str, kind: type[forms.DecimalField] = forms.DecimalField
 ) -> forms.DecimalField:
     """A mark, with a sentence for an empty one and for one that is no number."""
-    no_number = _("A mark is a number, like 3 or 2.5.")
+    no_number = _("A mark must be a number such as 3 or 2.5.")
     return kind(error_messages={"required": missing, "invalid": no_number})
 
 

@@ -28,7 +28,7 @@ def save_desk_settings(
     that is to do two things, and for a size that is not offered.
     """
     if type_size not in TYPE_SIZES:
-        raise BadInput(_("Choose one of the sizes of type."))
+        raise BadInput(_("Choose one of the font sizes."))
     try:
         own = own_keys(keys)
     except KeyRefused as refused:
@@ -44,11 +44,11 @@ def reset_desk_settings(*, acting_user: User) -> None:
 
 def _sentence(refused: KeyRefused) -> str:
     if refused.code is KeyFault.NO_ACTION:
-        return _("There is no such action at the desk.")
+        return _("There is no such action at the marking desk.")
     names = [Action(action).label(get_language() or "en") for action in refused.actions]
     said = {"key": refused.key, "action": names[0], "other": names[-1]}
     if refused.code is KeyFault.TWICE:
-        return _("“%(key)s” cannot do two things: “%(action)s” and “%(other)s”.") % said
+        return _("“%(key)s” cannot be used for both “%(action)s” and “%(other)s”.") % said
     if refused.code is KeyFault.DIGIT:
         return _("“%(action)s” needs another key: digits give points.") % said
-    return _("“%(action)s” needs a key that writes one character.") % said
+    return _("“%(action)s” needs a key that types one character.") % said

@@ -44,7 +44,10 @@ def save_draft(
         is_current = based_on_version == 0 and renew(slot, teacher, now=now)
     if not is_current:
         raise Conflict(
-            _("This response is marked already, or no longer yours; the draft was not kept."),
+            _(
+                "This response is already marked, or no longer assigned to you. The "
+                "draft was not saved."
+            ),
             code="draft_too_late",
         )
     return write_draft(slot, teacher, sequence, {**content, "version": based_on_version})

@@ -29,19 +29,17 @@ SENTENCES: Mapping[MarkFault, object] = {
     MarkFault.BELOW_ZERO: gettext_lazy("The mark %(mark)s is below 0."),
     MarkFault.ABOVE_FULL: gettext_lazy("The mark %(mark)s is above the full marks, %(full)s."),
     MarkFault.NOT_A_STEP: gettext_lazy("The mark %(mark)s is not a multiple of %(step)s."),
-    MarkFault.POINT_COUNT: gettext_lazy(
-        "There are %(expected)s scoring points; %(given)s were marked."
-    ),
+    MarkFault.POINT_COUNT: gettext_lazy("Scoring points: %(expected)s. Marked: %(given)s."),
     MarkFault.POINT_NOT_A_NUMBER: gettext_lazy("Scoring point %(point)s has no number."),
     MarkFault.POINT_BELOW_ZERO: gettext_lazy("Scoring point %(point)s: %(mark)s is below 0."),
     MarkFault.POINT_ABOVE_FULL: gettext_lazy(
-        "Scoring point %(point)s: %(mark)s is above its %(full)s points."
+        "Scoring point %(point)s: %(mark)s is above its maximum of %(full)s."
     ),
     MarkFault.POINT_NOT_A_STEP: gettext_lazy(
         "Scoring point %(point)s: %(mark)s is not a multiple of %(step)s."
     ),
     MarkFault.SUM_DIFFERS: gettext_lazy(
-        "The total %(mark)s is not what the scoring points come to, %(sum)s."
+        "The total %(mark)s differs from the sum of the scoring points, %(sum)s."
     ),
 }
 

@@ -95,7 +95,7 @@ def last_marked(teacher: User, marking_round: MarkingRound, before: Slot | None)
     """
     slot = last_own_mark(teacher, marking_round, before)
     if slot is None:
-        raise Conflict(_("There is no earlier mark of yours in this round."), code="no_mark")
+        raise Conflict(_("You have no earlier mark in this round."), code="no_mark")
     return slot
 
 
@@ -109,7 +109,7 @@ def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:
     """The slot if *teacher* has it now; an ended lease that nobody took is still theirs."""
     held = next(iter(_held_by(slot.pk, teacher.pk)), None)
     if held is None:
-        raise NotFound(_("There is no such response here, or it is no longer yours."))
+        raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     held.answer = answer
     return held
 
@@ -134,7 +134,7 @@ def _earlier(
         if stored.teacher_id == teacher.pk and stored.slot.answer_id == slot.answer_id:
             # Marks were sent back, and this one has another role now: the page counts anew.
             return _earlier(uuid.uuid5(key, f"slot {slot.pk}"), given, slot, teacher)
-        raise BadInput(_("Send a new key with a new mark."), code="key_used")
+        raise BadInput(_("Use a new submission id for a new mark."), code="key_used")
     if same_content(stored, given):
         return stored, key, True
     own_key = uuid.uuid5(key, repr(given.as_draft()))
@@ -153,14 +153,14 @@ def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
 
 
 def _counted() -> Conflict:
-    return Conflict(_("This mark has been counted and can no longer be changed."), code="settled")
+    return Conflict(_("This mark already counts and can no longer be changed."), code="settled")
 
 
 def _not_open(marking_round: MarkingRound) -> Conflict:
     if marking_round.status == RoundStatus.PAUSED:
-        sentence = _("The round is paused. Your marks are kept as a draft; save them later.")
+        sentence = _("The round is paused. Your marks are kept as a draft. Save them later.")
         return Conflict(sentence, code="round_paused")
-    sentence = _("The round was closed. Your marks are kept as a draft; ask the lead.")
+    sentence = _("The round was closed. Your marks are kept as a draft. Ask the lead.")
     return Conflict(sentence, code="round_closed")
 
 
@@ -217,8 +217,9 @@ def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
     stored = current_mark(mark.slot)
     raise Conflict(
         _(
-            "Another mark of yours for this response was saved before, perhaps in a second window. "
-            "Both are kept; the one saved first counts until you decide."
+            "Another mark of yours for this response was saved before, perhaps in a "
+            "second window. Both are kept. The one saved first counts until you "
+            "decide."
         ),
         code="stale_version",
         stored=as_details(stored) if stored else None,

@@ -22,7 +22,7 @@ def desk_settings(request: MemberRequest) -> HttpResponse:
     """The settings; a POST keeps them or, asked to, goes back to the defaults."""
     if "reset" in request.POST:
         reset_desk_settings(acting_user=request.user)
-        messages.success(request, _("Your desk has the usual keys and size of type again."))
+        messages.success(request, _("Default shortcuts and font size were restored."))
         return redirect("marking:settings")
     form = DeskSettingsForm(request.POST or None, chosen=desk_preferences(request.user))
     if request.method != "POST" or not form.is_valid():
@@ -32,7 +32,7 @@ def desk_settings(request: MemberRequest) -> HttpResponse:
     except BadInput as refusal:
         form.add_error(None, str(refusal))
         return _page(request, form, status=refusal.status)
-    messages.success(request, _("Your desk is set up."))
+    messages.success(request, _("Your preferences were saved."))
     return redirect("marking:settings")
 
 

@@ -131,7 +131,7 @@ def skip(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Put the response at the end of the queue and go on."""
     slot = _slot(request, answer_id)
     if not slots.skip(slot, request.user, now=timezone.now()):
-        raise Conflict(_("What is marked cannot be skipped."), code="marked")
+        raise Conflict(_("A marked response cannot be skipped."), code="marked")
     return _show_next(request, slot.answer.round)
 
 
@@ -158,9 +158,9 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
         sequence = int(request.POST.get("sequence", ""))
         version = int(request.POST.get("version", "0"))
     except ValueError:
-        raise BadInput(_("A draft has a sequence number.")) from None
+        raise BadInput(_("A draft must have a sequence number.")) from None
     if not 0 < sequence < 2**63:
-        raise BadInput(_("A draft has a sequence number."))
+        raise BadInput(_("A draft must have a sequence number."))
     kept = {"sequence": sequence, "based_on_version": version, "content": _draft(given)}
     save_draft(slot, request.user, **kept, now=now)
     return HttpResponse(timezone.localtime(now).strftime("%H:%M:%S"), content_type="text/plain")
@@ -178,7 +178,7 @@ def _draft(given: Given) -> dict[str, object]:
 def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
     marking_round = own_round(request.user, round_id)
     if marking_round is None:
-        raise NotFound(_("There is no such round here."))
+        raise NotFound(_("There is no such round."))
     return marking_round
 
 
@@ -186,7 +186,7 @@ def _slot(request: MemberRequest, answer_id: UUID, *, in_open_round: bool = True
     """The teacher's own slot; another's, none and a withdrawn one are one and the same refusal."""
     slot = own_slot(request.user, answer_id, in_open_round=in_open_round)
     if slot is None:
-        raise NotFound(_("There is no such response here, or it is no longer yours."))
+        raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     return slot
 
 

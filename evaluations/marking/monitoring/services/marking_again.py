@@ -74,7 +74,7 @@ def mark_again(
         held = hold([*found.values_list("pk", flat=True), *checks.values_list("pk", flat=True)])
         answers = [answer for answer in found.all() if answer.pk in held]
         if not answers:
-            raise Conflict(_("No response is left to be marked again."), code="nothing_to_move")
+            raise Conflict(_("No responses left to re-mark."), code="nothing_to_move")
         _check_full_marks(newest, question, answers)
         _withdraw(seeds_left_behind(marking_round, newest, reach), marking_round, now)
         seeds = [seed.pk for seed in seeds_in_reach(marking_round, newest, reach)]
@@ -102,7 +102,7 @@ def _check_full_marks(newest: Rubric, question: Question, answers: Sequence[Blin
     for answer in answers:
         if answer.full_marks != can_be:
             raise BadInput(
-                _("The rubric of %(question)s does not add up to its %(full)s points.")
+                _("The rubric of %(question)s does not add up to the full marks of %(full)s.")
                 % {"question": question, "full": answer.full_marks},
                 code="rubric_does_not_add_up",
             )

@@ -30,11 +30,11 @@ def pause_teacher(
     or the round is closed, BadInput without a reason.
     """
     if not (reason := reason.strip()) or len(reason) > LONGEST_REASON:
-        raise BadInput(_("Give a reason of 1 to 200 characters; the teacher reads it."))
+        raise BadInput(_("Enter a reason of 1 to 200 characters. The teacher can read it."))
     with transaction.atomic():
         row = _in_pool(marking_round, teacher)
         if row.paused:
-            raise Conflict(_("%(name)s is paused already.") % {"name": teacher}, code="paused")
+            raise Conflict(_("%(name)s is already paused.") % {"name": teacher}, code="paused")
         row.paused, row.paused_reason = True, reason
         row.save(update_fields=["paused", "paused_reason"])
         detail = {"teacher": teacher.username, "reason": reason}
@@ -63,7 +63,7 @@ def set_limits(
     for name, value in limits.items():
         known = name in LIMITS and (value is None or (value.is_finite() and value >= 0))
         if not known or (value is not None and LIMITS[name].percent and value > 1):
-            raise BadInput(_("A limit is a share from 0 to 100 %, or empty for none."))
+            raise BadInput(_("A limit must be a share from 0 to 100 %, or empty for none."))
     stored = {name: None if value is None else plain(value) for name, value in limits.items()}
     with transaction.atomic():
         MarkingRound.objects.filter(pk=marking_round.pk).update(limits=stored)
@@ -85,5 +85,5 @@ def _in_pool(marking_round: MarkingRound, teacher: User) -> RoundTeacher:
     if row is None:
         raise NotFound(_("There is no such teacher in this round."))
     if row.round.status == RoundStatus.CLOSED:
-        raise Conflict(_("This round is closed already."), code="round_closed")
+        raise Conflict(_("This round is already closed."), code="round_closed")
     return row

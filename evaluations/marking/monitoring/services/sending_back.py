@@ -59,7 +59,7 @@ def send_back(
         checks = [slot for slot in checks if slot.answer_id in held]
         if not slots:
             raise Conflict(
-                _("There is no mark of %(name)s among these that could be sent back.")
+                _("None of these responses has a mark of %(name)s that can be returned.")
                 % {"name": teacher},
                 code="nothing_to_send_back",
             )
@@ -88,7 +88,9 @@ def check_open(marking_round: MarkingRound) -> None:
     """Raise Conflict in a closed round: its marks stay."""
     marking_round.refresh_from_db(fields=["status"])
     if marking_round.status == RoundStatus.CLOSED:
-        raise Conflict(_("The round is closed; its marks stay as they are."), code="round_closed")
+        raise Conflict(
+            _("The round is closed. Its marks can no longer be changed."), code="round_closed"
+        )
 
 
 def _others(
@@ -97,7 +99,7 @@ def _others(
     pool = marking_round.pool.filter(paused=False).exclude(teacher=teacher)
     others = list(pool.order_by("teacher").values_list("teacher", flat=True))
     if not others:
-        raise BadInput(_("There is nobody else in the pool who could mark them."), code="no_others")
+        raise BadInput(_("No other teacher of the round can mark them."), code="no_others")
     barred: dict[int, set[int]] = {}
     for some in batches(sorted({slot.answer_id for slot in slots})):
         barred |= roles_on(some)

@@ -98,7 +98,7 @@ def _round_charts(watched: monitoring.WatchedRound) -> dict[str, Any]:
     return {
         "severity": severity_dots(
             {one.name: one.figures["severity"] for one in watched.teachers},
-            _("Own mark less the final mark, % of full marks"),
+            _("Own mark minus final mark, % of full marks"),
             float(severity.value) if severity else None,
             colours,
         ),
@@ -201,7 +201,7 @@ def resume(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResp
     marking_round = visible_round(request.user, round_id)
     teacher = teacher_called(teacher_id)
     resume_teacher(marking_round, teacher, acting_user=request.user)
-    messages.success(request, _("%(name)s can go on.") % {"name": teacher})
+    messages.success(request, _("%(name)s can mark again.") % {"name": teacher})
     return redirect("monitoring:teacher", round_id, teacher_id)
 
 
@@ -212,9 +212,9 @@ def limits(request: MemberRequest, round_id: UUID) -> HttpResponse:
     marking_round = visible_round(request.user, round_id)
     form = LimitsForm({}, request.POST)
     if not form.is_valid():
-        raise BadInput(_("A limit is a share from 0 to 100 %, or empty for none."))
+        raise BadInput(_("A limit must be a share from 0 to 100 %, or empty for none."))
     set_limits(marking_round, form.limits(), acting_user=request.user)
-    messages.success(request, _("The limits are set."))
+    messages.success(request, _("The limits were set."))
     return redirect("monitoring:round", round_id)
 
 

@@ -97,13 +97,13 @@ def _midnight() -> Any:
 
 def _taken_words(taken: TakenBack) -> str:
     marks = ngettext(
-        "%(number)s mark goes back to be given again.",
-        "%(number)s marks go back to be given again.",
+        "%(number)s mark was returned for re-marking.",
+        "%(number)s marks were returned for re-marking.",
         len(taken.marks),
     ) % {"number": len(taken.marks)}
     finals = ngettext(
-        "%(number)s final mark was taken back.",
-        "%(number)s final marks were taken back.",
+        "%(number)s final mark was withdrawn.",
+        "%(number)s final marks were withdrawn.",
         len(taken.finals),
     ) % {"number": len(taken.finals)}
     return f"{marks} {finals}"
@@ -129,7 +129,7 @@ def rubrics(request: MemberRequest, round_id: UUID) -> HttpResponse:
 def _mark_again(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
     form = MarkAgainForm(request.POST)
     if not form.is_valid():
-        raise BadInput(_("Choose which responses are marked again."))
+        raise BadInput(_("Select which responses to re-mark."))
     moved = mark_again(
         marking_round,
         _question(marking_round, request.POST.get("question", "")),
@@ -144,8 +144,8 @@ def _mark_again(request: MemberRequest, marking_round: MarkingRound) -> HttpResp
 
 def _moved_words(moved: Moved) -> str:
     words = ngettext(
-        "%(number)s response is under the new rubric now.",
-        "%(number)s responses are under the new rubric now.",
+        "%(number)s response now uses the new rubric.",
+        "%(number)s responses now use the new rubric.",
         moved.responses,
     ) % {"number": moved.responses}
     if moved.taken.marks:
@@ -153,8 +153,8 @@ def _moved_words(moved: Moved) -> str:
     if not moved.references:
         return words
     retired = ngettext(
-        "%(number)s seed answer waits for a new reference mark.",
-        "%(number)s seed answers wait for new reference marks.",
+        "%(number)s seed answer needs a new reference mark.",
+        "%(number)s seed answers need new reference marks.",
         moved.references,
     ) % {"number": moved.references}
     return f"{words} {retired}"
@@ -164,7 +164,7 @@ def _question(marking_round: MarkingRound, public_id: str) -> Question:
     try:
         key = UUID(public_id)
     except ValueError:
-        raise BadInput(_("Choose which responses are marked again.")) from None
+        raise BadInput(_("Select which responses to re-mark.")) from None
     asked = Question.objects.filter(public_id=key, blind_answers__round=marking_round)
     question = asked.distinct().first()
     if question is None:

@@ -46,13 +46,17 @@ class RulingForm(forms.Form):
 
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     text = forms.CharField(
-        label=_("House rulings"),
+        label=_("Marking notes"),
         required=False,
         max_length=LONGEST_RULING,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("How to treat what the rubric is silent on; shown at the desk."),
+        help_text=_(
+            "How to handle cases that the rubric does not cover. Shown at the marking desk."
+        ),
     )
-    to_judge = forms.BooleanField(label=_("Give the rulings to the judge too"), required=False)
+    to_judge = forms.BooleanField(
+        label=_("Include the marking notes in the judge prompt"), required=False
+    )
 
 
 class ReferenceForm(forms.Form):
@@ -68,7 +72,7 @@ class ReferenceForm(forms.Form):
     def __init__(self, case: SeedCase, data: Any = None) -> None:
         super().__init__(data, initial={"comment": case.comment})
         self.case = case
-        missing = str(_("Give every scoring point a mark."))
+        missing = str(_("Enter a mark for every scoring point."))
         for name, value in self.given():
             self.fields[name] = mark_field(missing)
             self.fields[name].initial = value

@@ -92,12 +92,12 @@ class PlanForm(forms.Form):
     branches = boxes(_("Ability branch"))
     knowledge = boxes(_("Knowledge"), int)
     difficulties = boxes(_("Difficulty"), int)
-    modals = boxes(_("Modal"))
+    modals = boxes(_("Modality"))
     per_task = forms.IntegerField(
         label=_("Questions per task"),
         required=False,
         min_value=1,
-        help_text=_("A sample, the same questions for every run. Empty: all."),
+        help_text=_("A sample with the same questions for every run. Empty: all questions."),
     )
     teachers = forms.ModelMultipleChoiceField(
         label=_("Teachers"),
@@ -110,17 +110,18 @@ class PlanForm(forms.Form):
         label=_("Tolerance in points"), min_value=0, max_value=999, initial=DEFAULT_TOLERANCE_POINTS
     )
     tolerance_percent = forms.DecimalField(
-        label=_("or in % of full marks"),
+        label=_("or in percent of full marks"),
         min_value=0,
         max_value=100,
         initial=int(DEFAULT_TOLERANCE_SHARE * 100),
         help_text=_(
-            "The larger of the two, down to the mark step; a difference equal to it passes."
+            "The larger of the two, rounded down to the mark step. A difference "
+            "equal to the tolerance is accepted."
         ),
     )
     point_tolerance = PointsField(
         _("Tolerance of each scoring point"),
-        help_text=_("Empty: only totals are compared. Opposite errors hide in a total."),
+        help_text=_("Empty: only totals are compared, and opposite differences cancel out."),
     )
     mark_step = forms.TypedChoiceField(
         label=_("Mark step"),
@@ -129,15 +130,15 @@ class PlanForm(forms.Form):
         initial=str(DEFAULT_STEP),
     )
     lease_minutes = forms.IntegerField(
-        label=_("Minutes for one response"),
+        label=_("Time limit per response (minutes)"),
         min_value=1,
         initial=30,
-        help_text=_("Without a sign of life it then goes back into the queue."),
+        help_text=_("A response without activity for this long returns to the queue."),
     )
     deadline = MomentField(
         label=_("Deadline"),
         required=False,
-        help_text=_("Warns when it has passed, closes nothing."),
+        help_text=_("A warning appears after the deadline. The round is not closed automatically."),
     )
     seeds_taken = forms.IntegerField(
         label=_("Seed answers per question, from closed rounds"),
@@ -145,7 +146,7 @@ class PlanForm(forms.Form):
         min_value=0,
         max_value=MOST_SEEDS,
         initial=0,
-        help_text=_("Their final mark is the reference."),
+        help_text=_("Their final mark becomes the reference mark."),
     )
     seeds_premarked = forms.IntegerField(
         label=_("Seed answers per question, marked by you"),
@@ -153,36 +154,45 @@ class PlanForm(forms.Form):
         min_value=0,
         max_value=MOST_SEEDS,
         initial=0,
-        help_text=_("Taken out of this choice; you mark them before the start."),
+        help_text=_("Taken from this selection. You mark them before the start."),
     )
     repeat_percent = forms.DecimalField(
-        label=_("Self-repeats in %"),
+        label=_("Intra-rater checks in %"),
         min_value=0,
         max_value=100,
         initial=int(DEFAULT_REPEAT_SHARE * 100),
-        help_text=_("So many of a teacher's own responses come back, one at least from 30 on."),
+        help_text=_(
+            "Share of a teacher's own responses that are shown again; at "
+            "least one from 30 responses on."
+        ),
     )
     house_rulings = forms.CharField(
-        label=_("House rulings"),
+        label=_("Marking notes"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=_("How to treat what the rubric is silent on; shown at the desk."),
+        help_text=_(
+            "How to handle cases that the rubric does not cover. Shown at the marking desk."
+        ),
     )
     rulings_to_judge = forms.BooleanField(
-        label=_("Give the rulings to the judge too"), required=False
+        label=_("Include the marking notes in the judge prompt"), required=False
     )
     practice = forms.BooleanField(
         label=_("Practice round"),
         required=False,
         help_text=_(
-            "Its marks reach no report, export or comparison. This cannot be changed later."
+            "Its marks are not used in reports, exports or comparisons. This cannot "
+            "be changed later."
         ),
     )
     random_seed = forms.IntegerField(
         label=_("Random seed"),
         min_value=0,
         max_value=2**62,
-        help_text=_("Decides sample, aliases and queues; the same seed plans the same round."),
+        help_text=_(
+            "Determines the sample, the aliases and the queues. The same "
+            "seed creates the same round."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -28,17 +28,20 @@ def rule(
     text = text.strip()
     if len(text) > LONGEST_RULING:
         raise BadInput(
-            _("House rulings have %(most)s characters at most.") % {"most": LONGEST_RULING}
+            _("Marking notes can have at most %(most)s characters.") % {"most": LONGEST_RULING}
         )
     with transaction.atomic():
         locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
         if locked.status == RoundStatus.CLOSED:
-            raise Conflict(_("This round is closed already."), code="round_closed")
+            raise Conflict(_("This round is already closed."), code="round_closed")
         newest = locked.rulings.order_by("-number").first()
         number = newest.number if newest else 0
         if number != seen:
             raise Conflict(
-                _("Somebody else changed the rulings meanwhile. See theirs, then save yours."),
+                _(
+                    "Somebody else has changed the marking notes in the meantime. "
+                    "Review the new version, then save yours."
+                ),
                 code="rulings_changed",
             )
         changed = text != locked.house_rulings

@@ -99,7 +99,7 @@ def tolerance_of(made: MarkingRound, task: int, full_marks: Decimal) -> Decimal:
 def check_settings(settings: RoundSettings, now: datetime | None) -> None:
     """Raise BadInput with one sentence where a round could not work like this."""
     if not 0 < len(settings.name.strip()) <= LONGEST_NAME:
-        raise BadInput(_("Give the round a name of 1 to 100 characters."))
+        raise BadInput(_("Enter a name of 1 to 100 characters for the round."))
     _check_numbers(settings)
     every = (settings.cadence.first_every, settings.cadence.later_every)
     wished = (settings.seeds.taken, settings.seeds.premarked)
@@ -107,13 +107,14 @@ def check_settings(settings: RoundSettings, now: datetime | None) -> None:
     if not fits or max(wished) > MOST_SEEDS or not 0 <= settings.repeat_share <= 1:
         raise BadInput(
             _(
-                "A question has 0 to %(most)s seed answers of each kind, one in two responses "
-                "at most is one, and 0 to 100 %% of the responses come back."
+                "Allowed values: 0 to %(most)s seed answers of each kind per "
+                "question, at most half of the responses as seed answers, and 0 to "
+                "100 %% intra-rater checks."
             )
             % {"most": MOST_SEEDS}
         )
     if now is not None and settings.deadline is not None and settings.deadline <= now:
-        raise BadInput(_("The deadline is over already."), code="deadline_over")
+        raise BadInput(_("The deadline has already passed."), code="deadline_over")
 
 
 def check_name(name: str, choice: ResponseChoice) -> None:
@@ -123,8 +124,8 @@ def check_name(name: str, choice: ResponseChoice) -> None:
         if names_model(name, model):
             raise BadInput(
                 _(
-                    "Teachers read the name of the round, and it names the model %(model)s. "
-                    "Give it another one."
+                    "Teachers can read the name of the round, and it contains the "
+                    "name of the model %(model)s. Choose another name."
                 )
                 % {"model": model},
                 code="name_names_model",
@@ -134,7 +135,7 @@ def check_name(name: str, choice: ResponseChoice) -> None:
 def check_people(teachers: Sequence[User], scheme: Scheme) -> None:
     """Raise BadInput unless *teachers* are different markers, enough for *scheme*."""
     if len({teacher.pk for teacher in teachers}) != len(teachers):
-        raise BadInput(_("A teacher is in the list twice."))
+        raise BadInput(_("A teacher is listed twice."))
     if sentence := too_few_teachers(len(teachers), scheme):
         raise BadInput(sentence, code="too_few_teachers")
     check_markers(teachers)
@@ -144,7 +145,9 @@ def check_markers(teachers: Sequence[User]) -> None:
     """Raise BadInput for somebody who may not mark."""
     for teacher in teachers:
         if not teacher.may(Capability.MARK):
-            raise BadInput(_("%(name)s may not mark.") % {"name": teacher}, code="not_a_marker")
+            raise BadInput(
+                _("%(name)s is not allowed to mark.") % {"name": teacher}, code="not_a_marker"
+            )
 
 
 def too_few_teachers(teachers: int, scheme: Scheme) -> str:
@@ -153,8 +156,8 @@ def too_few_teachers(teachers: int, scheme: Scheme) -> str:
         return ""
     language = get_language() or "en"
     return _(
-        "The scheme “%(scheme)s” needs %(needed)s teachers; %(given)s chosen. "
-        "Choose more teachers, or the scheme “%(fits)s”."
+        "The scheme “%(scheme)s” needs at least %(needed)s teachers, and %(given)s "
+        "selected. Add teachers, or use the scheme “%(fits)s”."
     ) % {
         "scheme": scheme.label(language),
         "needed": scheme.most_marks,
@@ -168,16 +171,16 @@ def check_responses(
 ) -> None:
     """Raise BadInput unless the *chosen* responses can be marked in one round."""
     if not chosen:
-        raise BadInput(_("No subjective response fits this choice."), code="no_responses")
+        raise BadInput(_("No subjective response matches this selection."), code="no_responses")
     datasets = Run.objects.filter(pk__in=choice.runs).values_list("dataset", flat=True)
     if len(set(datasets)) > 1:
-        raise BadInput(_("A round holds responses to one dataset; choose its runs only."))
+        raise BadInput(_("A round covers one dataset. Select runs of that dataset only."))
     reached = {question: reachable(lines_of(rubric)) for question, rubric in rubrics.items()}
     for response in chosen:
         full = response.revision.full_marks
         if reached.get(response.question_id, full) != full:
             raise BadInput(
-                _("The rubric of %(question)s does not add up to its %(full)s points.")
+                _("The rubric of %(question)s does not add up to the full marks of %(full)s.")
                 % {"question": response.question, "full": full},
                 code="rubric_does_not_add_up",
             )
@@ -193,8 +196,9 @@ def _check_numbers(settings: RoundSettings) -> None:
     if not fits or not 0 <= settings.tolerance_share <= 1 or not _lease_fits(settings):
         raise BadInput(
             _(
-                "The mark step must be above 0, the tolerance 0 or more points and 0 to 100 % "
-                "of full marks, the time for one response 1 minute to 24 hours."
+                "The mark step must be above 0, the tolerance at least 0 points and "
+                "between 0 and 100 percent of full marks, and the time limit between "
+                "1 minute and 24 hours."
             )
         )
 

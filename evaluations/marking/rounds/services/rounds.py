@@ -102,7 +102,7 @@ def set_deadline(
     over already, Conflict for a closed round.
     """
     if deadline is not None and deadline <= now:
-        raise BadInput(_("The deadline is over already."), code="deadline_over")
+        raise BadInput(_("The deadline has already passed."), code="deadline_over")
     with transaction.atomic():
         live = MarkingRound.objects.filter(pk=marking_round.pk, status__in=NOT_CLOSED)
         if not live.update(deadline=deadline):
@@ -131,7 +131,7 @@ def add_teachers(
         if locked.status == RoundStatus.CLOSED:
             raise _closed()
         if known := marking_round.pool.filter(teacher__in=keys).first():
-            raise BadInput(_("%(name)s marks in this round already.") % {"name": known.teacher})
+            raise BadInput(_("%(name)s is already in this round.") % {"name": known.teacher})
         RoundTeacher.objects.bulk_create(
             RoundTeacher(round=marking_round, teacher_id=key) for key in keys
         )
@@ -182,12 +182,12 @@ def _refused(status: RoundStatus, wished: RoundStatus) -> Conflict:
     if wished == RoundStatus.PAUSED and status == RoundStatus.PLANNED:
         return Conflict(_("This round has not started yet."), code="round_planned")
     if status == RoundStatus.PAUSED:
-        return Conflict(_("This round is paused already."), code="round_paused")
-    return Conflict(_("This round is open already."), code="round_open")
+        return Conflict(_("This round is already paused."), code="round_paused")
+    return Conflict(_("This round has already started."), code="round_open")
 
 
 def _closed() -> Conflict:
-    return Conflict(_("This round is closed already."), code="round_closed")
+    return Conflict(_("This round is already closed."), code="round_closed")
 
 
 def _settle_by_reference(marking_round: MarkingRound) -> int:

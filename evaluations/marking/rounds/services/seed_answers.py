@@ -57,12 +57,15 @@ def premark(
 def _check(answer: BlindAnswer, lead: User) -> None:
     taken = SeedAnswer.objects.filter(answer=answer, taken_from__isnull=False)
     if answer.role != AnswerRole.SEED or taken.exists():
-        raise NotFound(_("This response waits for no reference mark."))
+        raise NotFound(_("This response does not need a reference mark."))
     given = SeedAnswer.objects.filter(answer=answer).exists()
     retired = answer.round.status in LIVE and not given
     if answer.round.status != RoundStatus.PLANNED and not retired:
         raise Conflict(
-            _("The round has started; its reference marks stay as they are."), code="round_open"
+            _("The round has started. Its reference marks can no longer be changed."),
+            code="round_open",
         )
     if answer.round.pool.filter(teacher=lead).exists():
-        raise NotAllowed(_("You mark in this round; another lead has to give reference marks."))
+        raise NotAllowed(
+            _("You are marking in this round. Another lead has to enter the reference marks.")
+        )

@@ -45,7 +45,9 @@ def rulings(request: MemberRequest, round_id: UUID) -> HttpResponse:
             messages.warning(request, str(refusal))
             status = refusal.status
         else:
-            messages.success(request, _("The rulings are saved; the desk shows them from now on."))
+            messages.success(
+                request, _("The marking notes were saved. The marking desk shows them immediately.")
+            )
             return redirect("rounds:rulings", round_id)
     elif form.is_bound:
         status = 400

@@ -32,7 +32,7 @@ def start(request: MemberRequest, round_id: UUID) -> HttpResponse:
     if is_planned and "anyway" not in request.POST and waiting_seeds(marking_round).exists():
         return redirect(f"{reverse('rounds:round', args=[round_id])}?start")
     services.start_round(marking_round, acting_user=request.user)
-    messages.success(request, _("The round is open; its teachers can start."))
+    messages.success(request, _("The round has started. Teachers can begin marking."))
     return redirect("rounds:round", round_id)
 
 
@@ -41,7 +41,7 @@ def start(request: MemberRequest, round_id: UUID) -> HttpResponse:
 def pause(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Give nothing out for a while."""
     services.pause_round(visible_round(request.user, round_id), acting_user=request.user)
-    messages.success(request, _("The round is paused. What teachers have typed is kept."))
+    messages.success(request, _("The round is paused. Drafts of teachers are kept."))
     return redirect("rounds:round", round_id)
 
 
@@ -50,7 +50,7 @@ def pause(request: MemberRequest, round_id: UUID) -> HttpResponse:
 def resume(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Go on."""
     services.resume_round(visible_round(request.user, round_id), acting_user=request.user)
-    messages.success(request, _("The round goes on."))
+    messages.success(request, _("The round was resumed."))
     return redirect("rounds:round", round_id)
 
 
@@ -74,7 +74,7 @@ def deadline(request: MemberRequest, round_id: UUID) -> HttpResponse:
         raise BadInput(form.errors["deadline"][0])
     until = form.cleaned_data["deadline"]
     services.set_deadline(marking_round, until, acting_user=request.user, now=timezone.now())
-    said = _("The deadline is set.") if until else _("The round has no deadline any more.")
+    said = _("The deadline was set.") if until else _("The deadline was removed.")
     messages.success(request, said)
     return redirect("rounds:round", round_id)
 
@@ -90,8 +90,8 @@ def teachers(request: MemberRequest, round_id: UUID) -> HttpResponse:
     people = list(form.cleaned_data["teachers"])
     moved = services.add_teachers(marking_round, people, acting_user=request.user)
     said = ngettext(
-        "The pool has grown; %(number)s mark moves to whoever is new.",
-        "The pool has grown; %(number)s marks move to whoever is new.",
+        "Teachers were added; %(number)s mark was reassigned to them.",
+        "Teachers were added; %(number)s marks were reassigned to them.",
         moved,
     )
     messages.success(request, said % {"number": moved})

@@ -50,7 +50,9 @@ def new_round(request: MemberRequest) -> HttpResponse:
         except BadInput as refusal:
             form.add_error(FIELD_OF.get(refusal.code), str(refusal))
         else:
-            messages.success(request, _("The round is planned. Nobody marks before you start it."))
+            messages.success(
+                request, _("The round was created. Nobody can mark until you start it.")
+            )
             return redirect("rounds:round", made.public_id)
     own = any(field.data for field in form.tolerances)
     context = {

@@ -118,7 +118,7 @@ def visible_round(person: User, round_id: UUID) -> MarkingRound:
         raise NotFound(_("There is no such round."))
     if marking_round.status in LIVE and rounds.marks_in(marking_round, person):
         raise NotAllowed(
-            _("You mark in this round, so its marks stay hidden from you until it is closed.")
+            _("You are marking in this round, so its marks are hidden from you until it is closed.")
         )
     return marking_round
 

@@ -80,5 +80,7 @@ def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
     """The round; to who marks in it, its seed answers stay hidden from the plan on."""
     marking_round = visible_round(request.user, round_id)
     if marking_round.status != RoundStatus.CLOSED and marks_in(marking_round, request.user):
-        raise NotAllowed(_("You mark in this round, so its seed answers stay hidden from you."))
+        raise NotAllowed(
+            _("You are marking in this round, so its seed answers are hidden from you.")
+        )
     return marking_round

@@ -49,7 +49,7 @@ def take_sheet(
     taken = _hold(sheet, responses, now)
     if not taken:
         sheet.delete()
-        raise Conflict(_("There is no response to take away now."), code="nothing_to_take")
+        raise Conflict(_("There are no responses to download now."), code="nothing_to_take")
     with transaction.atomic():
         sheet.responses = taken
         sheet.save(update_fields=["responses"])
@@ -98,19 +98,21 @@ def _check(
     marking_round: MarkingRound, teacher: User, responses: int, until: date, now: datetime
 ) -> None:
     if marking_round.status != RoundStatus.OPEN:
-        raise Conflict(_("The round is not open; nothing is given out."), code="round_not_open")
+        raise Conflict(
+            _("The round is not open, so no responses can be downloaded."), code="round_not_open"
+        )
     seat = marking_round.pool.filter(teacher=teacher).first()
     if seat is None:
-        raise BadInput(_("%(name)s does not mark in this round.") % {"name": teacher})
+        raise BadInput(_("%(name)s is not a teacher of this round.") % {"name": teacher})
     if seat.paused:
         raise Conflict(_("%(name)s is paused in this round.") % {"name": teacher}, code="paused")
     if not 1 <= responses <= MOST_RESPONSES:
         most = {"most": MOST_RESPONSES}
-        raise BadInput(_("A sheet holds 1 to %(most)s responses.") % most)
+        raise BadInput(_("A marking sheet can have 1 to %(most)s responses.") % most)
     today = timezone.localdate(now)
     if not today <= until <= today + timedelta(days=LONGEST_DAYS):
         most = {"most": LONGEST_DAYS}
-        raise BadInput(_("Choose a day from today to %(most)s days from now.") % most)
+        raise BadInput(_("Choose a day between today and %(most)s days from now.") % most)
 
 
 def _end_of(day: date, marking_round: MarkingRound, teacher: User) -> datetime:

@@ -38,24 +38,24 @@ from gradeapp.common.refusals import BadInput, Conflict, Refusal
 
 MOST_BYTES = 4 * 2**20
 FILE_SENTENCES: Mapping[str, object] = {
-    "old_excel": gettext_lazy("This is an .xls file; save it as .xlsx or as CSV."),
+    "old_excel": gettext_lazy("This is an .xls file. Save it as .xlsx or CSV."),
     "not_text": gettext_lazy("The file is neither CSV nor an .xlsx workbook."),
-    "broken_workbook": gettext_lazy("The workbook cannot be read; save it again as .xlsx."),
-    "too_large": gettext_lazy("The file is larger than a marking sheet can be."),
-    "no_header": gettext_lazy("This is not a marking sheet: it has no column for %(missing)s."),
-    "column_twice": gettext_lazy("The column “%(title)s” is there twice."),
-    "too_many_rows": gettext_lazy("A sheet has at most %(most)s rows."),
+    "broken_workbook": gettext_lazy("The workbook cannot be read. Save it again as .xlsx."),
+    "too_large": gettext_lazy("The file is larger than the limit for marking sheets."),
+    "no_header": gettext_lazy("This is not a marking sheet: the column %(missing)s is missing."),
+    "column_twice": gettext_lazy("The column “%(title)s” appears twice."),
+    "too_many_rows": gettext_lazy("A marking sheet can have at most %(most)s rows."),
 }
 CELL_SENTENCES: Mapping[CellFault, object] = {
     CellFault.POINT_MISSING: gettext_lazy("Scoring point %(point)s has no mark."),
     CellFault.POINT_NOT_A_NUMBER: gettext_lazy(
-        "Scoring point %(point)s: “%(text)s” is not a number like 2.5."
+        "Scoring point %(point)s: “%(text)s” is not a number such as 2.5."
     ),
     CellFault.POINT_TOO_MANY: gettext_lazy(
-        "Scoring point %(point)s has a mark, but this response has %(points)s scoring points."
+        "Scoring point %(point)s has a mark, but the response has only %(points)s."
     ),
     CellFault.TOTAL_MISSING: gettext_lazy("There is no total."),
-    CellFault.TOTAL_NOT_A_NUMBER: gettext_lazy("The total “%(text)s” is not a number like 2.5."),
+    CellFault.TOTAL_NOT_A_NUMBER: gettext_lazy("The total “%(text)s” is not a number such as 2.5."),
     CellFault.UNKNOWN_FLAG: gettext_lazy("There is no flag called “%(text)s”."),
 }
 
@@ -130,11 +130,11 @@ def check_rows(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> list[CheckedRo
         slot = slots.get(row.response.lower())
         try:
             if row.sheet.lower() != str(sheet.public_id):
-                raise BadInput(_("This row is of another sheet."))
+                raise BadInput(_("This row belongs to another marking sheet."))
             if slot is None:
-                raise BadInput(_("There is no such response here, or it is no longer yours."))
+                raise BadInput(_("There is no such response, or it is no longer assigned to you."))
             if (first := lines.setdefault(row.response.lower(), row.line)) != row.line:
-                raise BadInput(_("Row %(line)s is of this response already.") % {"line": first})
+                raise BadInput(_("Row %(line)s already contains this response.") % {"line": first})
             checked.append(_checked(sheet, row, slot, marks.get(slot.pk)))
         except Refusal as refusal:
             alias = slot.answer.alias if slot else ""
@@ -203,12 +203,17 @@ def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | No
     if current is not None and same_content(current, given):
         return done
     if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
-        raise Conflict(_("This was saved before; a newer mark of yours counts."))
+        raise Conflict(_("This was saved before. Your newer mark counts."))
     newest = current.told_version if current else 0
     if row.version != str(newest) and not (current and _is_from(sheet, slot, current)):
-        raise Conflict(_("You changed this mark since the sheet was made; change it at the desk."))
+        raise Conflict(
+            _(
+                "You have changed this mark since the sheet was created. "
+                "Change it at the marking desk."
+            )
+        )
     if slot.answer.final_id is not None:
-        raise Conflict(_("This mark has been counted and can no longer be changed."))
+        raise Conflict(_("This mark already counts and can no longer be changed."))
     state = _change(current, given) if current else RowState.NEW
     return replace(done, state=state, slot=slot, given=given, based_on=newest)
 

@@ -25,7 +25,7 @@ def sheets(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Own sheets of a round; a POST takes responses away."""
     marking_round = own_round(request.user, round_id)
     if marking_round is None:
-        raise NotFound(_("There is no such round here."))
+        raise NotFound(_("There is no such round."))
     return pages.sheets_page(request, marking_round, OWN.space, request.user)
 
 
@@ -35,7 +35,7 @@ def print_response(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """One response that this teacher holds or has marked, with its rubric, for paper."""
     slot = own_slot(request.user, answer_id)
     if slot is None:
-        raise NotFound(_("There is no such response here, or it is no longer yours."))
+        raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     back = reverse("marking:desk", args=[answer_id])
     return pages.print_page(request, slot.answer.round, [desk_item(slot, request.user)], back)
 
@@ -44,7 +44,7 @@ def _own(request: MemberRequest, sheet_id: UUID) -> MarkingSheet:
     """An own sheet; another's and none are one and the same refusal."""
     found = sheet_called(sheet_id, request.user)
     if found is None:
-        raise NotFound(_("There is no such sheet of yours."))
+        raise NotFound(_("You have no such marking sheet."))
     return found
 
 

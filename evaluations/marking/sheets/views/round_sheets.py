@@ -32,7 +32,7 @@ def _led(request: MemberRequest, sheet_id: UUID) -> MarkingSheet:
     """A sheet of a round that this lead may look into."""
     found = sheet_called(sheet_id)
     if found is None:
-        raise NotFound(_("There is no such sheet."))
+        raise NotFound(_("There is no such marking sheet."))
     visible_round(request.user, found.round.public_id)
     return found
 

@@ -55,10 +55,13 @@ def sheet_words(sheet: MarkingSheet, lines: Sequence[SheetLine]) -> SheetWords:
     language = get_language() or "en"
     return SheetWords(
         language=language,
-        cut=_("[Cut here: a cell holds no more. The printable page and the desk show all of it.]"),
+        cut=_(
+            "[Cut here: the cell limit is reached. The printable page and the "
+            "marking desk show the full text.]"
+        ),
         most=_("max"),
         best=_("the best %(n)s count"),
-        pages=(_("Marks"), _("How to")),
+        pages=(_("Marks"), _("Instructions")),
         how_to=how_to(sheet, lines, language),
     )
 
@@ -69,27 +72,30 @@ def how_to(sheet: MarkingSheet, lines: Sequence[SheetLine], language: str) -> tu
     step = plain(sheet.round.mark_step)
     said = [
         *_where_marks_stand(lines),
-        _("A mark is a number like 2.5, from 0 to what stands after “max”, in steps of %(step)s.")
+        _("A mark is a number such as 2.5, from 0 to the value after “max”, in steps of %(step)s.")
         % {"step": step},
-        _("Comment and flags may stay empty. Flags, with commas between them: %(flags)s.")
+        _("Comment and flags can be left empty. Separate flags with commas: %(flags)s.")
         % {"flags": flags},
-        _("A row that you do not fill in is not marked; fill it in and upload the file again."),
-        _("Leave version and ids as they are. Columns with texts to read may be deleted."),
-        _("Save as .xlsx or as CSV, and upload it on the page of this sheet."),
+        _("Empty rows are not marked. Fill them in later and upload the file again."),
+        _("Do not change version and ids. Columns with texts can be deleted."),
+        _("Save as .xlsx or CSV and upload the file on the page of this sheet."),
     ]
     rulings = sheet.round.house_rulings
-    return (*said, "", _("House rulings"), rulings) if rulings else tuple(said)
+    return (*said, "", _("Marking notes"), rulings) if rulings else tuple(said)
 
 
 def _where_marks_stand(lines: Sequence[SheetLine]) -> list[str]:
     """Which columns a mark goes into: there are those of scoring points only where a rubric is."""
     with_points = sum(bool(line.item.scoring_points) for line in lines)
     if not with_points:
-        return [_("Write the mark into the column “Total”.")]
-    points = _("Write points into the columns “Point 1”, “Point 2” …; a dash says there is none.")
+        return [_("Enter the mark in the column “Total”.")]
+    points = _(
+        "Enter points in the columns “Point 1”, “Point 2” …; a dash means "
+        "that there is no such scoring point."
+    )
     if with_points == len(lines):
-        return [points, _("The total may stay empty.")]
+        return [points, _("The total can be left empty.")]
     return [
         points,
-        _("The total may stay empty; where there are no scoring points, it is the mark."),
+        _("The total can be left empty. Without scoring points, the total is the mark."),
     ]

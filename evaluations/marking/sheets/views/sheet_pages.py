@@ -88,7 +88,7 @@ def save_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpRe
     try:
         rows = signing.loads(request.POST.get("rows", ""), salt=_salt(sheet), max_age=DAY)
     except signing.BadSignature:
-        raise BadInput(_("This preview is too old; upload the file again.")) from None
+        raise BadInput(_("This preview has expired. Upload the file again.")) from None
     filled = [FilledRow(**row | {"points": tuple(row["points"])}) for row in rows]
     done = save_rows(sheet, filled, acting_user=request.user, now=timezone.now())
     context = _context(sheet, space) | _counted(done) | {"saved": True}
@@ -99,7 +99,9 @@ def return_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> Http
     """Give what is left on the sheet back to the queue."""
     given = give_back(sheet, acting_user=request.user, now=timezone.now())
     sentence = ngettext(
-        "%(n)d response is back in the queue.", "%(n)d responses are back in the queue.", given
+        "%(n)d response was returned to the queue.",
+        "%(n)d responses were returned to the queue.",
+        given,
     )
     messages.success(request, sentence % {"n": given})
     return redirect(f"{space}:sheets", sheet.round.public_id)
@@ -151,7 +153,7 @@ def _preview(
 ) -> HttpResponse:
     if sheet.round.status != RoundStatus.OPEN:
         raise Conflict(
-            _("The round is not open, so no mark can be saved. Keep your file; ask the lead."),
+            _("The round is not open, so marks cannot be saved. Keep your file and ask the lead."),
             code="round_not_open",
         )
     rows = rows_of_file(content)

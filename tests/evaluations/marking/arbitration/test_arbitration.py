@@ -69,7 +69,7 @@ def test_the_same_decision_sent_twice_is_one(disputed: BlindAnswer, lead: User) 
 def test_a_second_lead_comes_too_late(disputed: BlindAnswer, lead: User, admin: User) -> None:
     seen = [mark.pk for mark in newest_marks(disputed).values()]
     decide(disputed, lead, ("3", "2", "4"))
-    with pytest.raises(Conflict, match="settled meanwhile"):
+    with pytest.raises(Conflict, match="finalized in the meantime"):
         decide(disputed, admin, ("0", "0", "0"), seen=seen)
     assert disputed.finals.get().value == 9
 
@@ -79,7 +79,7 @@ def test_nobody_decides_on_marks_that_were_revised_meanwhile(
 ) -> None:
     seen = [mark.pk for mark in newest_marks(disputed).values()]
     give(disputed, planned_pair(disputed)[1], ["0", "0", "2"], based_on_version=1)
-    with pytest.raises(Conflict, match="revised a mark"):
+    with pytest.raises(Conflict, match="changed a mark"):
         decide(disputed, lead, ("3", "2", "4"), seen=seen)
     assert not disputed.finals.exists()
 
@@ -87,7 +87,7 @@ def test_nobody_decides_on_marks_that_were_revised_meanwhile(
 def test_who_marked_a_response_does_not_decide_it(disputed: BlindAnswer) -> None:
     first, _ = planned_pair(disputed)
     ensure_user(first.username, roles=[Role.TEACHER, Role.LEAD])
-    with pytest.raises(NotAllowed, match="another lead"):
+    with pytest.raises(NotAllowed, match="Another lead"):
         decide(disputed, User.objects.get(pk=first.pk), ("3", "2", "4"))
     slot = disputed.slots.get(kind=SlotKind.ARBITRATION)
     slot.holder = first

@@ -56,7 +56,7 @@ def decided(page: str, decision: str, **fields: Any) -> dict[str, Any]:
 def test_marks_stand_side_by_side_and_nobody_is_named(made: MarkingRound, lead: User) -> None:
     answer = answers_of(made)[0]
     page = logged_in(lead).get(address(answer)).text
-    assert "difference 6.5 &gt; tolerance 1 (≤ 1 passes)" in page
+    assert "difference 6.5 &gt; tolerance 1 (≤ 1 is accepted)" in page
     assert page.count('<tr class="amber">') == 2, "the two points on which the marks differ"
     for text in ("all there", "hardly anything", "names the law", "Accept First 12", "3 wait"):
         assert text in page
@@ -130,16 +130,16 @@ def test_a_double_click_settles_once(made: MarkingRound, lead: User) -> None:
     ("fields", "said"),
     [
         ({"reason": ""}, "Choose a reason."),
-        ({"decision": ""}, "Choose a mark or give your own."),
+        ({"decision": ""}, "Accept a mark or enter your own."),
         ({"decision": "third"}, "third is not one of the available choices"),
-        ({"decision": "own", "point-1": "3"}, "Give every scoring point a mark."),
+        ({"decision": "own", "point-1": "3"}, "Enter a mark for every scoring point."),
         (
             {"decision": "own", "point-1": "4", "point-2": "0", "point-3": "0"},
-            "Scoring point 1: 4 is above its 3 points.",
+            "Scoring point 1: 4 is above its maximum of 3.",
         ),
         (
             {"decision": "own", "reason": "", "point-1": "3", "point-2": "0", "point-3": "99"},
-            "Scoring point 3: 99 is above its 6 points.",
+            "Scoring point 3: 99 is above its maximum of 6.",
         ),
     ],
 )
@@ -168,7 +168,7 @@ def test_marks_that_were_revised_meanwhile_are_shown_before_a_decision(
     sent = decided(client.get(address(answer)).text, "second")
     give(answer, planned_pair(answer)[1], ["3", "0", "0"], based_on_version=1)
     response = client.post(address(answer), sent, headers=HTMX)
-    assert (response.status_code, "revised a mark" in response.text) == (409, True)
+    assert (response.status_code, "changed a mark" in response.text) == (409, True)
     assert "version 2" in client.get(address(answer)).text
 
 
@@ -178,7 +178,7 @@ def test_a_second_lead_comes_too_late(made: MarkingRound, lead: User, admin: Use
     sent = [decided(client.get(address(answer)).text, "first") for client in clients]
     assert clients[0].post(address(answer), sent[0], headers=HTMX).status_code == 200
     late = clients[1].post(address(answer), sent[1], headers=HTMX)
-    assert (late.status_code, "settled meanwhile" in late.text) == (409, True)
+    assert (late.status_code, "finalized in the meantime" in late.text) == (409, True)
 
 
 def test_without_a_rubric_the_lead_gives_one_total(
@@ -205,7 +205,7 @@ def test_a_mark_without_points_under_a_rubric_is_shown_and_not_accepted(
     page = client.get(address(answer)).text
     assert page.count('<td class="number" data-head="First">–</td>') == 3
     assert '<td class="number" data-head="First">12</td>' in page
-    assert "A mark without points (–) is a total alone" in page
+    assert "A mark without points (–) is only a total" in page
     for refused in ("first", "pair"):
         assert f'name="decision" value="{refused}"' not in page
         assert client.post(address(answer), decided(page, refused)).status_code == 400
@@ -224,9 +224,9 @@ def test_the_end_of_the_queue_says_so(made: MarkingRound, lead: User) -> None:
         sent = decided(client.get(address(answer)).text, "first")
         response = client.post(address(answer), sent, headers=HTMX)
     assert response["HX-Push-Url"] == reverse("rounds:arbitration", args=[made.public_id])
-    assert "Nothing waits for you" in response.text
+    assert "Nothing to arbitrate" in response.text
     page = client.get(reverse("rounds:arbitration", args=[made.public_id]))
-    assert "Nothing waits for you" in page.text
+    assert "Nothing to arbitrate" in page.text
 
 
 def test_a_response_that_nobody_marked_is_shown_without_a_decision(
@@ -235,7 +235,7 @@ def test_a_response_that_nobody_marked_is_shown_without_a_decision(
     (answer,) = answers_of(small_round([teacher, other_teacher]))
     client = logged_in(lead)
     page = client.get(address(answer)).text
-    assert "Nobody has marked this response yet." in page
+    assert "No marks for this response yet." in page
     assert 'name="decision"' not in page
     assert client.post(address(answer), {}, headers=HTMX).status_code == 400
 
@@ -251,9 +251,9 @@ def test_a_page_claims_its_case_and_another_lead_only_looks(
     page = mine.get(address(answer)).text
     where = reverse("rounds:claim", args=[made.public_id, answer.public_id])
     assert f'hx-post="{where}"' in page
-    assert "yours until" in mine.post(where, headers=HTMX).text
+    assert "assigned to you until" in mine.post(where, headers=HTMX).text
     seen = theirs.get(address(answer)).text
-    assert "Another lead has this response at hand until" in seen
+    assert "Another lead is working on this response until" in seen
     assert 'name="decision"' not in seen
     assert theirs.post(where, headers=HTMX).status_code == 409
     start = theirs.get(reverse("rounds:arbitration", args=[made.public_id]))
@@ -272,7 +272,7 @@ def test_a_decision_that_comes_too_late_comes_back_with_its_text(
     late = client.post(address(answer), sent, headers=headers)
     assert late.status_code == 409
     assert 'id="case"' in late.text
-    for kept in ("Another lead has this response", "2.5 · 1 · 4", "half of the law"):
+    for kept in ("Another lead is working on this response", "2.5 · 1 · 4", "half of the law"):
         assert kept in late.text
     assert not answer.finals.exists()
 
@@ -334,7 +334,7 @@ def test_of_three_marks_the_closest_pair_is_named(
     """12, 0 and 7: first and third are 5 apart and would give 9.5; second and third 7."""
     answer = three_marks([teacher, other_teacher, third_teacher], ["3", "3", "1"])
     page = logged_in(lead).get(address(answer)).text
-    assert "Closest pair First and Third (difference 5) would give 9.5." in page
+    assert "The closest pair First and Third (difference 5) would give 9.5." in page
     assert "No two marks are within the tolerance, so the lead decides." in page
     for button in ("Accept First 12", "Second 0", "Third 7", "Closest pair 9.5"):
         assert button in page
@@ -349,7 +349,7 @@ def test_of_equally_close_pairs_none_is_proposed(
     page = client.get(address(answer)).text
     assert "First and Third (difference 6) would give 9." in page
     assert "Second and Third (difference 6) would give 3." in page
-    assert "They are equally close, so no pair is proposed." in page
+    assert "The differences are equal, so no pair is proposed." in page
     assert "Closest pair" not in page
     assert 'value="pair"' not in page
     assert client.post(address(answer), decided(page, "pair")).status_code == 400
@@ -367,7 +367,7 @@ def test_a_settled_response_is_corrected_on_its_own_page(made: MarkingRound, lea
     assert 'href="?correct"' in shown
     assert 'name="decision"' not in shown
     form = client.get(address(answer) + "?correct").text
-    assert "now 12, Arbitration; it stays in the history" in form
+    assert "currently 12, Arbitration; it stays in the history" in form
     sent = decided(form, "second", number="1", reason="answer_key_wrong", comment="see the key")
     response = client.post(address(answer), sent)
     assert response["Location"] == address(answer)

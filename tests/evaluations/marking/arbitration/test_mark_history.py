@@ -124,8 +124,8 @@ def test_the_lead_sees_what_was_changed_beside_the_marks(
     (answer,) = answers_of(made)
     mark = give(answer, teacher, ["3", "3", "6"])
     address = reverse("rounds:response", args=[made.public_id, answer.public_id])
-    assert "Changed past the desk" not in logged_in(lead).get(address).text
+    assert "Changes outside the marking desk" not in logged_in(lead).get(address).text
     Mark.objects.filter(pk=mark.pk).update(total=Decimal(1))
     page = logged_in(lead).get(address).text
-    assert f"Mark {mark.pk} was changed; it held 12 points." in page
-    assert "by an unknown hand" in page
+    assert f"Mark {mark.pk} was changed (previous value: 12)." in page
+    assert "by an unknown user" in page

@@ -1,4 +1,4 @@
-""" "My desk", and what the desk makes of it; the response that the page holds ahead."""
+""" "Preferences", and what the desk makes of it; the response that the page holds ahead."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def test_without_shortcuts_no_button_shows_a_key(client: Client, made: MarkingRo
 @pytest.mark.parametrize(
     ("own", "sentence"),
     [
-        ({"key-undo": "s"}, "“s” cannot do two things: “Skip: the response comes back at the end”"),
+        ({"key-undo": "s"}, "“s” cannot be used for both “Skip: the response returns at the end”"),
         ({"key-undo": "7"}, "“Back to your last mark” needs another key: digits give points."),
-        ({"key-undo": "ab"}, "“Back to your last mark” needs a key that writes one character."),
+        ({"key-undo": "ab"}, "“Go to your last mark” needs a key that types one character."),
     ],
 )
 def test_a_refused_choice_is_one_sentence_and_changes_nothing(

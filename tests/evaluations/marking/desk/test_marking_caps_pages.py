@@ -57,7 +57,7 @@ def test_a_rubric_whose_cap_leaves_it_short_opens_no_round(
     teacher: User, other_teacher: User
 ) -> None:
     question = capped(subjective_question(POINTS, "8"), "3", None)
-    with pytest.raises(BadInput, match="does not add up to its 8"):
+    with pytest.raises(BadInput, match="does not add up to the full marks of 8"):
         small_round([teacher, other_teacher], 1, question=question)
 
 
@@ -81,7 +81,7 @@ def test_the_desk_says_the_cap_and_counts_under_it(answer: BlindAnswer, teacher:
 
 
 def test_the_api_refuses_a_total_beyond_the_cap(answer: BlindAnswer, teacher: User) -> None:
-    with pytest.raises(BadInput, match="is not what the scoring points come to, 7"):
+    with pytest.raises(BadInput, match="differs from the sum of the scoring points, 7"):
         give(answer, teacher, ["3", "2", "2", "2"], total=D(8))
     assert give(answer, teacher, ["3", "2", "2", "2"], total=D(7)).total == 7
 

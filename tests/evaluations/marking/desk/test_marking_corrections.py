@@ -85,7 +85,7 @@ def test_a_claimed_case_is_one_leads_until_the_lease_ends(
     case: BlindAnswer, lead: User, admin: User
 ) -> None:
     assert claim_case(case, lead, now=NOW) == later(30)
-    with pytest.raises(Conflict, match="Another lead has this response"):
+    with pytest.raises(Conflict, match="Another lead is working on this response"):
         claim_case(case, admin, now=later(29))
     assert claim_case(case, lead, now=later(10)) == later(40), "asked again, it is lengthened"
     assert claim_case(case, admin, now=later(40)) == later(70), "an ended lease returns by itself"
@@ -203,7 +203,7 @@ def test_two_corrections_of_one_final_mark_are_not_both_stored(
     settled: BlindAnswer, lead: User, admin: User
 ) -> None:
     correct(settled, lead, "3", "2", "4")
-    with pytest.raises(Conflict, match="Another final mark counts"):
+    with pytest.raises(Conflict, match="final mark has been changed"):
         correct(settled, admin, "0", "0", "0")
     assert correct(settled, admin, "0", "0", "0", number=2).total == 0
 
@@ -213,7 +213,7 @@ def test_who_may_not_correct_and_when(settled: BlindAnswer, case: BlindAnswer, l
         correct(settled, planned_pair(settled)[0], "3", "2", "4")
     with pytest.raises(BadInput, match="above its 3 points"):
         correct(settled, lead, "4", "2", "4")
-    with pytest.raises(Conflict, match="Another final mark"):
+    with pytest.raises(Conflict, match="final mark has been changed"):
         correct(case, lead, "3", "2", "4")
     close_round(settled.round, acting_user=None, now=NOW)
     with pytest.raises(Conflict, match="round is closed"):

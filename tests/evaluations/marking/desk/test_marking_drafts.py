@@ -51,14 +51,14 @@ def test_a_draft_after_the_saved_mark_is_refused(teacher: User, other_teacher: U
     slot = held_slot(answer, teacher)
     save_draft(slot, teacher, sequence=1, content={}, now=NOW)
     give(answer, teacher, ["1", "1", "1"])
-    with pytest.raises(Conflict, match="marked already"):
+    with pytest.raises(Conflict, match="already marked"):
         save_draft(slot, teacher, sequence=2, content={}, now=NOW)
     assert Draft.objects.count() == 0
     slot.refresh_from_db()
     assert save_draft(slot, teacher, sequence=3, content={}, based_on_version=1, now=NOW)
     assert desk_item(slot, teacher).drafted_at
     give(answer, teacher, ["2", "1", "1"], based_on_version=1)
-    with pytest.raises(Conflict, match="marked already"):
+    with pytest.raises(Conflict, match="already marked"):
         save_draft(slot, teacher, sequence=4, content={}, based_on_version=1, now=NOW)
 
 

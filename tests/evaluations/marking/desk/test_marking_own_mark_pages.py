@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
 FORM = 'id="marks"'
-COUNTED = "This mark has been counted and can no longer be changed."
+COUNTED = "This mark already counts and can no longer be changed."
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_marked_response_is_shown_to_be_read(answer: BlindAnswer, teacher: Use
     assert "3 / 12" in words(page)
     assert "1.5 / 3" in words(page)
     assert "nearly nothing" in page
-    assert "This is your mark as it was saved." in page
+    assert "This is your saved mark." in page
     assert reverse("marking:revise", args=[answer.public_id]) in page
 
 
@@ -86,7 +86,7 @@ def test_what_is_settled_while_it_is_revised_shows_both_marks(
     assert page.status_code == 409
     assert COUNTED in page.text
     assert FORM not in page.text
-    assert "What you sent now was not saved: 12 points." in page.text
+    assert "The mark you just submitted was not saved (total: 12)." in page.text
     assert "I was too strict" in page.text
     assert "3 / 12" in words(page.text)
     assert Mark.objects.filter(teacher=teacher).count() == 1

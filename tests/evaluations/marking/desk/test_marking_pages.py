@@ -134,7 +134,7 @@ def test_home_shows_own_rounds_with_own_counts(made: MarkingRound, teacher: User
 
 
 def test_without_a_round_home_says_so(teacher: User) -> None:
-    assert "Nothing to mark now" in logged_in(teacher).get(reverse("marking:home")).text
+    assert "Nothing to mark" in logged_in(teacher).get(reverse("marking:home")).text
 
 
 def test_the_next_response_is_claimed_by_a_post(made: MarkingRound, teacher: User) -> None:
@@ -215,9 +215,9 @@ def test_a_double_click_is_one_mark_and_the_same_answer(answer: BlindAnswer, tea
     ("points", "said"),
     [
         (("3", "", "6"), "Scoring point 2 has no mark yet."),
-        (("3", "x", "6"), "A mark is a number, like 3 or 2.5."),
-        (("3", "NaN", "6"), "A mark is a number, like 3 or 2.5."),
-        (("9", "3", "0"), "Scoring point 1: 9 is above its 3 points."),
+        (("3", "x", "6"), "A mark must be a number such as 3 or 2.5."),
+        (("3", "NaN", "6"), "A mark must be a number such as 3 or 2.5."),
+        (("9", "3", "0"), "Scoring point 1: 9 is above its maximum of 3."),
         (("3", "0.3", "0"), "Scoring point 2: 0.3 is not a multiple of 0.5."),
     ],
 )
@@ -308,7 +308,7 @@ def test_undo_leads_back_to_the_last_mark_and_a_change_is_a_new_version(
     sent = {"answer": form_of(after.text)["answer"]}
     back = client.post(address("undo", made), sent, headers=HTMX)
     assert back["HX-Push-Url"] == address("desk", answer)
-    assert "You marked this at" in back.text
+    assert "You marked this response at" in back.text
     client.post(address("save", answer), filled(back.text, "2", "1", "1"))
     assert [mark.version for mark in Mark.objects.order_by("version")] == [1, 2]
     assert Slot.objects.get(holder=teacher, marked=False).answer == at_hand
@@ -323,7 +323,7 @@ def test_undo_says_when_there_is_nothing_or_it_is_counted(
     give(answer, teacher, ["1", "1", "1"])
     give(answer, other_teacher, ["1", "1", "1"])
     counted = client.post(address("undo", made), headers=HTMX)
-    assert (counted.status_code, "has been counted" in counted.text) == (409, True)
+    assert (counted.status_code, "already counts" in counted.text) == (409, True)
 
 
 def test_skip_gives_the_response_free_and_shows_another(answer: BlindAnswer, teacher: User) -> None:

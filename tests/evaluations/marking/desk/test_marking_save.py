@@ -70,17 +70,17 @@ def test_without_a_rubric_there_is_one_total(teacher: User, other_teacher: User)
 @pytest.mark.parametrize(
     ("points", "said"),
     [
-        (["3", "3"], "There are 3 scoring points; 2 were marked."),
-        ([], "There are 3 scoring points; 0 were marked."),
-        (["4", "3", "6"], "Scoring point 1: 4 is above its 3 points."),
-        (["3", "3", "99"], "Scoring point 3: 99 is above its 6 points."),
-        (["4", "3", "0"], "Scoring point 1: 4 is above its 3 points."),
+        (["3", "3"], "Scoring points: 3. Marked: 2."),
+        ([], "Scoring points: 3. Marked: 0."),
+        (["4", "3", "6"], "Scoring point 1: 4 is above its maximum of 3."),
+        (["3", "3", "99"], "Scoring point 3: 99 is above its maximum of 6."),
+        (["4", "3", "0"], "Scoring point 1: 4 is above its maximum of 3."),
         (["3", "-0.5", "6"], "Scoring point 2: -0.5 is below 0."),
         (["3", "3", "0.25"], "Scoring point 3: 0.25 is not a multiple of 0.5."),
         (["3", "NaN", "6"], "Scoring point 2 has no number."),
         (["3", "sNaN", "6"], "Scoring point 2 has no number."),
         (["3", "3", "Infinity"], "Scoring point 3 has no number."),
-        (["3", "3", "1E+400"], "is above its 6 points."),
+        (["3", "3", "1E+400"], "is above its maximum of 6."),
     ],
 )
 def test_a_mark_that_does_not_fit_is_refused_and_never_bent(
@@ -115,7 +115,7 @@ def test_a_total_that_does_not_fit_is_refused(
 
 def test_a_total_beside_points_must_be_their_sum(teacher: User, other_teacher: User) -> None:
     (answer,) = answers_of(small_round([teacher, other_teacher]))
-    with pytest.raises(BadInput, match="is not what the scoring points come to, 3"):
+    with pytest.raises(BadInput, match="differs from the sum of the scoring points, 3"):
         give(answer, teacher, ["1", "1", "1"], total=Decimal(4))
 
 
@@ -199,7 +199,7 @@ def test_other_content_under_a_used_key_is_kept_as_stale_once(
 def test_anothers_key_is_refused(teacher: User, other_teacher: User) -> None:
     (answer,) = answers_of(small_round([teacher, other_teacher]))
     key = give(answer, teacher, ["1", "1", "1"]).key
-    with pytest.raises(BadInput, match="new key"):
+    with pytest.raises(BadInput, match="new submission id"):
         give(answer, other_teacher, ["1", "1", "1"], key=key)
 
 

@@ -116,9 +116,9 @@ def test_finished_rounds_stay_on_the_home_with_own_counts(
     page = client.get("/marking/").text
     assert "1 finished round" in page
     assert "Never started" not in page
-    assert "1 mark of yours" in page
+    assert "1 of your marks" in page
     assert f"{WHERE}?round={made.public_id}" in page
-    assert "3 marks of yours" in logged_in(other_teacher).get("/marking/").text
+    assert "3 of your marks" in logged_in(other_teacher).get("/marking/").text
 
 
 def test_the_list_is_paged(teacher: User, other_teacher: User) -> None:

@@ -173,9 +173,9 @@ def test_a_round_without_marks_says_why_there_are_no_figures(
 ) -> None:
     made = small_round([teacher, other_teacher])
     page = logged_in(lead).get(address(made, "round"))
-    assert escape("no response with a partner’s mark yet") in page.text
+    assert escape("no response with another mark yet") in page.text
     one = logged_in(lead).get(address(made, "teacher", teacher.public_id))
-    assert "Too early for a line" in one.text
+    assert "Not enough data for a line" in one.text
 
 
 def test_who_is_not_in_the_round_has_no_page(
@@ -243,7 +243,7 @@ def test_what_falls_is_shown_before_it_falls(made: MarkingRound, teacher: User, 
     client, where = logged_in(lead), address(made, "send-back", teacher.public_id)
     choice = {"since": "2020-01-01T00:00", "to": "same"}
     page = client.get(where, choice)
-    assert "Send 4 marks back" in page.text
+    assert "Return 4 marks" in page.text
     falling = [slot.answer.alias for slot in page.context["page"]]
     assert len(falling) == 4
     assert all(f">{alias}</a>" in page.text for alias in falling)
@@ -258,7 +258,7 @@ def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(
     made: MarkingRound, lead: User
 ) -> None:
     client, where = logged_in(lead), address(made, "rubrics")
-    assert "Every rubric is the newest" in client.get(where).text
+    assert "All rubrics are up to date" in client.get(where).text
     question = answers_of(made)[0].question
     of_round = reverse("rounds:round", args=[made.public_id])
     assert where not in client.get(of_round).text

@@ -46,7 +46,7 @@ def test_a_number_of_responses_leads_to_them(made: MarkingRound, lead: User) -> 
     client, where = logged_in(lead), reverse("monitoring:tolerance", args=[made.public_id])
     page = client.get(where)
     assert page.status_code == 200
-    assert "3 responses that have two marks" in page.text
+    assert "3 responses with two marks" in page.text
     # 0 % but at least 0 points: two pairs differ
     page = client.get(where, {"least": "0", "at": "0"})
     assert page.context["chosen"].outcome.beyond == 2
@@ -54,7 +54,7 @@ def test_a_number_of_responses_leads_to_them(made: MarkingRound, lead: User) -> 
     # 6 points, half of the full marks, let all pass
     page = client.get(where, {"unit": "points", "at": "6"})
     assert page.context["chosen"].outcome.beyond == 0
-    assert "Every pair of marks lies within this tolerance." in page.text
+    assert "Every pair of marks is within this tolerance." in page.text
 
 
 def test_nonsense_in_the_address_is_passed_over(made: MarkingRound, lead: User) -> None:

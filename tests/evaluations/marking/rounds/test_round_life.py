@@ -85,11 +85,11 @@ def test_a_paused_round_gives_nothing_out_and_keeps_what_is_typed(
 @pytest.mark.parametrize(
     ("status", "action", "said"),
     [
-        (RoundStatus.PAUSED, pause_round, "paused already"),
+        (RoundStatus.PAUSED, pause_round, "already paused"),
         (RoundStatus.PLANNED, pause_round, "has not started yet"),
-        (RoundStatus.CLOSED, pause_round, "closed already"),
-        (RoundStatus.OPEN, resume_round, "open already"),
-        (RoundStatus.CLOSED, resume_round, "closed already"),
+        (RoundStatus.CLOSED, pause_round, "already closed"),
+        (RoundStatus.OPEN, resume_round, "already started"),
+        (RoundStatus.CLOSED, resume_round, "already closed"),
     ],
 )
 def test_what_does_not_fit_the_state_of_a_round_is_refused_in_a_sentence(
@@ -125,12 +125,12 @@ def test_a_deadline_is_set_moved_and_taken_away(teacher: User, other_teacher: Us
     for deadline in (NOW + timedelta(days=1), NOW + timedelta(days=2), None):
         set_deadline(made, deadline, acting_user=None, now=NOW)
         assert made.deadline == deadline
-    with pytest.raises(BadInput, match="over already"):
+    with pytest.raises(BadInput, match="already passed"):
         set_deadline(made, NOW, acting_user=None, now=NOW)
     details = [entry.detail for entry in AuditEntry.objects.filter(tag="round.deadline")]
     assert {"before": "2026-09-02T10:00:00+00:00", "after": "2026-09-03T10:00:00+00:00"} in details
     close_round(made, acting_user=None, now=NOW)
-    with pytest.raises(Conflict, match="closed already"):
+    with pytest.raises(Conflict, match="already closed"):
         set_deadline(made, NOW + timedelta(days=1), acting_user=None, now=NOW)
 
 
@@ -182,7 +182,11 @@ def test_who_comes_later_gets_seeds_and_repeats_too(
 def test_who_cannot_be_added(who: str, teacher: User, other_teacher: User, curator: User) -> None:
     made = small_round([teacher, other_teacher])
     people = {"nobody": [], "curator": [curator], "teacher": [teacher]}[who]
-    said = {"nobody": "at least one", "curator": "may not mark", "teacher": "tao marks in this"}
+    said = {
+        "nobody": "at least one",
+        "curator": "is not allowed to mark",
+        "teacher": "tao marks in this",
+    }
     with pytest.raises(BadInput, match=said[who]):
         add_teachers(made, people, acting_user=None)
     close_round(made, acting_user=None, now=NOW)

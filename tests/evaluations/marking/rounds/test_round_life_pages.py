@@ -33,7 +33,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def planned(teacher: User, other_teacher: User, lead: User) -> MarkingRound:
-    """A planned round with two seed answers that wait for the lead."""
+    """A planned round with two seed answers that waiting for the lead."""
     responses = responses_to(subjective_question(), 12)
     return plan_round(
         RoundSettings("Plan", 7, scheme=Scheme.TWO_AND_LEAD, seeds=SeedWish(premarked=2)),
@@ -57,13 +57,16 @@ def test_a_lead_marks_seed_answers_one_after_another_and_starts(
     client = logged_in(lead)
     assert "2 seed answers have no reference mark yet" in page_of(client, planned)
     listed = client.get(reverse("rounds:seeds", args=[planned.public_id])).text
-    assert listed.count("waits for your mark") == 2
+    assert listed.count("needs your mark") == 2
     one, other = planned.answers.filter(role=AnswerRole.SEED).order_by("alias")
     wrong = client.post(seed_page(one), {"point-1": "4", "point-2": "1", "point-3": "1"})
-    assert (wrong.status_code, "above its 3 points" in wrong.text) == (400, True)
+    assert (wrong.status_code, "above its maximum of 3" in wrong.text) == (400, True)
     assert 'value="4"' in wrong.text, "what was typed stays"
     missing = client.post(seed_page(one), {"point-1": "3", "point-2": "", "point-3": "1"})
-    assert (missing.status_code, "Give every scoring point a mark." in missing.text) == (400, True)
+    assert (missing.status_code, "Enter a mark for every scoring point." in missing.text) == (
+        400,
+        True,
+    )
     given = {"point-1": "3", "point-2": "1.5", "point-3": "6", "comment": "clear"}
     assert client.post(seed_page(one), given)["Location"] == seed_page(other)
     assert 'value="1.5"' in client.get(seed_page(one)).text, "it can be changed until the start"
@@ -102,7 +105,7 @@ def test_seeds_stay_hidden_from_a_lead_who_marks_in_the_round(
         assert client.get(where).status_code == 403
     page = page_of(client, planned)
     assert seeds not in page
-    assert "Start the round" in page, "who plans a round may start it"
+    assert "Start round" in page, "who plans a round may start it"
 
 
 def test_only_what_waits_for_a_lead_has_a_page_of_its_own(
@@ -138,10 +141,10 @@ def test_a_round_is_paused_and_resumed_and_the_desk_says_so(
     save = desk.post(reverse("marking:save", args=[answer.public_id]), sent, headers=HTMX)
     assert (save.status_code, "kept as a draft" in save.text) == (409, True)
     page = page_of(client, made)
-    assert "Drafts that were kept" in page
+    assert "Drafts" in page
     assert "1 · 1 · 1" in page
     client.post(reverse("rounds:resume", args=[made.public_id]))
-    assert "Drafts that were kept" not in page_of(client, made)
+    assert "Drafts" not in page_of(client, made)
     saved = desk.post(reverse("marking:save", args=[answer.public_id]), sent, headers=HTMX)
     assert saved.status_code == 200
 
@@ -152,7 +155,7 @@ def test_a_deadline_warns_and_closes_nothing(
     made = small_round([teacher, other_teacher])
     client, where = logged_in(lead), reverse("rounds:deadline", args=[made.public_id])
     page = client.post(where, {"deadline": "2099-05-01T18:30"}, follow=True).text
-    assert "The deadline is set." in page
+    assert "The deadline was set." in page
     assert "2099-05-01 18:30" in page
     assert "The deadline passed" not in page
     assert client.post(where, {"deadline": "2020-05-01T18:30"}).status_code == 400
@@ -161,7 +164,7 @@ def test_a_deadline_warns_and_closes_nothing(
     assert "The deadline passed at" in page_of(client, made)
     made.refresh_from_db()
     assert made.status == RoundStatus.OPEN
-    assert "no deadline any more" in client.post(where, {"deadline": ""}, follow=True).text
+    assert "The deadline was removed" in client.post(where, {"deadline": ""}, follow=True).text
 
 
 def test_teachers_are_added_from_the_page(
@@ -170,7 +173,7 @@ def test_teachers_are_added_from_the_page(
     made = small_round([teacher, other_teacher], 6)
     client, where = logged_in(lead), reverse("rounds:teachers", args=[made.public_id])
     page = client.post(where, {"teachers": [third_teacher.pk]}, follow=True).text
-    assert "4 marks move to whoever is new" in page  # 12 shared by three
+    assert "4 marks were reassigned" in page  # 12 shared by three
     assert client.post(where, {"teachers": [third_teacher.pk]}).status_code == 400
     assert client.post(where, {}).status_code == 400
     assert made.pool.count() == 3
@@ -183,12 +186,12 @@ def test_rulings_are_written_in_versions(lead: User, teacher: User, other_teache
     new = {"text": "Full marks.", "seen": "1", "to_judge": "on"}
     page = client.post(where, new, follow=True).text
     assert "Version 2" in page
-    assert "Judges are given the newest one." in page
+    assert "Judge models receive the newest version." in page
     own = reverse("marking:round", args=[made.public_id])
     assert "Full marks." in logged_in(teacher).get(own).text
     late = client.post(where, {"text": "Mine.", "seen": "1"})
     assert late.status_code == 409
-    assert "Somebody else changed the rulings" in late.text
+    assert "Somebody else has changed the marking notes" in late.text
     assert "Mine.</textarea>" in late.text, "what was typed stays"
     assert 'name="seen" value="2"' in late.text
     assert HouseRuling.objects.count() == 2
@@ -198,7 +201,7 @@ def test_rulings_are_written_in_versions(lead: User, teacher: User, other_teache
 
 def test_a_plan_can_be_discarded(planned: MarkingRound, lead: User) -> None:
     client = logged_in(lead)
-    assert "Discard the plan" in page_of(client, planned)
+    assert "Discard round" in page_of(client, planned)
     client.post(reverse("rounds:close", args=[planned.public_id]))
     planned.refresh_from_db()
     assert planned.status == RoundStatus.CLOSED

@@ -72,7 +72,7 @@ def test_a_planned_round_is_frozen_and_nobody_has_a_slot(
     assert (detail["responses"], detail["seeds"], detail["scheme"]) == (3, 0, "mean")
     start_round(made, acting_user=lead)
     assert (made.status, Slot.objects.count()) == (RoundStatus.OPEN, 6)
-    with pytest.raises(Conflict, match="open already"):
+    with pytest.raises(Conflict, match="already started"):
         start_round(made, acting_user=lead)
 
 
@@ -130,11 +130,11 @@ def test_a_task_may_have_a_tolerance_of_its_own(teacher: User, other_teacher: Us
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"repeat_share": Decimal("1.1")}, "0 to 100 % of the responses come back"),
+        ({"repeat_share": Decimal("1.1")}, "0 to 100 % intra-rater checks"),
         ({"seeds": SeedWish(taken=21)}, "0 to 20 seed answers"),
         ({"seeds": SeedWish(premarked=-1)}, "0 to 20 seed answers"),
-        ({"point_tolerance": Decimal(-1)}, "the tolerance 0 or more points"),
-        ({"task_tolerances": {1: Decimal("NaN")}}, "the tolerance 0 or more points"),
+        ({"point_tolerance": Decimal(-1)}, "the tolerance at least 0 points"),
+        ({"task_tolerances": {1: Decimal("NaN")}}, "the tolerance at least 0 points"),
     ],
 )
 def test_settings_that_could_not_work_are_refused(
@@ -156,7 +156,7 @@ def test_a_name_that_tells_a_chosen_model_is_refused(teacher: User, other_teache
 
 def test_a_deadline_in_the_past_is_refused(teacher: User, other_teacher: User) -> None:
     responses = responses_to(subjective_question(), 2)
-    with pytest.raises(BadInput, match="over already"):
+    with pytest.raises(BadInput, match="already passed"):
         plan_round(
             RoundSettings("Plan", 7, scheme=Scheme.MEAN, deadline=NOW - timedelta(minutes=1)),
             responses=ResponseChoice(tuple(response.run_id for response in responses)),
@@ -248,7 +248,7 @@ def test_a_lead_gives_reference_marks_before_the_start(
     ordinary = made.answers.filter(role=AnswerRole.ANSWER)[0]
     with pytest.raises(NotFound):
         premark(ordinary, lead, points=POINTS)
-    with pytest.raises(NotAllowed, match="another lead"):
+    with pytest.raises(NotAllowed, match="Another lead"):
         premark(other, teacher, points=POINTS)
     start_round(made, acting_user=lead)
     other.refresh_from_db()

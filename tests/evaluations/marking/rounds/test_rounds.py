@@ -108,13 +108,13 @@ def test_a_sample_takes_the_same_questions_of_every_run() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"name": "  "}, "Give the round a name"),
-        ({"scheme": Scheme.THREE_AND_LEAD}, "needs 3 teachers; 2 chosen"),
+        ({"name": "  "}, "Enter a name of 1 to 100"),
+        ({"scheme": Scheme.THREE_AND_LEAD}, "needs at least 3 teachers, and 2 selected"),
         ({"mark_step": Decimal(0)}, "The mark step must be above 0"),
         ({"mark_step": Decimal("NaN")}, "The mark step must be above 0"),
-        ({"tolerance_share": Decimal(10)}, "0 to 100 %"),
-        ({"lease_minutes": 0}, "1 minute to 24 hours"),
-        ({"responses": ResponseChoice(())}, "No subjective response fits"),
+        ({"tolerance_share": Decimal(10)}, "0 and 100 percent"),
+        ({"lease_minutes": 0}, "1 minute and 24 hours"),
+        ({"responses": ResponseChoice(())}, "No subjective response matches"),
     ],
 )
 def test_a_round_that_could_not_work_is_refused(
@@ -129,13 +129,13 @@ def test_a_round_that_could_not_work_is_refused(
 @pytest.mark.parametrize("twice", [True, False])
 def test_only_different_markers_mark(twice: bool, teacher: User, curator: User) -> None:
     people = [teacher, teacher] if twice else [teacher, curator]
-    with pytest.raises(BadInput, match="twice" if twice else "chen may not mark"):
+    with pytest.raises(BadInput, match="twice" if twice else "chen is not allowed to mark"):
         small_round(people)
 
 
 def test_a_rubric_that_does_not_add_up_is_refused(teacher: User, other_teacher: User) -> None:
     question = subjective_question(rubric=(("one", "4"), ("two", "4")))
-    with pytest.raises(BadInput, match="does not add up to its 12"):
+    with pytest.raises(BadInput, match="does not add up to the full marks of 12"):
         small_round([teacher, other_teacher], question=question)
 
 
@@ -151,6 +151,6 @@ def test_a_round_is_closed_once(teacher: User, other_teacher: User, lead: User) 
     made = small_round([teacher, other_teacher], 2)
     close_round(made, acting_user=lead, now=NOW)
     assert (made.status, made.closed_at) == (RoundStatus.CLOSED, NOW)
-    with pytest.raises(Conflict, match="closed already"):
+    with pytest.raises(Conflict, match="already closed"):
         close_round(made, acting_user=lead, now=NOW)
     assert AuditEntry.objects.get(tag="round.closed").detail == {"unsettled": 2}

@@ -151,13 +151,15 @@ def test_the_load_is_said_before_the_round_is_planned(
     client = logged_in(lead)
     sent = form_for([teacher, other_teacher]) | {"preview": "yes"}
     fragment = client.post(reverse("rounds:new"), sent, headers=HTMX).text
-    assert "<strong>3</strong> responses to 1 questions, <strong>6</strong> marks" in fragment
+    assert (
+        "Responses: <strong>3</strong>, questions: 1, marks needed: <strong>6</strong>" in fragment
+    )
     # Each marks all three, one or two of them first; 2 minutes each are assumed.
     rows = cells(fragment)
     assert [row[0] for row in rows] == ["tao", "wei"]
     assert sorted(row[1:3] for row in rows) == [["1", "2"], ["2", "1"]]
     assert {tuple(row[3:]) for row in rows} == {("0", "0", "3", "≈ 6 min")}
-    assert "Assumed: 2 minutes a response" in fragment
+    assert "Assumed: 2 minutes per response" in fragment
     assert "<form" not in fragment
     page = client.post(reverse("rounds:new"), sent)
     assert page.status_code == 200
@@ -187,11 +189,11 @@ def test_checks_that_their_question_gives_away_are_warned_of(
     client = logged_in(lead)
     sent = form_for([teacher, other_teacher], repeat_percent=repeat_percent)
     sent["runs"] = [run.pk for run in runs if run.responses.exists()]
-    said = "a teacher can tell a check by its question"
+    said = "teachers can recognize a check by its question"
     load = client.post(reverse("rounds:new"), sent | {"preview": "yes"}, headers=HTMX).text
     assert (said in load) is warned
     page = client.post(reverse("rounds:new"), sent, follow=True).text
-    assert "The round is planned" in page
+    assert "The round is ready to start" in page
     assert (said in page) is warned
 
 
@@ -212,9 +214,12 @@ def test_too_few_teachers_are_told_before_the_round_is_planned(
     client = logged_in(lead)
     sent = form_for([teacher, other_teacher], scheme="2+1+1", preview="yes", **runs)
     warned = client.post(reverse("rounds:new"), sent, headers=HTMX).text
-    said = "The scheme “Two teachers, a third, then the lead” needs 3 teachers; 2 chosen."
+    said = (
+        "The scheme “Two teachers, a third, then the lead” needs at least 3 teachers, "
+        "and 2 selected."
+    )
     assert said in warned
-    assert "or the scheme “Two teachers, then the lead”." in warned
+    assert "or use the scheme “Two teachers, then the lead”." in warned
     sent["scheme"] = "2+1"
     assert "needs" not in client.post(reverse("rounds:new"), sent, headers=HTMX).text
     nobody = form_for([], scheme="2+1+1", preview="yes")
@@ -261,13 +266,13 @@ def test_a_round_is_planned_from_its_form_and_started(
     made = MarkingRound.objects.get()
     assert (made.scheme, made.created_by, made.answers.count()) == ("2+1", lead, 3)
     assert (str(made.tolerance_share), made.status) == ("0.100", RoundStatus.PLANNED)
-    assert "Nobody marks before you start it" in page.text
-    assert "Start the round" in page.text
+    assert "Nobody can mark until you start it" in page.text
+    assert "Start round" in page.text
     home = reverse("marking:home")
     assert "Physics, first batch" not in logged_in(teacher).get(home).text
     planned = [row[1:6] for row in cells(page.text)]
     page = client.post(reverse("rounds:start", args=[made.public_id]), follow=True)
-    assert "The round is open; its teachers can start." in page.text
+    assert "The round has started. Teachers can begin marking." in page.text
     assert "Physics, first batch" in logged_in(teacher).get(home).text
     slots = Slot.objects.filter(answer__round=made)
     for name, row in zip(("tao", "wei"), planned, strict=True):
@@ -282,8 +287,8 @@ def test_a_round_is_planned_from_its_form_and_started(
         ({"name": ""}, "This field is required."),
         ({"runs": []}, "Choose at least one run."),
         ({"teachers": []}, "Choose at least one teacher."),
-        ({"scheme": "2+1+1"}, "needs 3 teachers; 2 chosen"),
-        ({"subjects": ["History"]}, "No subjective response fits"),
+        ({"scheme": "2+1+1"}, "needs at least 3 teachers, and 2 selected"),
+        ({"subjects": ["History"]}, "No subjective response matches"),
         ({"tolerance_percent": "101"}, "less than or equal to 100"),
     ],
 )
@@ -349,7 +354,7 @@ def test_a_round_is_closed_by_a_post_once(made: MarkingRound, lead: User) -> Non
     assert made.status == RoundStatus.CLOSED
     page = client.get(reverse("rounds:round", args=[made.public_id])).text
     assert "closed without a final mark" in page
-    for waits in ("wait for the lead", "Not marked yet", "Waits for another mark"):
+    for waits in ("waiting for the lead", "Not marked yet", "Waits for another mark"):
         assert waits not in page
     (one, *_) = answers_of(made)
     response = client.get(reverse("rounds:response", args=[made.public_id, one.public_id])).text

@@ -112,7 +112,7 @@ def test_what_is_given_back_is_in_the_queue_again(made: MarkingRound, teacher: U
     [
         (0, DAY, "1 to 100"),
         (101, DAY, "1 to 100"),
-        (5, date(2026, 8, 31), "from today"),
+        (5, date(2026, 8, 31), "between today"),
         (5, date(2026, 12, 1), "60 days"),
     ],
 )
@@ -125,14 +125,14 @@ def test_what_cannot_be_taken(
 
 
 def test_who_cannot_take(made: MarkingRound, teacher: User, third_teacher: User) -> None:
-    with pytest.raises(BadInput, match="does not mark in this round"):
+    with pytest.raises(BadInput, match="is not a teacher of this round"):
         taken(made, third_teacher)
     made.pool.filter(teacher=teacher).update(paused=True)
     with pytest.raises(Conflict, match="paused"):
         taken(made, teacher)
     made.pool.update(paused=False)
     taken(made, teacher, 4)
-    with pytest.raises(Conflict, match="no response to take"):
+    with pytest.raises(Conflict, match="no responses to download"):
         taken(made, teacher)
     close_round(made, acting_user=None, now=NOW)
     with pytest.raises(Conflict, match="not open"):
@@ -173,7 +173,7 @@ def test_rows_are_checked_and_saved_once_only(made: MarkingRound, teacher: User)
     assert not Mark.objects.exists()
     done = save_rows(sheet, rows, acting_user=teacher, now=later(1))
     assert states(done) == ["saved", "saved", "empty", "bad"]
-    assert done[3].sentence == "Scoring point 1: 4 is above its 3 points."
+    assert done[3].sentence == "Scoring point 1: 4 is above its maximum of 3."
     mark = Mark.objects.get(slot__answer=one)
     assert (mark.total, mark.comment, mark.flags) == (
         Decimal("11.5"),
@@ -231,7 +231,7 @@ def test_a_mark_of_the_desk_is_not_written_over(made: MarkingRound, teacher: Use
     answer = on(sheet)[0]
     give(answer, teacher, ["1", "1", "1"])
     (checked,) = check_rows(sheet, [row(sheet, answer, "3", "3", "6")])
-    assert (checked.state, "since the sheet was made" in checked.sentence) == ("bad", True)
+    assert (checked.state, "since the sheet was created" in checked.sentence) == ("bad", True)
     (same,) = check_rows(sheet, [row(sheet, answer, "1", "1", "1")])
     assert same.state == "same"
     (named,) = check_rows(sheet, [row(sheet, answer, "3", "3", "6", version="1")])
@@ -247,7 +247,7 @@ def test_what_is_settled_is_not_changed(
     give(answer, other_teacher, ["3", "3", "6"])
     assert FinalMark.objects.count() == 1
     (checked,) = check_rows(sheet, [row(sheet, answer, "3", "3", "5")])
-    assert (checked.state, "counted" in checked.sentence) == ("bad", True)
+    assert (checked.state, "counts" in checked.sentence) == ("bad", True)
 
 
 def test_each_row_says_what_is_wrong_in_one_sentence(
@@ -268,14 +268,14 @@ def test_each_row_says_what_is_wrong_in_one_sentence(
     ]
     said = [checked.sentence for checked in check_rows(sheet, rows)]
     assert said == [
-        "This row is of another sheet.",
-        "There is no such response here, or it is no longer yours.",
-        "There is no such response here, or it is no longer yours.",
+        "This row belongs to another marking sheet.",
+        "There is no such response, or it is no longer assigned to you.",
+        "There is no such response, or it is no longer assigned to you.",
         "",
-        "Row 5 is of this response already.",
-        "The total 11 is not what the scoring points come to, 12.",
+        "Row 5 already contains this response.",
+        "The total 11 differs from the sum of the scoring points, 12.",
         "Scoring point 2: 2.25 is not a multiple of 0.5.",
-        "Row 8 is of this response already.",
+        "Row 8 already contains this response.",
     ]
 
 

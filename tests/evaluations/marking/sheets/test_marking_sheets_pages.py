@@ -63,7 +63,7 @@ def test_a_sheet_is_taken_filled_in_looked_at_and_saved(
 ) -> None:
     client = logged_in(teacher)
     sheet = take(client, made)
-    assert "2 of 2 responses are still to be marked" in client.get(of(sheet, "sheet")).text
+    assert "2 of 2 responses are not marked yet" in client.get(of(sheet, "sheet")).text
     response = client.get(of(sheet, f"sheet-{shape}"))
     assert f'.{shape}"' in response["Content-Disposition"]
     read, write = (table_of, as_csv) if shape == "csv" else (workbook_of, as_xlsx)
@@ -73,16 +73,16 @@ def test_a_sheet_is_taken_filled_in_looked_at_and_saved(
     marks = {one: points("3", "2.5", "6") | {"Comment": "good"}, two: points("9", "1", "1")}
     content = write(filled(rows, marks))
     seen = upload(client, sheet, content).text
-    assert "1 new, 0 changed, 0 saved already, 0 not filled in." in seen
-    assert "1 row is not taken" in seen
-    assert "Scoring point 1: 9 is above its 3 points." in seen
+    assert "New: 1. Changed: 0. Already saved: 0. Not filled in: 0." in seen
+    assert "1 row was not accepted" in seen
+    assert "Scoring point 1: 9 is above its maximum of 3." in seen
     assert not Mark.objects.exists()
-    assert "1 mark is saved." in save(client, sheet, seen).text
+    assert "1 mark was saved." in save(client, sheet, seen).text
     assert (Mark.objects.get().total, Mark.objects.get().comment) == (11.5, "good")
     again = upload(client, sheet, content).text
-    assert "0 new, 0 changed, 1 saved already, 0 not filled in." in again
+    assert "New: 0. Changed: 0. Already saved: 1. Not filled in: 0." in again
     assert 'name="rows"' not in again
-    assert "1 of 2 responses is still to be marked" in client.get(of(sheet, "sheet")).text
+    assert "1 of 2 responses is not marked yet" in client.get(of(sheet, "sheet")).text
     assert [row[0] for row in read(client.get(of(sheet, f"sheet-{shape}")).content)[1:]] == [two]
 
 
@@ -110,7 +110,7 @@ def test_a_file_in_chinese_is_read_on_an_english_page(made: MarkingRound, teache
     assert rows[0][5:8] == ["采分点1", "采分点2", "采分点3"]
     marks = {f"采分点{number}": value for number, value in enumerate((3, 3, 6), start=1)}
     content = as_csv(filled(rows, {rows[1][0]: marks | {"标记": "拒答"}}), "gb18030")
-    assert "1 new" in upload(client, sheet, content).text
+    assert "New: 1" in upload(client, sheet, content).text
 
 
 def test_a_wrong_file_is_one_sentence_and_nothing_is_lost(
@@ -136,7 +136,7 @@ def test_a_sheet_is_its_teachers_and_reads_as_none_to_another(
     theirs = take(other, made)
     rows = table_of(logged_in(teacher).get(of(sheet, "sheet-csv")).content)
     seen = upload(other, theirs, as_csv(filled(rows, {rows[1][0]: points(3, 3, 6)}))).text
-    assert "This row is of another sheet." in seen
+    assert "This row belongs to another marking sheet." in seen
     assert 'name="rows"' not in seen
 
 
@@ -144,18 +144,18 @@ def test_what_cannot_be_taken_is_said_on_the_page(made: MarkingRound, teacher: U
     client = logged_in(teacher)
     where = reverse("marking:sheets", args=[made.public_id])
     response = client.post(where, {"responses": 2, "until": "2020-01-01"})
-    assert (response.status_code, "Choose a day from today" in response.text) == (400, True)
+    assert (response.status_code, "Choose a day between today" in response.text) == (400, True)
     take(client, made, responses=3)
     late = client.post(where, {"responses": 2, "until": timezone.localdate().isoformat()})
-    assert "There is no response to take away now." in late.text
+    assert "There are no responses to download now." in late.text
 
 
 def test_the_rest_of_a_sheet_is_given_back(made: MarkingRound, teacher: User) -> None:
     client = logged_in(teacher)
     sheet = take(client, made, responses=3)
     page = client.post(of(sheet, "sheet-return"), follow=True).text
-    assert "3 responses are back in the queue." in page
-    assert "Nothing is left on this sheet." in client.get(of(sheet, "sheet")).text
+    assert "3 responses were returned to the queue." in page
+    assert "All responses on this sheet are marked." in client.get(of(sheet, "sheet")).text
 
 
 def test_a_round_that_closed_keeps_the_file(made: MarkingRound, teacher: User) -> None:
@@ -178,9 +178,9 @@ def test_a_row_that_changes_a_comment_alone_counts_as_a_change(
     save(client, sheet, upload(client, sheet, as_csv(filled(rows, marks))).text)
     marks[rows[1][0]]["Comment"] = "all there"
     seen = upload(client, sheet, as_csv(filled(rows, marks))).text
-    assert "0 new, 1 changed, 0 saved already, 1 not filled in." in seen
+    assert "New: 0. Changed: 1. Already saved: 0. Not filled in: 1." in seen
     assert "Changes your comment" in seen
-    assert "1 mark is saved." in save(client, sheet, seen).text
+    assert "1 mark was saved." in save(client, sheet, seen).text
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_lead_takes_a_sheet_and_types_it_in_for_a_teacher(
     rows = table_of(client.get(of(sheet, "sheet-csv", "rounds")).content)
     content = as_csv(filled(rows, {rows[1][0]: points(3, 3, 6)}))
     seen = upload(client, sheet, content, "rounds").text
-    assert "1 mark is saved." in save(client, sheet, seen, "rounds").text
+    assert "1 mark was saved." in save(client, sheet, seen, "rounds").text
     assert Mark.objects.get().teacher == teacher
     assert AuditEntry.objects.get(tag="sheet.read").actor == lead
     assert AuditEntry.objects.get(tag="sheet.downloaded").detail["rows"] == 2
@@ -233,7 +233,7 @@ def test_a_lead_who_marks_in_the_round_does_not_see_its_sheets(
 def test_a_sheet_is_printed_one_response_a_page(made: MarkingRound, teacher: User) -> None:
     client = logged_in(teacher)
     page = client.get(of(take(client, made), "sheet-print")).text
-    assert page.count('<article class="print-page"') == 3, "two responses and the house rulings"
+    assert page.count('<article class="print-page"') == 3, "two responses and the marking notes"
     for text in ("names the law", "Units count half.", "print.css", "math.js", "data-print"):
         assert text in page
     assert "<nav" not in page
@@ -281,10 +281,10 @@ def test_a_workbook_names_the_columns_that_it_has(
     client = logged_in(teacher)
     said = how_to_of(client, made)
     assert "“Point 1”" in said[0]
-    assert said[1] == "The total may stay empty."
+    assert said[1] == "The total can be left empty."
     question = subjective_question(rubric=())
     bare = how_to_of(client, small_round([teacher, other_teacher], question=question))
-    assert bare[0] == "Write the mark into the column “Total”."
+    assert bare[0] == "Enter the mark in the column “Total”."
     assert not [sentence for sentence in bare if "oint" in sentence]
 
 

@@ -22,7 +22,9 @@ from evaluations.marking.sheets.rules.sheet_rows import SheetLine
 from questions.rules.rubric import PointGroup, ScoringPoint
 
 D = Decimal
-WORDS = SheetWords("en", "[cut]", "max", "the best %(n)s count", ("Marks", "How to"), ("=1+1", "b"))
+WORDS = SheetWords(
+    "en", "[cut]", "max", "the best %(n)s count", ("Marks", "Instructions"), ("=1+1", "b")
+)
 POINTS = (ScoringPoint("names the law", D(3)), ScoringPoint("solves it", D("4.5"), group=1))
 DANGEROUS = ['=HYPERLINK("http://x","y")', "+1", "-2+3", "@SUM(1)", "＝1+1", "\u200b=1", "\t=1"]
 
@@ -96,7 +98,11 @@ def test_a_workbook_says_what_its_cells_take() -> None:
         "H3": ("0", "7.5", "max 7.5"),
     }
     how_to = openpyxl.load_workbook(io.BytesIO(content)).worksheets[1]
-    assert (how_to.title, how_to["A1"].value, how_to["A1"].data_type) == ("How to", "=1+1", "s")
+    assert (how_to.title, how_to["A1"].value, how_to["A1"].data_type) == (
+        "Instructions",
+        "=1+1",
+        "s",
+    )
 
 
 @pytest.mark.parametrize("text", ["字" * 40_000, "𝑥" * 20_000, "a" * 32_768])
