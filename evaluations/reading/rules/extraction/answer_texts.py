@@ -1,8 +1,8 @@
-"""The passages of an output that give a mathematical answer, the most explicit kind first.
+"""The passages of an output that may contain a mathematical answer.
 
-Boxes and marked fields, then "the answer is ...", then a conclusion ("so ...",
-"因此..."), then an output that is nothing but its answer, then the last formula.
-Every search has bounded quantifiers: no text can make it slow.
+The most explicit first: boxes and marked fields, "the answer is ...", a conclusion
+("so ...", "因此..."), an output that is only its answer, the last formula. All
+quantifiers are bounded, so every search takes linear time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 from evaluations.reading.rules.extraction.source_text import FIELD_END
 
 MOST_CHARACTERS = 2000
-# The end of an output decides; one with more passages than this is noise.
+# Only the last passages of an output are read: they decide, and more than this are noise.
 MOST_PASSAGES = 200
 MOST_BOXES = 40
 MOST_PHRASES = 30
@@ -31,7 +31,7 @@ _FILL = (
     r"(?:\s{1,3}(?:therefore|thus|hence|then|simply|just|clearly|indeed|exactly|given by"
     r"|equal to|also|now|approximately|found to be|to this (?:question|problem)))"
 )
-# Every alternative begins with a character of its own, which makes looking for them fast.
+# Each alternative begins with another character, which makes the search fast.
 _PHRASE = re.compile(
     r"(?P<english>[Aa]nswers?|ANSWERS?|[Rr]esults?|[Ss]olutions?)(?![A-Za-z])"
     r"(?i:(?:\s(?:to|of|for)\s[^.。\n=:]{1,60}?)?"
@@ -69,7 +69,7 @@ _NEXT_LINE = re.compile(r"[ \t]{0,4}:?[ \t]{0,4}\n\s{0,8}")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Where an answer stands, from ``start`` to ``end``; ``closed`` by a mark of its own."""
+    """The place of an answer, from ``start`` to ``end``; ``closed`` if its end is marked."""
 
     start: int
     end: int
@@ -78,7 +78,7 @@ class Passage:
 
 
 def boxes(text: str) -> list[Passage]:
-    """The contents of the closed boxes without a box inside, braces matched, in order."""
+    """Return the contents of the closed boxes without a box inside, in order."""
     found = [_box(text, match) for match in list(_BOX.finditer(text))[-MOST_BOXES:]]
     after = [*(box.start for box in found[1:]), len(text)]
     return [
@@ -113,7 +113,7 @@ def _closing_brace(text: str, start: int) -> int:
 
 
 def fields(text: str) -> list[Passage]:
-    """The contents of the marked fields, without those in an example."""
+    """Return the contents of the marked fields, without those in an example."""
     matches = list(_FIELD.finditer(text))[-MOST_PASSAGES:]
     limits = [*(match.start() for match in matches[1:]), len(text)][: len(matches)]
     found = []
@@ -126,35 +126,25 @@ def fields(text: str) -> list[Passage]:
 
 
 def phrases(text: str) -> list[Passage]:
-    """What stands behind "the answer is" and its like, to the end of the sentence."""
+    """Return the text after "the answer is" and similar wordings, to the end of the sentence."""
     found = []
     for match in list(_PHRASE.finditer(text))[-MOST_PHRASES:]:
-        if _is_meant(text, match):
-            start = _on_next_line(text, match.end())
+        before = text[max(0, match.start() - 6) : match.start()]
+        in_word = match["english"] and before[-1:].isascii() and before[-1:].isalpha()
+        if not in_word and not _NOT.search(before):
+            below = _NEXT_LINE.match(text, match.end())  # the answer is below its phrase
+            start = below.end() if below else match.end()
             found.append(Passage(start, sentence_end(text, start), False, "answer_is"))
     return found
 
 
 def begins_anew(text: str) -> bool:
-    """True for a text that says "the answer is" once more instead of an answer."""
+    """Return whether *text* says "the answer is" again instead of an answer."""
     return bool(_PHRASE.search(text))
 
 
-def _is_meant(text: str, match: re.Match[str]) -> bool:
-    """False behind "not", and for the end of a longer word."""
-    before = text[max(0, match.start() - 6) : match.start()]
-    inside = bool(match["english"]) and before[-1:].isascii() and before[-1:].isalpha()
-    return not inside and not _NOT.search(before)
-
-
-def _on_next_line(text: str, position: int) -> int:
-    """*position*, or the next line with content where the answer stands below its phrase."""
-    blank = _NEXT_LINE.match(text, position)
-    return blank.end() if blank else position
-
-
 def sentence_end(text: str, start: int) -> int:
-    """Where the sentence from *start* ends; what stands in a formula ends none."""
+    """Return the end of the sentence from *start*; signs in a formula do not end it."""
     limit = min(start + MOST_CHARACTERS, len(text))
     return next(_sentence_ends(text, start, limit), limit)
 
@@ -170,7 +160,7 @@ def _sentence_ends(text: str, start: int, limit: int) -> Iterator[int]:
 
 
 def formula_spans(text: str, start: int, limit: int) -> list[tuple[int, int]]:
-    """The formulas with their dollars or LaTeX brackets; a single dollar closes on its line."""
+    """Return the formulas with their dollars or LaTeX brackets; a dollar must close on its line."""
     found: list[tuple[int, int]] = []
     opener, begin = "", 0
     for mark in _FORMULA_MARK.finditer(text, start, limit):
@@ -186,7 +176,7 @@ def formula_spans(text: str, start: int, limit: int) -> list[tuple[int, int]]:
 
 
 def conclusions(text: str) -> Iterator[Passage]:
-    """What the last sentence concludes: behind its last "so", and then its last "is"."""
+    """Yield the conclusions of the last sentence: after its last "is", then its last "so"."""
     start, end = last_sentence(text)
     turned = _TURNED.search(text, start, end)
     if turned:
@@ -202,7 +192,7 @@ def conclusions(text: str) -> Iterator[Passage]:
 
 
 def last_sentence(text: str) -> tuple[int, int]:
-    """Where the last sentence with content begins and ends."""
+    """Return start and end of the last sentence with content."""
     whole = len(text.rstrip())
     begin = max(0, whole - MOST_CHARACTERS)
     cuts = [begin, *(stop + 1 for stop in _sentence_ends(text, begin, whole)), whole]
@@ -213,12 +203,12 @@ def last_sentence(text: str) -> tuple[int, int]:
 
 
 def formulas(text: str, start: int, limit: int) -> list[Passage]:
-    """The contents of the formulas from *start* to *limit*, in order."""
+    """Return the contents of the formulas from *start* to *limit*, in order."""
     found = formula_spans(text, start, limit)[-MOST_PASSAGES:]
     inner = [(a + _edge(text, a), b - _edge(text, a)) for a, b in found]
     return [Passage(a, b, True, "last_formula") for a, b in inner if text[a:b].strip()]
 
 
 def _edge(text: str, start: int) -> int:
-    """How many characters open (and close) the formula at *start*."""
+    """Return the length of the opening (and closing) mark of the formula at *start*."""
     return 1 if text[start] == "$" and text[start + 1] != "$" else 2

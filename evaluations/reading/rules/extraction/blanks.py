@@ -1,8 +1,8 @@
-"""Answers of items with blanks: one text for each blank, in the order of the blanks.
+"""Answers of items with blanks: one text per blank, in the order of the blanks.
 
-Blanks may be numbered (from 1, or as in the paper), divided by semicolons,
-lines, commas or "and", or stand in boxes or fields of their own. A gap costs
-one blank; pieces that cannot be placed are ambiguous.
+Answers may be numbered (from 1, or as in the paper), separated by semicolons, lines,
+commas or "and", or in boxes or fields of their own. A gap costs one blank; answers
+that cannot be assigned to blanks are ambiguous.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evaluations.reading.rules.extraction.mathematics import (
 )
 from evaluations.reading.rules.extraction.patterns import refuses
 from evaluations.reading.rules.extraction.reading import Extraction, Outcome, unread
-from evaluations.reading.rules.extraction.source_text import SourceText, formula_source
+from evaluations.reading.rules.extraction.source_text import formula_source
 
 READER_VERSION = "exact-2"
 
@@ -44,10 +44,10 @@ Row = list[Answer | None]
 
 
 def read_exact_answer(output: str, parts: int, *, truncated: bool = False) -> Extraction:
-    """Read *parts* answers in words or formulas from *output*, as they are written there.
+    """Read *parts* answers in words or formulas from the last 20,000 characters of *output*.
 
-    *truncated*: the model was cut off at its token limit; then an answer counts
-    only where its end is marked or text follows it. The last 20,000 characters are read.
+    *truncated*: the model stopped at its token limit; then an answer at the very end
+    counts only if its end is marked.
     """
     source = formula_source(output)
     text = source.text
@@ -58,19 +58,11 @@ def read_exact_answer(output: str, parts: int, *, truncated: bool = False) -> Ex
         refused = refuses(text)
         missing = Outcome.NO_ANSWER if row is not None else Outcome.AMBIGUOUS
         return unread(Outcome.REFUSED if refused else missing, parts)
-    if truncated and _at_the_cut(text, row):
+    last = max((answer for answer in row if answer), key=lambda answer: answer.end)
+    if truncated and not last.closed and not text[last.end :].strip(" \n"):
         return unread(Outcome.TRUNCATED, parts)
     if all(answer is None or answer.confidence < 0.8 for answer in row) and refuses(text):
         return unread(Outcome.REFUSED, parts)
-    return _extraction(source, row)
-
-
-def _at_the_cut(text: str, row: Row) -> bool:
-    last = max((answer for answer in row if answer), key=lambda answer: answer.end)
-    return not last.closed and not text[last.end :].strip(" \n")
-
-
-def _extraction(source: SourceText, row: Row) -> Extraction:
     read = [answer for answer in row if answer]
     return Extraction(
         answers=tuple(answer.text if answer else None for answer in row),
@@ -83,7 +75,7 @@ def _extraction(source: SourceText, row: Row) -> Extraction:
 
 
 def read_blanks(text: str, parts: int) -> Row | None:
-    """One answer or gap for each blank; None where answers are there but cannot be placed."""
+    """Read one answer or gap per blank; None if there are answers that cannot be assigned."""
     for read in (_boxes, _fields, _phrases, _numbered_text, _last_lines, _whole):
         row = read(text, parts)
         if row and any(row):
@@ -118,7 +110,7 @@ def _fields(text: str, parts: int) -> Row | None:
 
 
 def _phrases(text: str, parts: int) -> Row | None:
-    """The last "the answers are ...": its sentence, or the lines from there on."""
+    """Read the last "the answers are ...": its sentence, or the lines from there on."""
     found = found_in.phrases(text)
     if len(found) >= parts and not _cut(text, found[-1].start, found[-1].end, parts, "answer_is"):
         numbered = _numbered_text(text, parts)
@@ -149,19 +141,19 @@ def _whole(text: str, parts: int) -> Row | None:
 
 
 def _last_lines(text: str, parts: int) -> Row | None:
-    """The last sentence ("so they are 5 and 10"), or as many lines at the end as blanks."""
-    for passage in found_in.conclusions(text):
-        row = _cut(text, passage.start, passage.end, parts, passage.pattern)
-        if row and all(answer and is_mathematical(answer.text) for answer in row):
-            return row
+    """Read the last sentence ("so they are 5 and 10"), else the last line."""
     line = text.rstrip().rpartition("\n")[2]
     start = len(text.rstrip()) - len(line)
-    row = _cut(text, start, start + len(line), parts, "lone_line")
-    return row if row and all(a and is_mathematical(a.text) for a in row) else None
+    passages = [(p.start, p.end, p.pattern) for p in found_in.conclusions(text)]
+    for passage in (*passages, (start, start + len(line), "lone_line")):
+        row = _cut(text, passage[0], passage[1], parts, passage[2])
+        if row and all(answer and is_mathematical(answer.text) for answer in row):
+            return row
+    return None
 
 
 def _numbered_text(text: str, parts: int) -> Row | None:
-    """A text of its own for each blank, read like an output."""
+    """Read the text of each numbered blank like an output."""
     slots = _slots(text, 0, len(text), parts)
     if slots is None:
         return None
@@ -171,12 +163,22 @@ def _numbered_text(text: str, parts: int) -> Row | None:
 def _cut(
     text: str, start: int, end: int, parts: int, pattern: str, *, closed: bool = False
 ) -> Row | None:
-    """The passage as *parts* answers, by its numbers or its dividing signs."""
-    slots = _slots(text, start, end, parts) or _first_slot(text, start, end, parts)
-    if slots:
-        row = [_slot(text, slot, pattern, closed) if slot else None for slot in slots]
-        if any(row):
-            return row
+    """Read a passage as *parts* answers, by its numbers or its separators."""
+    row: Row = []
+    for slot in _slots(text, start, end, parts) or _first_slot(text, start, end, parts) or []:
+        answer = None
+        if slot:
+            content = text[slice(*slot)].strip()
+            # Of a text with several sentences or lines: the answer that its reasoning ends with.
+            if "\n" in content or len(content) > 60 or re.search(r"。.", content):
+                answer = read_mathematics(text, *slot)
+            if answer:
+                answer = Answer(answer.text, answer.start, answer.end, pattern, closed)
+            else:
+                answer = answer_of(text[slice(*slot)], *slot, pattern, closed=closed)
+        row.append(answer)
+    if any(row):
+        return row
     places = _divided(text, start, end, parts)
     if places is None:
         return None
@@ -184,24 +186,17 @@ def _cut(
     return row if all(row) else None
 
 
-def _slot(text: str, place: Place, pattern: str, closed: bool) -> Answer | None:
-    """The answer of one numbered blank: its text, or what its reasoning ends with."""
-    content = text[slice(*place)].strip()
-    if "\n" in content or len(content) > 60 or re.search(r"。.", content):
-        inner = read_mathematics(text, *place)
-        if inner:
-            return Answer(inner.text, inner.start, inner.end, pattern, closed)
-    return answer_of(text[slice(*place)], *place, pattern, closed=closed)
-
-
 def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | None:
-    """Where the text of each numbered blank stands; None where numbers do not fit."""
+    """Return the place of the text of each numbered blank; None if the numbers do not fit."""
     markers = list(_MARKER.finditer(text, start, end))[-_MOST_MARKERS:]
     run = _last_run([(_number(match), match) for match in markers], parts)
-    if not run:
-        run = _glued_run(text, start, end, parts)
-    if not run:
-        return None
+    if not run:  # "(1)5(2)7": numbers without a space before them that begin the passage and fit
+        glued = list(_GLUED.finditer(text, start, end))[: parts + 1]
+        counted = [_number(match) for match in glued]
+        begins = bool(glued) and not text[start : glued[0].start()].strip()
+        if not begins or counted != list(range(counted[0], counted[0] + parts)):
+            return None
+        run = list(zip(counted, glued, strict=True))
     numbers = [number for number, _ in run]
     first = 1 if numbers[0] <= parts and numbers[-1] <= parts else numbers[0]
     if first > 1 and numbers != list(range(first, first + parts)):
@@ -214,18 +209,8 @@ def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | 
     return places
 
 
-def _glued_run(text: str, start: int, end: int, parts: int) -> list[tuple[int, re.Match[str]]]:
-    """ "(1)5(2)7": numbers without a space before them, where they open the passage and fit."""
-    markers = list(_GLUED.finditer(text, start, end))
-    numbers = [_number(match) for match in markers[: parts + 1]]
-    if not numbers or text[start : markers[0].start()].strip():
-        return []
-    fits = numbers == list(range(numbers[0], numbers[0] + parts))
-    return list(zip(numbers, markers, strict=True)) if fits else []
-
-
 def _first_slot(text: str, start: int, end: int, parts: int) -> list[Place | None] | None:
-    """A passage that opens with the one number it has: the answer of that blank alone."""
+    """Return the place of the only numbered blank, if the passage begins with its number."""
     markers = list(_MARKER.finditer(text, start, end))
     if len(markers) != 1 or markers[0].lastgroup == "plain":
         return None
@@ -241,7 +226,7 @@ def _first_slot(text: str, start: int, end: int, parts: int) -> list[Place | Non
 def _last_run(
     markers: Sequence[tuple[int, re.Match[str]]], parts: int
 ) -> list[tuple[int, re.Match[str]]]:
-    """The last ascending numbers of one style, at least two of them, the longest fit first."""
+    """Return the last ascending numbers of one style, at least two; the best fit of all styles."""
     best: list[tuple[int, re.Match[str]]] = []
     for style in {match.lastgroup for _, match in markers}:
         run: list[tuple[int, re.Match[str]]] = []
@@ -262,7 +247,7 @@ def _number(match: re.Match[str]) -> int:
 
 
 def _divided(text: str, start: int, end: int, parts: int) -> list[Place] | None:
-    """The passage at its semicolons, lines, commas or "and", where that makes *parts* pieces."""
+    """Cut a passage at semicolons, lines, commas or "and", if that gives *parts* pieces."""
     levels: tuple[Callable[[str], list[Place]], ...] = (
         lambda content: _at(content, ";"),
         lambda content: _at(content, "\n"),
@@ -281,7 +266,7 @@ def _divided(text: str, start: int, end: int, parts: int) -> list[Place] | None:
 
 
 def _at(content: str, sign: str) -> list[Place]:
-    """The places of *sign* outside brackets."""
+    """Return the places of *sign* outside brackets."""
     depth, places = 0, []
     for position, character in enumerate(content[: found_in.MOST_CHARACTERS]):
         depth = max(depth + (character in "([{") - (character in ")]}"), 0)

@@ -1,7 +1,7 @@
-"""What an output says about the option letters it names.
+"""The mentions of option letters in an output, each with its stance.
 
-A mention is one letter or one list of letters with its stance: committed to,
-affirmed, rejected or merely named.
+A mention is one letter or one list of letters: committed to, affirmed, rejected,
+faulted or only named.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from evaluations.reading.rules.extraction import patterns as p
 from evaluations.reading.rules.extraction.letter_lists import Lettering, letter_lists
 from evaluations.reading.rules.extraction.source_text import FIELD_END
 
-# The end of an output decides; one with more mentions than this is noise.
+# Only the last mentions of an output are read: they decide, and more than this are noise.
 MOST_MENTIONS = 400
 
-# "C: correct", "C (wrong)"; after "C." only a bare verdict, for an option's text may follow it.
+# "C: correct", "C (wrong)"; after "C." only a bare verdict, because an option's text may follow.
 _CLAUSE_OPENING = re.compile(
     r"\A\s{0,2}(?:[:(]|[.、](?=\s{0,2}(?:(?:in)?correct|right|wrong|true|false|正确|错误?|不?对)"
     r"\s{0,2}(?:[.,;:。\n]|\Z)))\s{0,2}",
@@ -38,7 +38,7 @@ _LISTING = frozenset({"zh.reply", "en.is", "en.correct"})
 
 
 class Stance(StrEnum):
-    """What the text around a mention says of it."""
+    """How the text around a mention treats it."""
 
     COMMITTED = "committed"
     AFFIRMED = "affirmed"
@@ -49,13 +49,12 @@ class Stance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Letters in order of appearance, where they stand, and their stance.
+    """Letters in order of appearance, their places, and their stance.
 
-    ``places``: where each letter stands. ``cue`` names the wording that
-    committed to them and ``cue_start`` is where it begins (their own start
-    where there is none); a ``weak`` one is less explicit. ``undecided``: they
-    are given as alternatives ("A or C"). ``is_small``: small letters, perhaps
-    an article or a variable.
+    ``places`` has the place of each letter. ``cue`` is the name of the wording that
+    commits to them and ``cue_start`` its start (without one, the start of the
+    mention); a ``weak`` cue is less explicit. ``undecided``: the letters are
+    alternatives ("A or C"). ``is_small``: small letters, maybe an article or a variable.
     """
 
     letters: tuple[str, ...]
@@ -79,47 +78,49 @@ class _Verdict:
 
 
 class Mentions:
-    """The mentions of a text, the last ``MOST_MENTIONS``.
+    """The last ``MOST_MENTIONS`` mentions of a text, computed when they are needed.
 
-    What nobody asks for is not looked at: most answers are in the last mention.
+    Most answers are in the last mention.
     """
 
     def __init__(self, text: str, letters: str) -> None:
         self._text = text
         self._coming = islice(letter_lists(text, letters), MOST_MENTIONS)
-        # From the end of the text, each with where the next one in capital letters begins.
+        # From the end of the text, each with the start of the next one in capital letters.
         self._found: list[tuple[list[Lettering], bool, int]] = []
         self._following = len(text)
         self._made: dict[int, Mention] = {}
 
     def __iter__(self) -> Iterator[Mention]:
-        """The mentions in order."""
+        """Iterate over the mentions in order of the text."""
         return iter([self._mention(index) for index in self._from_the_end()][::-1])
 
     def first(self) -> Mention | None:
-        """The first mention of the text."""
+        """Return the first mention of the text."""
         last = deque(self._from_the_end(), maxlen=1)
         return self._mention(last[0]) if last else None
 
     def capitals(self) -> list[Mention]:
-        """The mentions in capital letters, in order."""
+        """Return the mentions in capital letters, in order."""
         indices = [index for index in self._from_the_end() if not self._found[index][1]]
         return [self._mention(index) for index in reversed(indices)]
 
     def commitments_from_the_end(self, of_letters: int | None = None) -> Iterator[Mention]:
-        """The mentions that are committed to (of so many letters), the last one first."""
+        """Yield the mentions that are committed to (of so many letters), the last one first."""
         for index in self._from_the_end():
             found, is_small, _following = self._found[index]
             if of_letters not in (None, sum(len(one.letters) for one in found)):
                 continue
-            # Small letters are committed to only where they end their phrase.
-            if is_small and not _ends_phrase(self._text, found[-1].end):
+            # Small letters are committed to only if they end their phrase.
+            end = found[-1].end
+            right = _without_aside(self._text[end : end + p.RIGHT_WINDOW])
+            if is_small and not p.BOUNDARY_RIGHT.match(right):
                 continue
             if self._mention(index).stance is Stance.COMMITTED:
                 yield self._mention(index)
 
     def _from_the_end(self) -> Iterator[int]:
-        """The places in ``_found``, which is filled on the way."""
+        """Yield the indices of ``_found``, and fill it as needed."""
         for index in count():
             if index == len(self._found):
                 found = next(self._coming, None)
@@ -139,13 +140,8 @@ class Mentions:
 
 @lru_cache(maxsize=32)
 def find_mentions(text: str, letters: str) -> Mentions:
-    """The mentions of *letters* in *text*, in order (the last ``MOST_MENTIONS``)."""
+    """Return the mentions of *letters* in *text* (the last ``MOST_MENTIONS``)."""
     return Mentions(text, letters)
-
-
-def _ends_phrase(text: str, end: int) -> bool:
-    right = _without_aside(text[end : end + p.RIGHT_WINDOW])
-    return bool(p.BOUNDARY_RIGHT.match(right))
 
 
 def _mention(text: str, found: list[Lettering], following: int, is_small: bool) -> Mention:
@@ -173,7 +169,8 @@ def _mention(text: str, found: list[Lettering], following: int, is_small: bool) 
 def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
     if p.negated_left(left) or p.REJECTED_RIGHT.match(right):
         return _Verdict(Stance.REJECTED)
-    if bool(
+    # A question, a condition, or a list of the options to choose from.
+    if (
         p.QUESTION_RIGHT.match(right)
         or p.CONDITION_RIGHT.match(right)
         or p.ENUMERATED_RIGHT.match(right)
@@ -197,9 +194,9 @@ def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
 
 
 def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
-    """What a wording right before the letters makes of them; None where there is no such wording.
+    """Return the verdict by a wording right before the letters, None without one.
 
-    Small letters and weak wordings count only where the letter ends its phrase.
+    Small letters and weak wordings count only if the letter ends its phrase.
     """
     if p.NOUN_RIGHT.match(right):
         return None
@@ -209,7 +206,7 @@ def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
         if match is None or (cue.right and not cue.right.match(right)):
             continue
         before = left[: match.start()]
-        # "不，是B": what stands before a comma does not negate what comes after it.
+        # "不，是B": a negation before a comma does not negate the text after it.
         if match[0][0] not in ",;。:\n" and p.NEGATED_CUE.search(before):
             return _Verdict(Stance.REJECTED)
         if p.CONDITIONAL_CUE.search(before):
@@ -223,13 +220,13 @@ def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:
 
 
 def _without_aside(right: str) -> str:
-    """What follows the letters, without a remark in brackets: "选项A（①②）错误"."""
+    """Return the text after the letters without a remark in brackets: "选项A（①②）错误"."""
     aside = _ASIDE.match(right)
     return right[aside.end() :] if aside else right
 
 
 def _clause(right: str) -> str:
-    """What is said right after the letters, in brackets or not, up to the end of the clause."""
+    """Return the clause right after the letters, in brackets or not."""
     aside = _ASIDE.match(right)
     inside = _first_clause(aside[0]) if aside else ""
     if p.REJECTED_CLAUSE.search(inside) or p.AFFIRMED_CLAUSE.search(inside):

@@ -1,4 +1,4 @@
-"""Question numbers in an output: where each one's text begins, and which slot it fills.
+"""Question numbers in an output: the start of the text of each question, and its slot.
 
 Numbers may count from 1 or as in the paper (36-40).
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from evaluations.reading.rules.extraction.patterns import for_letters
 from evaluations.reading.rules.extraction.reading import Reading
 from evaluations.reading.rules.extraction.source_text import SourceText
 
@@ -49,9 +49,9 @@ _RANGE = re.compile(
     r"(?<![A-Za-z0-9.])\(?(?P<low>\d{1,3})\)?\s?(?:题)?\s?(?:-|–|—|~|至|到|to)\s?\(?(?P<high>\d{1,3})\)?"
     r"\s?(?:小?题)?\s{0,2}[.:、)]?\s{0,3}"
 )
-# "更正：第2题应选D", "Wait, 42 should be D": an answer to another question than the one
-# whose text it stands in. The question's number has a word of correction before it, or a
-# wording of duty after it; the letter ends its phrase.
+# "更正：第2题应选D", "Wait, 42 should be D": the answer to another question than the one
+# in whose text it is. The number of the question has a word of correction before it, or
+# "should be" after it; the letter ends its phrase.
 _CORRECTING = (
     r"(?:更正|修正|订正|改正|纠正|勘误|修改|等等|等一下|不对|抱歉|错了"
     r"|\b(?:corrections?|corrected|wait|sorry|actually|oops|on second thoughts?))(?![a-z])"
@@ -59,12 +59,12 @@ _CORRECTING = (
 )
 _OTHER_NUMBER = (
     r"[(\[]?(?:第|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?)?\s?"
-    r"(?P<{}>(?<!\d)(?<!\d\.)\d{{1,3}})\s?[)\]]?(?:小?题|空)?"
+    r"(?P<n>(?<!\d)(?<!\d\.)\d{1,3})\s?[)\]]?(?:小?题|空)?"
 )
-# Without a word of correction "(1)" may count something else, such as the parts of an answer.
+# Without a word of correction "(1)" may number something else, such as the parts of an answer.
 _OTHER_QUESTION = (
     r"(?:第\s?|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?\s?|(?<![\d.(\[第]))"
-    r"(?P<{}>(?<!\d)(?<!\d\.)\d{{1,3}})\s?(?:小?题)?"
+    r"(?P<m>(?<!\d)(?<!\d\.)\d{1,3})\s?(?:小?题)?"
 )
 _TO_BE = (
     r"(?:应该|应当|应|答案)(?:是|为|选|填|改为|改成|改选)?|改(?:为|成|选)"
@@ -73,24 +73,30 @@ _TO_BE = (
 _TO_BE_OR_IS = rf"{_TO_BE}|[选是为填]|is|=|→|->|:|[.、](?!\d)"
 _WITHDRAWN = r"(?:[选是]?[A-G]\s?(?:不对|错了?|有误|错误)\s?[,;]\s?(?:应该?)?[选是为]?\s?)?"
 _OTHER_LETTER = (
-    r"\s?[(\[\"]?(?-i:(?P<{}>[{}]))(?=[)\]\"]?(?:选?项)?\s{{0,2}}(?:[.。,;!)\n]|not\b|\Z))"
+    r"\s?[(\[\"]?(?-i:(?P<{}>[LETTERS]))(?=[)\]\"]?(?:选?项)?\s{{0,2}}(?:[.。,;!)\n]|not\b|\Z))"
 )
-# All there is after the repeated number of a question: "(2)D", "2. 应选D".
+# A number of another question: n and l with the word before it, m and k without.
+_CORRECTIONS = (
+    rf"{_CORRECTING}{_OTHER_NUMBER}\s?(?:(?:{_TO_BE_OR_IS})\s?){{0,2}}"
+    rf"{_WITHDRAWN}{_OTHER_LETTER.format('l')}"
+    rf"|{_OTHER_QUESTION}\s?(?:(?:{_TO_BE})\s?){{1,2}}{_OTHER_LETTER.format('k')}"
+)
+# The whole text after the repeated number of a question: "(2)D", "2. 应选D".
 _REPEATED = (
-    r"\s{{0,3}}(?:{}|选|是|为|填|is|:){{0,2}}\s?[(\[\"]?(?-i:(?P<letter>[{}]))[)\]\"]?(?:选?项)?"
-    r"[\s.。,;!]*"
+    rf"\s{{0,3}}(?:{_TO_BE}|选|是|为|填|is|:){{0,2}}\s?"
+    r"[(\[\"]?(?-i:(?P<letter>[LETTERS]))[)\]\"]?(?:选?项)?[\s.。,;!]*"
 )
 # "A. 5 B. 2": options with numbers, not numbers with options.
 _NUMBERED_OPTION = re.compile(
     r"[(\[]?(?<![A-Za-z])[A-G][)\]]?\s?[.:、)=→-]{0,2}\s?[(\[]?(?:\d{1,3}|[-–—/]|[Nn]one|无)[)\]]?(?![a-z0-9])[\s,;.。、]*+"
 )
-# The end of an output decides; one with more lists of numbers than this is noise.
+# Only the last lists of numbers of an output are read; more than this are noise.
 _MOST_RUNS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A question number: where it begins, and where its text begins.
+    """A question number: its start, and the start of the text after it.
 
     ``fixed`` is the answer that a range ("1-5 ABCDA") gives to this number.
     """
@@ -113,18 +119,27 @@ class Slot:
 
 
 def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[list[Slot]]:
-    """Every way to cut the text at ascending numbers into at most *parts* slots.
+    """Yield every division of the text at ascending numbers into at most *parts* slots.
 
-    One style of number at a time, then all together; later runs first, because
-    the last list of answers is the one that counts. A correction of one question
-    that stands in the text of another is a slot of its own, after that one.
+    One style of number at a time, then all together; later lists first, because the last
+    list of answers decides. A correction of one question in the text of another is a
+    slot of its own, after that one.
     """
     markers = find_markers(source, letters)
     for own in _groups(markers):
         end = len(source.text)
         for run in reversed(_ascending_runs(own)[-_MOST_RUNS:]):
-            for base in _bases(run, parts):
-                slots = _slots(source, run, base, parts, end)
+            numbers = {marker.number for marker in run}
+            # The number of the first sub-question is 1, or as in the paper. A paper number is only
+            # certain if the last one is present too.
+            paper = [n for n in sorted(numbers) if n > 1 and n + parts - 1 in numbers][-_MOST_RUNS:]
+            stops = [following.start for following in run[1:]] + [end]
+            for base in [1, *paper] if any(n <= parts for n in numbers) else paper:
+                slots = [
+                    Slot(m.number - base, source.part(m.end, max(m.end, stop)), m.fixed)
+                    for m, stop in zip(run, stops, strict=True)
+                    if base <= m.number < base + parts
+                ]
                 corrected = [
                     part for slot in slots for part in _corrected(slot, base, parts, letters)
                 ]
@@ -136,9 +151,9 @@ def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[lis
 
 
 def options_with_numbers(text: str, parts: int) -> bool:
-    """True for "A. 5 B. 2 C. 1": *parts* options or more, each with a number after it.
+    """Return True for "A. 5 B. 2 C. 1": *parts* options or more, each followed by a number.
 
-    Whether these are the gaps that the options fill nobody can tell.
+    It is not certain whether these are the gaps that the options fill.
     """
     first = _NUMBERED_OPTION.search(text)
     if first is None or any(character.isdigit() for character in text[: first.start()]):
@@ -150,7 +165,7 @@ def options_with_numbers(text: str, parts: int) -> bool:
 
 
 def _groups(markers: Sequence[Marker]) -> Iterator[list[Marker]]:
-    """Markers that belong together: of one style at line starts, of one style, all; none twice."""
+    """Yield groups of markers: of one style at line starts, of one style, all; without repeats."""
     before: list[Marker] = []
     for style, _ in _STYLES:
         own = [marker for marker in markers if marker.style == style]
@@ -166,9 +181,9 @@ def _groups(markers: Sequence[Marker]) -> Iterator[list[Marker]]:
 def lists_of_numbers(
     markers: Sequence[Marker], end: int, most: int
 ) -> Iterator[list[tuple[int, int]]]:
-    """The lists of two to *most* numbers of one style that follow each other, as text spans.
+    """Yield the lists of two to *most* consecutive numbers of one style, as text spans.
 
-    A list ends before a number that does not go on with it, or at *end* of the text.
+    A list ends before a number that does not continue it, or at *end* of the text.
     """
     for style, _ in _STYLES:
         own = [marker for marker in markers if marker.style == style and marker.fixed is None]
@@ -188,7 +203,7 @@ def lists_of_numbers(
 
 
 def numbered_parts(source: SourceText) -> Iterator[SourceText]:
-    """The text after each of the last question numbers, whatever they count."""
+    """Yield the text after each of the last numbers."""
     markers = list(_single_markers(source.text))[-_MOST_RUNS:]
     ends = [marker.start for marker in markers[1:]] + [len(source.text)]
     for marker, end in zip(markers, ends, strict=False):
@@ -196,7 +211,7 @@ def numbered_parts(source: SourceText) -> Iterator[SourceText]:
 
 
 def find_markers(source: SourceText, letters: str) -> list[Marker]:
-    """The question numbers of the text in order, ranges spelled out."""
+    """Return the question numbers of the text in order, one for each number of a range."""
     ranged = list(_ranges(source, letters))
     covered = [(markers[0].start, end) for markers, end in ranged]
     single = [
@@ -230,7 +245,7 @@ def _number(numeral: str) -> int:
 
 
 def _ranges(source: SourceText, letters: str) -> Iterator[tuple[list[Marker], int]]:
-    """ "1-5 ABCDA" where the count is right: a marker with a fixed answer for each number."""
+    """Yield the markers of each range ("1-5 ABCDA") with as many letters as numbers."""
     for match in _RANGE.finditer(source.text):
         low, high = int(match["low"]), int(match["high"])
         count = high - low + 1
@@ -256,7 +271,7 @@ def _ranges(source: SourceText, letters: str) -> Iterator[tuple[list[Marker], in
 
 
 def _letters_at(text: str, start: int, letters: str, count: int) -> list[tuple[str, int]] | None:
-    """Exactly *count* letters from *start* on, glued or separated, and then no other."""
+    """Return exactly *count* letters from *start* on, adjacent or separated, None for others."""
     found: list[tuple[str, int]] = []
     for position in range(start, min(start + 5 * count + 5, len(text))):
         character = text[position]
@@ -279,37 +294,15 @@ def _ascending_runs(markers: Sequence[Marker]) -> list[list[Marker]]:
     return runs
 
 
-def _bases(run: Sequence[Marker], parts: int) -> list[int]:
-    """The numbers that the first sub-question may have: 1, or as in the paper.
-
-    A paper number is only certain when the last one is there too; with a gap at
-    an end nobody can tell which sub-question it is.
-    """
-    numbers = {marker.number for marker in run}
-    paper = [n for n in sorted(numbers) if n > 1 and n + parts - 1 in numbers][-_MOST_RUNS:]
-    return [1, *paper] if any(n <= parts for n in numbers) else paper
-
-
-def _slots(
-    source: SourceText, run: Sequence[Marker], base: int, parts: int, end: int
-) -> list[Slot]:
-    ends = [following.start for following in run[1:]] + [end]
-    return [
-        Slot(marker.number - base, source.part(marker.end, max(marker.end, limit)), marker.fixed)
-        for marker, limit in zip(run, ends, strict=True)
-        if base <= marker.number < base + parts
-    ]
-
-
 def _corrected(slot: Slot, base: int, parts: int, letters: str) -> list[Slot]:
-    """*slot* up to the first correction of another question, and a slot for each of those."""
+    """Return *slot* up to the first correction of another question, and a slot per correction."""
     if slot.fixed:
         return [slot]
     others = []
     cut = None
-    for match in _corrections(letters).finditer(slot.source.text):
+    for match in for_letters(_CORRECTIONS, letters, re.IGNORECASE).finditer(slot.source.text):
         index = int(match["n"] or match["m"]) - base
-        # What is said of the slot's own question is read with the rest of its text.
+        # A correction of the slot's own question is read with the rest of its text.
         own = index == slot.index and not match["n"]
         if own or not 0 <= index < parts:
             continue
@@ -323,38 +316,21 @@ def _corrected(slot: Slot, base: int, parts: int, letters: str) -> list[Slot]:
 def _repeated(
     source: SourceText, own: Sequence[Marker], end: int, base: int, parts: int, letters: str
 ) -> list[Slot]:
-    """What the markers from *end* on give to questions that were answered before: "(2)D"."""
+    """Return the slots of questions that are answered again after *end*: "(2)D"."""
     later = [marker for marker in own if marker.start >= end][:_MOST_RUNS]
     ends = [marker.start for marker in later[1:]] + [len(source.text)]
+    repeated = for_letters(_REPEATED, letters, re.IGNORECASE)
     slots = []
     for marker, limit in zip(later, ends, strict=False):
         index = marker.number - base
-        match = _repetition(letters).fullmatch(source.text, marker.end, max(marker.end, limit))
+        match = repeated.fullmatch(source.text, marker.end, max(marker.end, limit))
         if match and 0 <= index < parts:
             slots.append(_given(source, index, match, "letter"))
     return slots
 
 
 def _given(source: SourceText, index: int, match: re.Match[str], group: str) -> Slot:
-    """The slot of sub-question *index* with the letter that *match* gives it and its evidence."""
+    """Return the slot of sub-question *index* with the letter of *match* as its answer."""
     letter = match[group].upper()
     span = source.span(match.start(), match.end(group))
     return Slot(index, source, Reading((letter,), span, "correction", "correction", 0.9))
-
-
-@lru_cache(maxsize=64)
-def _corrections(letters: str) -> re.Pattern[str]:
-    few = re.escape(letters)
-    # A number of another question: n and l, with the word before; m and k, without.
-    return re.compile(
-        rf"{_CORRECTING}{_OTHER_NUMBER.format('n')}\s?(?:(?:{_TO_BE_OR_IS})\s?){{0,2}}"
-        rf"{_WITHDRAWN}{_OTHER_LETTER.format('l', few)}"
-        rf"|{_OTHER_QUESTION.format('m')}\s?(?:(?:{_TO_BE})\s?){{1,2}}"
-        rf"{_OTHER_LETTER.format('k', few)}",
-        re.IGNORECASE,
-    )
-
-
-@lru_cache(maxsize=64)
-def _repetition(letters: str) -> re.Pattern[str]:
-    return re.compile(_REPEATED.format(_TO_BE, re.escape(letters)), re.IGNORECASE)

@@ -1,9 +1,8 @@
-"""The wordings that turn a letter into an answer, or out of one.
+"""The wordings that make a letter an answer, or reject it.
 
-Everything here is matched on plain text (see source_text), in a window of
-bounded length beside one letter, with bounded quantifiers: no text can make
-the search slow. "Left" patterns end where the letter begins; "right" patterns
-begin where it ends.
+All patterns are matched on plain text (see source_text), in a window of bounded
+length beside one letter, with bounded quantifiers, so every search is fast. "Left"
+patterns end where the letter begins; "right" patterns begin where it ends.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ RIGHT_WINDOW = 80
 class Cue(NamedTuple):
     """A left wording that commits to the letter after it.
 
-    A ``weak`` one ("so C", "应该是C") also needs the letter to end its phrase;
-    one with a ``right`` needs that wording after it ("只有C符合").
+    A ``weak`` one ("so C", "应该是C") counts only if the letter ends its phrase; one with
+    a ``right`` only if that wording follows ("只有C符合").
     """
 
     name: str
@@ -161,7 +160,7 @@ CUES = (
     ),
 )
 
-# What follows these letters says that they are the answer ("A是正确答案", "B is the best choice").
+# The text after the letters calls them the answer ("A是正确答案", "B is the best choice").
 _THE_ANSWER = _right(
     r"\s{0,2}(?:才|就|应该?|应当|便|即|无疑|显然|确实|的确){0,2}(?:是|为)(?:[本此该这]道?题|题目|问题|最终|唯一|我们)?的?"
     r"(?:(?:最(?:佳|好|优|合适|恰当)|正确|标准|唯一|最终|参考|合适|恰当)的?){0,2}(?:答案|正确选择)"
@@ -174,7 +173,7 @@ _THE_ANSWER = _right(
     r"(?:[,;.!:)\n\x1e]|\Z|because\b|since\b|as\b)"
 )
 THE_ANSWER = Cue("the_answer", _left(r"(?!)"), right=_THE_ANSWER)
-# Somebody else's opinion, a question or an appearance: "误以为A", "why A", "A may seem".
+# An opinion of others, a question or an appearance: "误以为A", "why A", "A may seem".
 NOT_MEANT_LEFT = _left(
     r"(?:误[以认]?为|看[似来像]|似乎|貌似|是否|并非|不认为|有人|同学们?|学生|考生|若|如果|假[如设]|要使|除非|为什么|为何)[^,。;\n]{0,8}"
     r"|\b(?:if|whether|unless|why|may|might|could|some|many|students?|readers?|people|seems?|would)\b[^,.;\n]{0,24}"
@@ -186,13 +185,13 @@ _ASCII_LETTER = re.compile(r"[A-Za-z]")
 
 
 def cues_for(left: str) -> tuple[Cue, ...]:
-    """The cues of ``CUES`` that can be in *left*: a Chinese wording has Chinese words in it."""
+    """Return the ``CUES`` that can match *left*: a Chinese wording contains Chinese characters."""
     if left.isascii():
         return _ASCII_CUES
     return CUES if _ASCII_LETTER.search(left) else _HAN_CUES
 
 
-# The letter after this is named in order to be ruled out.
+# The letter after this wording is ruled out.
 _NEGATED_LEFT_ZH = _left(
     r"(?:不(?:会|能|可能|应该?|该|可|再|太可能)?|没有?|未|(?<![分特差])别|勿|并?非|绝非|无法)\s?(?:是|选择?|为|填|等于|属于)\s{0,2}"
     r"|(?:误|错|漏|易|多|备)选(?:择|了)?\s{0,2}"
@@ -240,7 +239,7 @@ ALTERNATIVE_CUE = _left(
 HEDGE = re.compile(
     r"可能|也许|或许|大概|\b(?:might|may|maybe|perhaps|possibly|could)\b", re.IGNORECASE
 )
-# "从A、B、C、D中选": a list of what there is, not of what is chosen.
+# "从A、B、C、D中选": a list of the options, not of the answer.
 ENUMERATED_LEFT = _left(
     r"从|在|比较|对比|\b(?:from|between|among|compare|comparing)\s(?:options? )?"
 )
@@ -280,23 +279,23 @@ REJECTED_CLAUSE = re.compile(
     r"|\bnot\b|n't|\b(?:incorrect|wrong|false|invalid)\b",
     re.IGNORECASE,
 )
-# What examiners hold against an option; it does not say that the option is wrong, for
-# the question may ask for the one with the fault.
+# Faults of an option; it need not be the wrong answer, because the question may ask for
+# the option with the fault.
 FAULTED_CLAUSE = re.compile(
     "|".join(
         rf"{fault}(?<!没有{fault})(?<!未{fault})(?!正确)"
         for fault in (
+            *("说法绝对", "表述绝对", "叙述绝对", "过于绝对", "太绝对", "太过绝对", "过分绝对"),
             *(
-                "说法绝对",
-                "表述绝对",
-                "叙述绝对",
-                "过于绝对",
-                "太绝对",
-                "太过绝对",
-                "过分绝对",
                 "绝对化",
+                "偷换概念",
+                "无中生有",
+                "以偏概全",
+                "张冠李戴",
+                "曲解",
+                "断章取义",
+                "因果倒置",
             ),
-            *("偷换概念", "无中生有", "以偏概全", "张冠李戴", "曲解", "断章取义", "因果倒置"),
             *("于文无据", "夸大其词", "夸大其辞"),
         )
     )
@@ -309,7 +308,7 @@ AFFIRMED_CLAUSE = re.compile(
     re.IGNORECASE,
 )
 
-# "得出以下结论：A. ...": what follows may be a list of conclusions and not the answer.
+# "得出以下结论：A. ...": a list of conclusions may follow, not the answer.
 LISTED_CUE = _left(
     r"(?:以下|下列|如下|下面|这样|这些|几[个点条])的?(?:[一二两三四几]?[个点条种])?|\bfollowing\s"
 )
@@ -335,7 +334,7 @@ _REFUSAL_EN = re.compile(
     r"\b(?:can't|cannot|unable|not able|don't)\b",
     re.IGNORECASE,
 )
-# Every refusal has one of these; to look for words is faster than to look for wordings.
+# Every refusal contains one of these words; searching for them first is faster.
 _UNWILLING_ZH = ("无法", "不能", "没有", "还没", "尚未", "不会", "难以", "没法", "不便", "拒绝")
 _UNWILLING_EN = (
     *("can't", "cannot", "can not", "unable", "not able", "won't", "will not", "don't", "decline"),
@@ -343,7 +342,7 @@ _UNWILLING_EN = (
 
 
 def refuses(text: str) -> bool:
-    """Whether *text* declines to answer, in Chinese or in English. Linear in its length."""
+    """Return whether *text* declines to answer, in Chinese or English. Linear in its length."""
     lower = text.lower()
     if any(word in lower for word in _UNWILLING_EN) and _REFUSAL_EN.search(text):
         return True

@@ -1,9 +1,8 @@
-"""The steps of the cascade for one question: the most explicit wording first.
+"""The steps of the cascade for one question, the most explicit wording first.
 
-Each step takes the plain text and the item's letters and returns a reading, or
-None to let the next step try. A step never guesses: what it cannot decide it
-returns as several letters or as undecided, and the question type makes that
-ambiguous.
+Each step takes the plain text and the letters of the item and returns a reading, or
+None so that the next step tries. A step never guesses: an undecided case is returned
+as several letters or as undecided, and the question type makes it ambiguous.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice, pairwise
 
 from evaluations.reading.rules.extraction import patterns as p
@@ -25,36 +23,45 @@ from evaluations.reading.rules.extraction.option_lists import (
     names_all_options,
     shared_out,
 )
+from evaluations.reading.rules.extraction.patterns import for_letters
 from evaluations.reading.rules.extraction.reading import Reading
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.tags import Tag, find_tags
 
 Step = Callable[[SourceText, str], Reading | None]
 
-# Boxes without a letter are passed over; one with more of them than this is noise.
+# Boxes without a letter are skipped; only the last boxes of an output are read.
 _MOST_TAGS = 50
 _MOST_PLACES = 200
 _MARGIN = r"[\s.,:;!、。()\[\]{}\"'\x1e<>【】&=-]"
-# Words that may stand beside a bare letter: "选项B", "Both A and C", "应该是B吧".
+# Words that may surround a bare letter: "选项B", "Both A and C", "应该是B吧".
 _BESIDE = re.compile(
     r"(?<=[A-G])\+(?=[A-G])|以及|[和与及吧]|选项|选择?|项|应该?是?|\b(?:and|both|options?|choices?|clearly|definitely)\b",
     re.IGNORECASE,
 )
 _OR = re.compile(r"或者?|/|\bor\b", re.IGNORECASE)
+# Matches every text that ``whole`` reads, and fails at the first other character: the
+# characters of ``_MARGIN``, ``_BESIDE`` and ``_OR``, and the letters of the item.
+_MAY_BE_WHOLE = (
+    rf"(?:{_MARGIN}|[+/以及和与吧选项择应该是或者andbothoptionschoicesclearlydefinitelyor"
+    r"LETTERSSMALL])*+"
+)
+_BARE_LETTERS = rf"(?:{_MARGIN}|[LETTERS]|(?<![a-z])[SMALL](?![a-z]))*+"
+_ONLY_LETTERS = rf"{_MARGIN}*+(?:[LETTERS]{_MARGIN}*+)++"
 _SMALL_REPEATED = re.compile(r"(?<![A-Za-z])([a-g])\1++(?![A-Za-z])")
-# "B. 因为…", "(C) The author…", "B, because": the output opens with its answer.
+# "B. 因为…", "(C) The author…", "B, because": the output begins with its answer.
 _LEADING = re.compile(
     r"\s{0,4}(?P<sign>[✅✔☑]\s{0,2})?[(\[\"]?(?P<letter>[A-Za-z])"
     r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|rather|\(|[-–—]\s))"
 )
-# "A+B": two letters that are joined like terms of a formula.
+# "A+B": two letters joined like terms of a formula.
 _JOINED_ON = re.compile(r"\s?[+&]\s?[A-G](?![A-Za-z0-9])")
-# What adds a letter to the answer, and what takes that back in the same sentence.
+# Wordings that add a letter to the answer, and that negate this in the same sentence.
 _ALSO = re.compile(
     r"\s{0,2}(?:同样|也|亦|(?:is|are) also\b|(?:is|are) \w{4,8},? (?:too|as well)\b)"
 )
 _BUT = re.compile(r"[^。!\n]{0,40}?(?:但|不过|然而|无关|\bbut\b|\bhowever\b)", re.IGNORECASE)
-# The cues of an answer that is given, and what leads from one answer to another.
+# Cues that give an answer, and words that introduce a change of the answer.
 _ANSWERING = frozenset(
     {"zh.answer", "zh.reply", "zh.choose", "en.answer", "en.choose", "en.correct"}
 )
@@ -63,7 +70,7 @@ _TURN = re.compile(
     r"|(?i:\b(?:wait|actually|correct|correction|rather|sorry|mistake|error|wrong|instead|but|however|so"
     r"|therefore|thus|hence|final|finally|revised?|changed?|re-?check(?:ing)?|no|not|should|again)\b)"
 )
-# Between two boxes that hold one answer together.
+# The text between two boxes of one answer.
 _BETWEEN_BOXES = re.compile(r"\}?[\s$,、;和与及]{0,6}(?:(?:and|or)\s{0,2})?[\s$]{0,3}")
 _OPTION_LINE = re.compile(r"^\s{0,4}[(\[]?([A-G])[)\].:、]", re.MULTILINE)
 # Options with their text: "A. ①② B. ①③".
@@ -76,7 +83,7 @@ _ANSWER_WORDS = re.compile(
 
 
 def read_part(source: SourceText, letters: str) -> Reading | None:
-    """Read the answer to one question from *source*, or None where there is none."""
+    """Read the answer to one question from *source*, None if there is none."""
     return _first((tagged, *_UNTAGGED), source, letters)
 
 
@@ -85,35 +92,43 @@ def _first(steps: Sequence[Step], source: SourceText, letters: str) -> Reading |
 
 
 def tagged(source: SourceText, letters: str) -> Reading | None:
-    """The last answer field; an empty one, or one without a letter, is no answer."""
+    """Read the last answer field; an empty field, or one without a letter, is no answer."""
     tags = find_tags(source.text)[-_MOST_TAGS:]
     for index, tag in reversed(list(enumerate(tags))):
         reading = read_tag(source, tag, letters)
         if not tag.boxed:
             return reading
-        if reading.letters:
-            return _with_boxes_before(source, reading, tags[: index + 1], letters)
+        if not reading.letters:
+            continue
+        # Boxes right before it belong to the answer: "\\boxed{A}\\boxed{B}".
+        names = reading.letters
+        for before, after in reversed(list(pairwise(tags[: index + 1]))):
+            between = source.text[before.content_end : after.start]
+            if not before.boxed or not _BETWEEN_BOXES.fullmatch(between):
+                break
+            names = (*read_tag(source, before, letters).letters, *names)
+        if set(names) == set(reading.letters):
+            return reading
+        return replace(reading, letters=tuple(dict.fromkeys(names)), places=())
     return None
 
 
-def _with_boxes_before(
-    source: SourceText, reading: Reading, tags: Sequence[Tag], letters: str
-) -> Reading:
-    """*reading* of the last of *tags* and of the boxes right before it: "\\boxed{A}\\boxed{B}"."""
-    names = reading.letters
-    for before, tag in reversed(list(pairwise(tags))):
-        between = source.text[before.content_end : tag.start]
-        if not before.boxed or not _BETWEEN_BOXES.fullmatch(between):
-            break
-        names = (*read_tag(source, before, letters).letters, *names)
-    if set(names) == set(reading.letters):
-        return reading
-    return replace(reading, letters=tuple(dict.fromkeys(names)), places=())
-
-
 def read_tag(source: SourceText, tag: Tag, letters: str) -> Reading:
-    """What one answer field holds; a reading without letters where it holds none."""
-    end = tag.content_end if tag.closed else _first_lines(source.text, tag, letters)
+    """Read one answer field; the reading has no letters if the field has none.
+
+    Of a field without an end mark only the first line with content is read, and the
+    lines of bare letters after it.
+    """
+    end = tag.content_end
+    if not tag.closed:
+        bare = for_letters(_BARE_LETTERS, letters)
+        position = end = tag.content_start
+        seen = False
+        for line in source.text[position : tag.content_end].splitlines(keepends=True):
+            position += len(line)
+            if seen and not bare.fullmatch(line):
+                break
+            end, seen = position, seen or bool(line.strip())
     content = source.part(tag.content_start, end)
     inner = _first(_IN_TAG, content, letters)
     number = OWN_NUMBER.match(content.text) if inner is None else None
@@ -128,37 +143,17 @@ def read_tag(source: SourceText, tag: Tag, letters: str) -> Reading:
     return replace(inner, span=span, method=method, pattern=pattern, confidence=1.0)
 
 
-def _first_lines(text: str, tag: Tag, letters: str) -> int:
-    """End of the first line with content, and of the lines of bare letters after it."""
-    bare = _bare_letters(letters)
-    position, end, seen = tag.content_start, tag.content_start, False
-    for line in text[tag.content_start : tag.content_end].splitlines(keepends=True):
-        position += len(line)
-        if seen and not bare.fullmatch(line):
-            break
-        end, seen = position, seen or bool(line.strip())
-    return end
-
-
-@lru_cache(maxsize=64)
-def _bare_letters(letters: str) -> re.Pattern[str]:
-    few = re.escape(letters)
-    return re.compile(rf"(?:{_MARGIN}|[{few}]|(?<![a-z])[{few.lower()}](?![a-z]))*+")
-
-
 def whole(source: SourceText, letters: str) -> Reading | None:
-    """Nothing but letters: "b", "(C)", "A、C", "AC"; small letters if all are small."""
-    if not _may_be_whole(letters).fullmatch(source.text):
+    """Read a text of letters only: "b", "(C)", "A、C", "AC"; small letters if all are small."""
+    if not for_letters(_MAY_BE_WHOLE, letters, re.IGNORECASE).fullmatch(source.text):
         return None
     text = _BESIDE.sub(lambda match: " " * len(match[0]), source.text)
     undecided = bool(_OR.search(text))
     text = _OR.sub(lambda match: " " * len(match[0]), text)
     for alphabet in (letters, letters.lower()):
-        group = re.escape(alphabet)
-        if not re.fullmatch(rf"{_MARGIN}*+(?:[{group}]{_MARGIN}*+)++", text):
+        if not for_letters(_ONLY_LETTERS, alphabet).fullmatch(text):
             continue
-        found = list(re.finditer(f"[{group}]", text))
-        # No item has so many sub-questions that more places would be asked for.
+        found = list(for_letters("[LETTERS]", alphabet).finditer(text))
         is_key = alphabet.islower() and JSON_KEY_RIGHT.match(text, found[0].end())
         if is_key or len(found) > _MOST_PLACES:
             return None
@@ -170,26 +165,13 @@ def whole(source: SourceText, letters: str) -> Reading | None:
 
 
 def alone(source: SourceText, letters: str) -> Reading | None:
-    """What ``whole`` reads for one question; "aaa!" in small letters is no answer."""
+    """Read like ``whole`` for one question, where small letters like "aaa!" are no answer."""
     reading = whole(source, letters)
     return None if reading and _SMALL_REPEATED.search(source.text) else reading
 
 
-@lru_cache(maxsize=64)
-def _may_be_whole(letters: str) -> re.Pattern[str]:
-    """Matches every text that ``whole`` reads: of these characters alone; fails at the first other.
-
-    The characters of ``_MARGIN``, ``_BESIDE`` and ``_OR``, and *letters*.
-    """
-    words = "以及和与吧选项择应该是或者" + "".join(
-        sorted(set("andbothoptionschoicesclearlydefinitelyor"))
-    )
-    others = re.escape(letters + letters.lower())
-    return re.compile(rf"(?:{_MARGIN}|[+/{words}{others}])*+", re.IGNORECASE)
-
-
 def opening(source: SourceText, letters: str) -> Reading | None:
-    """The letters a field begins with: "C选项。因为A错", "A、B、C、D都是正确的"."""
+    """Read the letters at the start of a field: "C选项。因为A错", "A、B、C、D都是正确的"."""
     listed = tuple(dict.fromkeys(_OPTION_LABEL.findall(source.text)))
     if len(listed) > 1 and set(listed) <= set(letters):
         return Reading(listed, source.span(0, len(source.text)), "opening", "option_list", 0.9)
@@ -201,13 +183,14 @@ def opening(source: SourceText, letters: str) -> Reading | None:
     mention = find_mentions(source.text, letters).first()
     if mention is None or mention.start > begin or mention.stance is Stance.REJECTED:
         return None
-    if _is_word(source.text, mention):
-        return None
+    following = source.text[mention.end : mention.end + 2]
+    if mention.letters == ("A",) and re.match(r"\s[A-Za-z]", following):
+        return None  # the article in "A careful reading"
     return _with_siblings(source, from_mention(source, mention, "opening", 0.9), mention, letters)
 
 
 def _all_rejected(source: SourceText, letters: str) -> Reading | None:
-    """A reading that leaves everything open where every option is called wrong at once."""
+    """Return an undecided reading if every option is called wrong at once."""
     for mention in find_mentions(source.text, letters):
         every = mention.stance is Stance.REJECTED and set(letters) <= set(mention.letters)
         if every and p.REJECTED_RIGHT.match(source.text, mention.end):
@@ -215,16 +198,10 @@ def _all_rejected(source: SourceText, letters: str) -> Reading | None:
     return None
 
 
-def _is_word(text: str, mention: Mention) -> bool:
-    """True for the article in "A careful reading", which is no option."""
-    following = text[mention.end : mention.end + 2]
-    return bool(re.match(r"\s[A-Za-z]", following)) and mention.letters == ("A",)
-
-
 def committed(source: SourceText, letters: str) -> Reading | None:
-    """The last commitment ("故选C", "the answer is C") that nothing takes back.
+    """Read the last commitment ("故选C", "the answer is C"); undecided if others contradict it.
 
-    A question that is written once more with its options is none.
+    A repetition of the question with its options is no commitment.
     """
     chosen = find_mentions(source.text, letters).commitments_from_the_end()
     meant = (m for m in chosen if not names_all_options(source.text, m.places[0], letters))
@@ -252,7 +229,7 @@ def committed(source: SourceText, letters: str) -> Reading | None:
 
 
 def _with_siblings(source: SourceText, reading: Reading, mention: Mention, letters: str) -> Reading:
-    """*reading* of the last letter of *mention* and the options listed after it."""
+    """Add the options that a list has after the last letter of *mention* to *reading*."""
     place = mention.places[-1]
     others = also_listed(source.text, place, place + 1, letters)
     if not others:
@@ -261,7 +238,7 @@ def _with_siblings(source: SourceText, reading: Reading, mention: Mention, lette
 
 
 def _all_listed(source: SourceText, letters: str) -> Reading | None:
-    """A reading that leaves everything open where all options stand behind a commitment."""
+    """Return an undecided reading if a commitment is followed by all options."""
     for mention in find_mentions(source.text, letters).commitments_from_the_end():
         if names_all_options(source.text, mention.places[0], letters):
             return replace(from_mention(source, mention, "option_list", 0.5), undecided=True)
@@ -269,7 +246,7 @@ def _all_listed(source: SourceText, letters: str) -> Reading | None:
 
 
 def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
-    """True for "可能是A，也可能是B", and where two letters are each called the answer."""
+    """Return True for "可能是A，也可能是B", and if two letters are each called the answer."""
     called = last.cue == p.THE_ANSWER.name
     if not called and not p.HEDGE.search(text, last.cue_start, last.start):
         return False
@@ -282,9 +259,9 @@ def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
 
 
 def _conflicts(text: str, last: Mention, earlier: Sequence[Mention]) -> bool:
-    """True where other letters were the answer before, and no word between says that *last* is it.
+    """Return whether other letters were given before, without a word of correction between.
 
-    "答案：A ... 我同桌选了C" leaves it open; "更正", "so" or "but" begin a change of mind.
+    "答案：A ... 我同桌选了C" is undecided; "更正", "so" or "but" introduce a correction.
     """
     before = next((one for one in earlier if one.cue in _ANSWERING), None)
     if before is None or before.undecided or set(before.letters) == set(last.letters):
@@ -293,10 +270,10 @@ def _conflicts(text: str, last: Mention, earlier: Sequence[Mention]) -> bool:
 
 
 def affirmed(source: SourceText, letters: str) -> Reading | None:
-    """The letters called right and never called wrong ("A错误，C正确").
+    """Read the letters called right and never called wrong ("A错误，C正确").
 
-    Where only some of the others are called wrong, the question may have asked
-    for the wrong one, and nothing is read.
+    None if only some of the others are called wrong: then the question may have asked
+    for the wrong one.
     """
     mentions = find_mentions(source.text, letters).capitals()
     right = [m for m in mentions if m.stance is Stance.AFFIRMED]
@@ -314,9 +291,10 @@ def affirmed(source: SourceText, letters: str) -> Reading | None:
 
 
 def lone_line(source: SourceText, letters: str) -> Reading | None:
-    """The first or the last line is a lone letter or list; if both are, they must agree.
+    """Read a letter or a list that is alone on the first or the last line.
 
-    Before the first one may stand the number of the question ("41. D").
+    If both lines are such, they must agree. The number of the question may precede the
+    first one ("41. D").
     """
     lines = [match.span() for match in _LINE.finditer(source.text) if match[0].strip()]
     ends = dict.fromkeys([lines[0], lines[-1]]) if lines else {}
@@ -334,7 +312,7 @@ def lone_line(source: SourceText, letters: str) -> Reading | None:
 
 
 def leading(source: SourceText, letters: str) -> Reading | None:
-    """The output opens with its answer ("B. 因为…"), and is no list of the options."""
+    """Read the answer that the output begins with ("B. 因为…"), unless it lists the options."""
     match = _LEADING.match(source.text)
     if match is None or match["letter"].upper() not in letters:
         return None
@@ -354,7 +332,7 @@ def leading(source: SourceText, letters: str) -> Reading | None:
 
 
 def bracketed(source: SourceText, letters: str) -> Reading | None:
-    """The only letter that stands in brackets and is not ruled out ("... shows (C)")."""
+    """Read the only letter in brackets that is not ruled out ("... shows (C)")."""
     given = [match for match in _BRACKETED.finditer(source.text) if match[1].upper() in letters]
     if not given:
         return None
@@ -371,7 +349,7 @@ def bracketed(source: SourceText, letters: str) -> Reading | None:
 
 
 def from_mention(source: SourceText, mention: Mention, method: str, confidence: float) -> Reading:
-    """The reading of one mention; its evidence begins with the wording before it."""
+    """Return the reading of one mention; its evidence begins with the wording before it."""
     return Reading(
         letters=mention.letters,
         span=source.span(mention.cue_start, mention.end),
