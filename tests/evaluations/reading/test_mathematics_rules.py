@@ -105,6 +105,13 @@ def test_more_or_fewer_answers_than_blanks_are_ambiguous() -> None:
     assert (gap.outcome, gap.answers) == (Outcome.READ, (None, "7"))
 
 
+def test_of_two_styles_of_numbers_the_first_one_divides_the_answers() -> None:
+    """The order was that of a set of strings, so it differed from process to process."""
+    third = "(3)略,第一个空填甲。第二个空填乙。\n【答案】B"
+    text = f"(1)略。\n【答案】D\n(2)略。\n【答案】C\n{third}"
+    assert read_exact_answer(text, 2).answers == ("D", "C")
+
+
 HOSTILE = {
     "digits": "9" * 100_000,
     "backslashes": "\\" * 100_000,

@@ -228,7 +228,8 @@ def _last_run(
 ) -> list[tuple[int, re.Match[str]]]:
     """Return the last ascending numbers of one style, at least two; the best fit of all styles."""
     best: list[tuple[int, re.Match[str]]] = []
-    for style in {match.lastgroup for _, match in markers}:
+    # Of equal fits the style that appears first counts: other numbers may be inside its texts.
+    for style in reversed(dict.fromkeys(match.lastgroup for _, match in markers)):
         run: list[tuple[int, re.Match[str]]] = []
         for number, match in markers:
             if match.lastgroup != style:
