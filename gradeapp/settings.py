@@ -9,7 +9,6 @@ from pathlib import Path
 from celery.schedules import schedule
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext_lazy as _
 
 from gradeapp.env import Environment
 
@@ -264,4 +263,3 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", "WARNING", LOG_LEVELS)},
 }
-SITE_NAME = _("Gradeapp")

@@ -26,7 +26,7 @@ TRANSLATED_BLOCK = re.compile(
 TEMPLATE_TAG = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}", re.DOTALL)
 CHINESE = "[\u4e00-\u9fff]"
 # The brand, and statistics that Chinese papers call by the same letters.
-SAME_IN_CHINESE = {"Gradeapp", "Spearman", "Kendall τ-b", "ICC(2,1)", "Krippendorff α"}
+SAME_IN_CHINESE = {"Spearman", "Kendall τ-b", "ICC(2,1)", "Krippendorff α"}
 NOT_CHINESE = {
     "a space between Chinese and a digit": rf"{CHINESE} \d|(?<!-)\d {CHINESE}",
     "no space between Chinese and Latin letters": rf"{CHINESE}[A-Za-z]|[A-Za-z]{CHINESE}",

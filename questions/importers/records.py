@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -211,6 +210,3 @@ class SourceFile:
     def refused(self) -> bool:
         """A refused file gives nothing to the bank."""
         return any(problem.fatal for problem in self.problems)
-
-
-SourceFiles = Iterator[SourceFile]

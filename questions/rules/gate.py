@@ -56,12 +56,6 @@ class Item:
             return (self.options,)
         return tuple(group.texts for group in option_groups(self.stem, self.letters))
 
-    def options_of(self, sub: int) -> tuple[str, ...]:
-        """The options that sub-question *sub* (from 0) is answered from, where that is clear."""
-        if self.question_type == QuestionType.FIVE_OUT_OF_SEVEN or len(self.answer_key) == 1:
-            return self.groups[-1] if self.groups else ()
-        return self.groups[sub] if len(self.groups) == len(self.answer_key) else ()
-
 
 @dataclass(frozen=True)
 class Finding:

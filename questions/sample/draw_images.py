@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 FOLDER = Path(__file__).parent / "gradeapp-sample" / "images"
 SCALE = 2  # drawn at twice the size and reduced, for smooth lines
-INK, MUTED, BLUE, RED = "#1d2129", "#9aa1ab", "#2451a6", "#b3402f"
+INK, BLUE, RED = "#1d2129", "#2451a6", "#b3402f"
 
 TEMPERATURES = (9, 10, 12, 14, 18, 22, 25, 25, 22, 18, 13, 10)
 RAINFALL = (95, 80, 70, 55, 35, 12, 4, 6, 30, 75, 100, 110)

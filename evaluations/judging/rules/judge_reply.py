@@ -19,8 +19,6 @@ from typing import Any
 
 from evaluations.judging.rules.written_marks import FULL_WIDTH, WrittenMark, read_mark
 
-JUDGE_READER_VERSION = "judge-reply-2"
-
 STEPS_DO_NOT_ADD_UP = "steps_do_not_add_up"
 TOTAL_REPEATED = "total_repeated"
 READ_FROM_WORDING = "read_from_wording"

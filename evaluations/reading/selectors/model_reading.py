@@ -83,8 +83,3 @@ def read_by_model(run: Run) -> ReadByModel | None:
         refused=sum(counts.values()),
         not_taken=tuple(refused.order_by(*BY_PLACE)[:SHOWN]),
     )
-
-
-def reading_runs(run: Run) -> QuerySet[Run]:
-    """The runs in which models read answers of *run*, the newest first."""
-    return Run.objects.filter(judged_run=run, purpose=RunPurpose.READ).order_by("-pk")

@@ -103,8 +103,6 @@ SHARES: Mapping[str, tuple[Observe, str]] = {
     "safe_share": (_safe, "no_marks"),
 }
 OBSERVED = {**MEANS, **SHARES}
-# Against the round as a whole; see ``against``.
-COMPARED = ("pace", "safe_excess")
 
 
 def teacher_figures(marks: Sequence[WatchedMark]) -> dict[str, Figure]:
@@ -152,7 +150,7 @@ def mean_figure(values: Sequence[float], reason: str) -> Figure:
 
 
 def against(figures: Mapping[str, Figure], of_round: Mapping[str, Figure]) -> dict[str, Figure]:
-    """The figures of ``COMPARED``: a teacher beside all teachers of the round, this one included.
+    """``pace`` and ``safe_excess``: a teacher beside all teachers of the round, this one included.
 
     ``pace`` is median seconds over the round's median, above 0: 0.5 is twice as
     fast. ``safe_excess`` is the share of safe marks less the round's, -1 to 1.

@@ -21,7 +21,6 @@ from gradeapp.common.plain_number import plain
 from gradeapp.common.tables import Table, table
 
 # The most that a cell of a spreadsheet holds, in UTF-16 units; room is left for what says so.
-LONGEST_CELL = 32_767
 KEPT = 32_400
 LONGEST_HINT = 250
 MADE_AT = datetime(2000, 1, 1)

@@ -59,7 +59,6 @@ _AND = re.compile(
     r"|并?且|(?<=[\d)}\]\s])[和与及](?=[\s\d(\\a-z-])"
 )
 _NUMBER = re.compile(r"(?:\(\s*(\d)\s*\)|([①-⑨]))\s*(?=\S)")
-_ORDER = re.compile(r"\\(?:le|ge|ne)(?![a-z])")
 _MATRIX = re.compile(
     r"\\begin\{([pbvVB]?matrix|array|smallmatrix)\}(?:\{[lcr|]*\})?(.*?)\\end\{\1\}", re.DOTALL
 )
