@@ -32,7 +32,9 @@ def fill(curator: User) -> None:
     for kind in ("questions", "answers"):
         ImportBatch.objects.create(kind=kind, reader="jsonl", folder="f", status="checked")
     name = f"round {question.pk}"
-    MarkingRound.objects.create(name=name, dataset=make_dataset(), random_seed=1, status="planned")
+    MarkingRound.objects.create(
+        name=name, dataset=make_dataset(), random_seed=1, status="planned", scheme="1"
+    )
 
 
 def test_each_role_sees_its_own_and_queries_do_not_grow(curator: User, lead: User) -> None:

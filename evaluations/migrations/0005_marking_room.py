@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='blindanswer',
             name='role',
-            field=models.CharField(choices=[('answer', 'Response'), ('seed', 'Seed answer'), ('repeat', 'Self-repeat')], default='answer', max_length=8),
+            field=models.CharField(choices=[('answer', 'Response'), ('seed', 'Seed answer'), ('repeat', 'Intra-rater check')], default='answer', max_length=8),
         ),
         migrations.AddField(
             model_name='markinground',
@@ -223,7 +223,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='slot',
             name='kind',
-            field=models.CharField(choices=[('first', 'First mark'), ('second', 'Second mark'), ('third', 'Third mark'), ('arbitration', 'Arbitration'), ('seed', 'Seed answer'), ('repeat', 'Self-repeat')], max_length=12),
+            field=models.CharField(choices=[('first', 'First mark'), ('second', 'Second mark'), ('third', 'Third mark'), ('arbitration', 'Arbitration'), ('seed', 'Seed answer'), ('repeat', 'Intra-rater check')], max_length=12),
         ),
         migrations.AddConstraint(
             model_name='blindanswer',

@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('number', models.PositiveSmallIntegerField()),
                 ('key', models.UUIDField(unique=True)),
-                ('source', models.CharField(choices=[('model', 'Read by a model'), ('ambiguous', 'Ambiguous'), ('low', 'Low confidence'), ('sample', 'Random sample'), ('unread', 'Nothing read'), ('second', 'Second check'), ('differ', 'People differ')], max_length=10)),
+                ('source', models.CharField(choices=[('model', 'Extracted by a model'), ('ambiguous', 'Ambiguous'), ('low', 'Low confidence'), ('sample', 'Random sample'), ('unread', 'Nothing extracted'), ('second', 'Second check'), ('differ', 'Conflicting checks')], max_length=10)),
                 ('answers', models.JSONField(default=list)),
                 ('outcome', models.CharField(max_length=12)),
                 ('confirmed', models.BooleanField()),

@@ -20,16 +20,16 @@ class RunStatus(Named):
 class PauseReason(Named):
     """Why a run waits. ``endpoint_down`` and ``asked_to_wait`` go on by themselves."""
 
-    AUTH = "auth", "The endpoint refuses the key", "接口拒绝密钥"
-    QUOTA = "quota", "The account has nothing left", "账户余额不足"
+    AUTH = "auth", "The endpoint rejects the API key", "接口拒绝密钥"
+    QUOTA = "quota", "The account has no credit left", "账户余额不足"
     NOT_FOUND = "not_found", "The endpoint does not know the model", "接口没有该模型"
-    REDIRECT = "redirect", "The endpoint sends elsewhere", "接口要求跳转"
-    BUDGET = "budget", "The budget is reached", "预算已用完"
-    ENDPOINT_DOWN = "endpoint_down", "The endpoint does not answer", "接口无响应"
+    REDIRECT = "redirect", "The endpoint redirects", "接口要求跳转"
+    BUDGET = "budget", "The budget is used up", "预算已用完"
+    ENDPOINT_DOWN = "endpoint_down", "The endpoint does not respond", "接口无响应"
     ASKED_TO_WAIT = "asked_to_wait", "The endpoint asks to wait", "接口要求等待"
-    NO_KEY = "no_key", "The key is not set", "未设置密钥"
-    ADDRESS = "address", "The address may not be called", "地址不允许访问"
-    ENDPOINT_CHANGED = "endpoint_changed", "The endpoint was changed", "接口已被修改"
+    NO_KEY = "no_key", "The API key is not set", "未设置密钥"
+    ADDRESS = "address", "The address is not allowed", "地址不允许访问"
+    ENDPOINT_CHANGED = "endpoint_changed", "The endpoint has changed", "接口已被修改"
 
     @property
     def passes(self) -> bool:
@@ -41,9 +41,9 @@ class RunPurpose(Named):
     """A run answers, suggests to curators, or judges or reads what another run answered."""
 
     ANSWER = "answer", "Answer", "作答"
-    JUDGE = "judge", "Judge", "评判"
+    JUDGE = "judge", "Judge", "模型评分"
     SUGGEST = "suggest", "Suggest", "建议"
-    READ = "read", "Read answers", "读取答案"
+    READ = "read", "Read answers", "提取答案"
 
 
 class PatternVerdict(Named):
@@ -92,7 +92,7 @@ class SlotKind(Named):
     THIRD = "third", "Third mark", "三评"
     ARBITRATION = "arbitration", "Arbitration", "仲裁"
     SEED = "seed", "Seed answer", "种子卷"
-    REPEAT = "repeat", "Self-repeat", "自评一致性"
+    REPEAT = "repeat", "Intra-rater check", "自评一致性检查"
 
 
 # Marks that watch a teacher and never count for a response.
@@ -102,9 +102,9 @@ CHECK_KINDS = (SlotKind.SEED.value, SlotKind.REPEAT.value)
 class AnswerRole(Named):
     """Why a blind answer is in a round; markers cannot tell."""
 
-    ANSWER = "answer", "Response", "答卷"
+    ANSWER = "answer", "Response", "作答"
     SEED = "seed", "Seed answer", "种子卷"
-    REPEAT = "repeat", "Self-repeat", "自评一致性"
+    REPEAT = "repeat", "Intra-rater check", "自评一致性检查"
 
 
 class ReviewStatus(Named):
@@ -129,7 +129,7 @@ class Flag(Named):
 class ArbitrationReason(Named):
     """Why the lead decided as they did."""
 
-    RUBRIC_SILENT = "rubric_silent", "Rubric silent", "细则未涉及"
+    RUBRIC_SILENT = "rubric_silent", "Rubric silent", "评分细则未涉及"
     SLIP = "slip", "Slip", "笔误"
     GENEROUS = "generous_reading", "Generous reading", "从宽理解"
     STRICT = "strict_reading", "Strict reading", "从严理解"
@@ -139,13 +139,13 @@ class ArbitrationReason(Named):
 class CheckSource(Named):
     """Why a reading comes to a person; the order is that of the queue."""
 
-    MODEL = "model", "Read by a model", "由模型读取"
+    MODEL = "model", "Extracted by a model", "由模型提取"
     AMBIGUOUS = "ambiguous", "Ambiguous", "答案不明确"
     LOW = "low", "Low confidence", "把握较低"
     SAMPLE = "sample", "Random sample", "随机抽查"
-    UNREAD = "unread", "Nothing read", "未读出答案"
+    UNREAD = "unread", "Nothing extracted", "未提取答案"
     SECOND = "second", "Second check", "二次核对"
-    DIFFER = "differ", "People differ", "核对不一致"
+    DIFFER = "differ", "Conflicting checks", "核对不一致"
 
 
 class Asks(Named):

@@ -17,7 +17,7 @@ class Role(Named):
     """The four roles of gradeapp."""
 
     ADMIN = "admin", "Admin", "管理员"
-    CURATOR = "curator", "Curator", "题库员"
+    CURATOR = "curator", "Curator", "题库管理员"
     LEAD = "lead", "Lead", "题组长"
     TEACHER = "teacher", "Teacher", "评卷教师"
 

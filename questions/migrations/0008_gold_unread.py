@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='itemproblem',
             name='code',
-            field=models.CharField(choices=[('key_outside_options', 'Key not among the options'), ('several_letters', 'Several keys where one is asked for'), ('key_count', 'Keys and sub-questions differ in number'), ('empty_key', 'Empty key'), ('empty_options', 'Empty options'), ('repeated_options', 'Repeated options'), ('key_against_analysis', 'Key against its analysis'), ('missing_figure', 'Figure mentioned but not there'), ('exact_duplicate', 'Exact duplicate'), ('near_duplicate', 'Near duplicate'), ('conflicting_key', 'The same question with different keys'), ('rubric_sum', 'Rubric and full marks differ'), ('gold_unread', 'Its own key does not score')], max_length=32),
+            field=models.CharField(choices=[('key_outside_options', 'Answer key not among the options'), ('several_letters', 'Several answer keys where one is expected'), ('key_count', 'Answer keys and sub-questions differ in number'), ('empty_key', 'Empty answer key'), ('empty_options', 'Empty options'), ('repeated_options', 'Repeated options'), ('key_against_analysis', 'Answer key contradicts its analysis'), ('missing_figure', 'Missing figure'), ('exact_duplicate', 'Exact duplicate'), ('near_duplicate', 'Near duplicate'), ('conflicting_key', 'Same question with different answer keys'), ('rubric_sum', 'Rubric and full marks differ'), ('gold_unread', 'Answer key does not score as correct')], max_length=32),
         ),
     ]

@@ -25,7 +25,7 @@ class Label(Named):
     ABILITY_BRANCH = "ability_branch", "Ability branch", "能力分支"
     KNOWLEDGE = "knowledge", "Knowledge", "知识点"
     DIFFICULTY = "difficulty", "Difficulty", "难度"
-    MODAL = "modal", "Modal", "模态"
+    MODAL = "modal", "Modality", "模态"
 
 
 class BadLabel(ValueError):

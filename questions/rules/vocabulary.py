@@ -45,9 +45,9 @@ class QuestionType(Named):
 
     SINGLE_CHOICE = "single_choice", "Single choice", "单项选择"
     MULTIPLE_CHOICE = "multi_choice", "Multiple choice", "多项选择"
-    SEVERAL_QUESTIONS = "multi_question_choice", "Several sub-questions", "组合选择"
+    SEVERAL_QUESTIONS = "multi_question_choice", "Several sub-questions", "题组选择"
     FIVE_OUT_OF_SEVEN = "five_out_of_seven", "Five out of seven", "七选五"
-    EXACT_ANSWER = "exact_answer", "Exact answer", "定值填空"
+    EXACT_ANSWER = "exact_answer", "Exact answer", "精确作答"
     CLOZE = "cloze", "Cloze", "填空"
     CORRECTION = "correction", "Error correction", "短文改错"
     OPEN_ENDED = "subjective", "Open-ended", "解答题"
@@ -108,7 +108,7 @@ class LabelOrigin(Named):
 
     PUBLISHED = "published", "Published", "原数据"
     DERIVED = "derived", "Derived from the human rate", "由人类正确率推出"
-    CONTENT = "content", "Found in the content", "由题目内容判定"
+    CONTENT = "content", "Detected in the content", "由试题内容判定"
     PERSON = "person", "Set by a person", "人工标注"
 
 
@@ -122,19 +122,27 @@ class RateKind(Named):
 class ProblemCode(Named):
     """What the gate finds wrong with an item; the values are stable."""
 
-    KEY_OUTSIDE = "key_outside_options", "Key not among the options", "答案不在选项中"
-    SEVERAL_LETTERS = "several_letters", "Several keys where one is asked for", "单选题有多个答案"
-    KEY_COUNT = "key_count", "Keys and sub-questions differ in number", "答案数与小题数不符"
-    EMPTY_KEY = "empty_key", "Empty key", "答案为空"
+    KEY_OUTSIDE = "key_outside_options", "Answer key not among the options", "答案不在选项中"
+    SEVERAL_LETTERS = (
+        "several_letters",
+        "Several answer keys where one is expected",
+        "单选题有多个答案",
+    )
+    KEY_COUNT = "key_count", "Answer keys and sub-questions differ in number", "答案数与小题数不符"
+    EMPTY_KEY = "empty_key", "Empty answer key", "答案为空"
     EMPTY_OPTIONS = "empty_options", "Empty options", "选项为空"
     REPEATED_OPTIONS = "repeated_options", "Repeated options", "选项重复"
-    KEY_AGAINST_ANALYSIS = "key_against_analysis", "Key against its analysis", "答案与解析矛盾"
-    MISSING_FIGURE = "missing_figure", "Figure mentioned but not there", "提到的图缺失"
-    EXACT_DUPLICATE = "exact_duplicate", "Exact duplicate", "题目完全重复"
-    NEAR_DUPLICATE = "near_duplicate", "Near duplicate", "题目高度相似"
-    CONFLICTING_KEY = "conflicting_key", "The same question with different keys", "同题答案冲突"
-    RUBRIC_SUM = "rubric_sum", "Rubric and full marks differ", "评分点与满分不符"
-    GOLD_UNREAD = "gold_unread", "Its own key does not score", "标准答案自身未判为正确"
+    KEY_AGAINST_ANALYSIS = (
+        "key_against_analysis",
+        "Answer key contradicts its analysis",
+        "答案与解析矛盾",
+    )
+    MISSING_FIGURE = "missing_figure", "Missing figure", "提到的图缺失"
+    EXACT_DUPLICATE = "exact_duplicate", "Exact duplicate", "试题完全重复"
+    NEAR_DUPLICATE = "near_duplicate", "Near duplicate", "试题高度相似"
+    CONFLICTING_KEY = "conflicting_key", "Same question with different answer keys", "同题答案冲突"
+    RUBRIC_SUM = "rubric_sum", "Rubric and full marks differ", "采分点与满分不符"
+    GOLD_UNREAD = "gold_unread", "Answer key does not score as correct", "参考答案自身未判为正确"
 
 
 class Decision(Named):

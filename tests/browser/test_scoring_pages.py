@@ -112,7 +112,9 @@ def test_a_response_shows_the_words_that_were_read(
     page = site.open(lead)
     page.goto(f"/runs/responses/{responses[3].public_id}/")
     for policy in ("As published", "Strict"):
-        sheet = page.locator("section", has=page.get_by_role("heading", name=f"Reading: {policy}"))
+        sheet = page.locator(
+            "section", has=page.get_by_role("heading", name=f"Extraction: {policy}")
+        )
         expect(sheet.locator("tbody tr")).to_have_count(2)
         marks = sheet.locator("mark")
         expect(marks).to_have_text(["A", "C"])

@@ -107,7 +107,7 @@ def test_rates_problems_and_revisions_stand_on_the_page(question: Question, cura
     assert "61 %" in page
     assert "1200" in page
     assert "AGIEval" in page
-    assert "Key against its analysis" in page
+    assert "Answer key contradicts its analysis" in page
     assert "Original answer key: A" in page
     assert "故选<del>C</del><ins>D</ins>" in page
     assert "解析为D" in page

@@ -79,7 +79,7 @@ def test_bad_input_gets_a_sentence_and_stores_nothing(changes: dict[str, Any], w
 
 def test_one_name_one_endpoint() -> None:
     save()
-    with pytest.raises(BadInput, match="name"):
+    with pytest.raises(BadInput, match="already an endpoint"):
         save()
 
 
@@ -92,7 +92,7 @@ def test_it_works(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("key", "words"), [("wrong", "refuses the key: look into the variable ONE_API_KEY")]
+    ("key", "words"), [("wrong", "rejects the API key. Check the variable ONE_API_KEY")]
 )
 def test_a_wrong_key(
     server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, key: str, words: str

@@ -27,9 +27,9 @@ TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
 class Reach(Named):
     """Which responses to a question are marked again under its new rubric."""
 
-    UNMARKED = "unmarked", "Only responses that nobody has marked", "仅未评的作答"
-    UNSETTLED = "unsettled", "Also marked ones without a final mark", "含已评未定分的作答"
-    ALL = "all", "Also those with a final mark", "含已定分的作答"
+    UNMARKED = "unmarked", "Only unmarked responses", "仅未评的作答"
+    UNSETTLED = "unsettled", "Also marked responses without a final mark", "含已评未定分的作答"
+    ALL = "all", "Also responses with a final mark", "含已定分的作答"
 
 
 @dataclass(frozen=True, slots=True)

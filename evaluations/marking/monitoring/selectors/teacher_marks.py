@@ -19,14 +19,14 @@ class MarkFilter(Named):
     """Which marks of a teacher are listed; a figure leads to those that it was made from."""
 
     ALL = "all", "All", "全部"
-    COUNTING = "counting", "Counting for a response", "计入得分"
-    PAIRS = "pairs", "With a partner", "有另一评"
+    COUNTING = "counting", "Counting", "计入得分"
+    PAIRS = "pairs", "With another mark", "有另一评"
     BEYOND = "beyond", "Beyond the tolerance", "超出误差阈值"
     FINAL = "final", "With a final mark", "已定分"
     SEEDS = "seeds", "Seed answers", "种子卷"
-    REPEATS = "repeats", "Self-repeats", "自评一致性"
+    REPEATS = "repeats", "Intra-rater checks", "自评一致性检查"
     SAFE = "safe", "Safe marks", "保险分"
-    TIMED = "timed", "With a time", "有用时"
+    TIMED = "timed", "With a duration", "有用时"
     COMMENTS = "comments", "With a comment", "有评语"
     FLAGS = "flags", "Flagged", "有标记"
 

@@ -46,11 +46,11 @@ class AnswerState(Named):
     """Where a response of a round stands."""
 
     OPEN = "open", "Not marked yet", "未评"
-    MARKED = "marked", "Waits for another mark", "待另一评"
-    THIRD = "third", "Waits for a third mark", "待三评"
-    ARBITRATION = "arbitration", "Waits for the lead", "待仲裁"
+    MARKED = "marked", "Waiting for another mark", "待另一评"
+    THIRD = "third", "Waiting for a third mark", "待三评"
+    ARBITRATION = "arbitration", "Waiting for the lead", "待仲裁"
     FINAL = "final", "Final", "已定分"
-    LEFT = "left", "Closed without a final mark", "关闭时未定分"
+    LEFT = "left", "Closed without a final mark", "结束时未定分"
 
 
 @dataclass(frozen=True, slots=True)

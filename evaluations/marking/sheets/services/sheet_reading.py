@@ -68,9 +68,9 @@ class RowState(Named):
     COMMENT = "comment", "Changes your comment", "修改评语"
     FLAGS = "flags", "Changes your flags", "修改标记"
     NOTES = "notes", "Changes your comment and flags", "修改评语和标记"
-    SAME = "same", "Saved already", "已保存"
+    SAME = "same", "Already saved", "已保存"
     EMPTY = "empty", "Not filled in", "未填写"
-    BAD = "bad", "Not taken", "未采纳"
+    BAD = "bad", "Not accepted", "未接受"
     SAVED = "saved", "Saved", "已存"
 
 

@@ -25,13 +25,13 @@ from gradeapp.common.tables import Table, table
 class Reason(Named):
     """Why the two policies give different points, in the order of the steps."""
 
-    LEFT_OUT = "left_out", "Item left out", "题目未计入"
+    LEFT_OUT = "left_out", "Question left out", "试题未计入"
     ERROR_TEXT = "error_text", "Error text left out", "接口错误不计入"
-    UNSCORED = "unscored", "No score under one policy", "一种策略下无得分"
+    UNSCORED = "unscored", "No score under one policy", "一种口径下无得分"
     LENGTH = "length", "Number of answers differs", "答案个数不符"
-    READING = "reading", "Read differently", "读取结果不同"
+    READING = "reading", "Extracted differently", "提取结果不同"
     CREDIT = "credit", "Credit rule differs", "给分规则不同"
-    KEY = "key", "Key repaired", "答案已修正"
+    KEY = "key", "Answer key corrected", "参考答案已修正"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def test_without_shortcuts_no_button_shows_a_key(client: Client, made: MarkingRo
     ("own", "sentence"),
     [
         ({"key-undo": "s"}, "“s” cannot be used for both “Skip: the response returns at the end”"),
-        ({"key-undo": "7"}, "“Back to your last mark” needs another key: digits give points."),
+        ({"key-undo": "7"}, "“Go to your last mark” needs another key: digits give points."),
         ({"key-undo": "ab"}, "“Go to your last mark” needs a key that types one character."),
     ],
 )

@@ -313,7 +313,7 @@ def test_the_round_shows_every_response_with_its_marks(made: MarkingRound, lead:
     page = logged_in(lead).get(reverse("rounds:round", args=[made.public_id])).text
     for text in (final.alias, disputed.alias, untouched.alias, "11.75", "Mean of two", "Cut off"):
         assert text in page
-    assert "Waits for the lead" in page
+    assert "Waiting for the lead" in page
     assert "canary-gpt-7f3a" in page, "the lead sees the model"
     assert "tao" in page
     only = logged_in(lead).get(
@@ -354,7 +354,7 @@ def test_a_round_is_closed_by_a_post_once(made: MarkingRound, lead: User) -> Non
     assert made.status == RoundStatus.CLOSED
     page = client.get(reverse("rounds:round", args=[made.public_id])).text
     assert "closed without a final mark" in page
-    for waits in ("waiting for the lead", "Not marked yet", "Waits for another mark"):
+    for waits in ("waiting for the lead", "Not marked yet", "Waiting for another mark"):
         assert waits not in page
     (one, *_) = answers_of(made)
     response = client.get(reverse("rounds:response", args=[made.public_id, one.public_id])).text
