@@ -1,4 +1,4 @@
-"""How a run's objective rate moves from ``published`` to ``strict``, response by response."""
+"""The change of a run's objective rate from ``published`` to ``strict``, by response."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ class Ablation:
 
     @property
     def published_rate(self) -> Fraction | None:
-        """Points of full marks under ``published``; None of nothing."""
+        """Return the rate under ``published``; None without full marks."""
         return rate(*self.published)
 
     @property
     def strict_rate(self) -> Fraction | None:
-        """The same under ``strict``."""
+        """Return the rate under ``strict``; None without full marks."""
         return rate(*self.strict)
 
     @property
     def change(self) -> Fraction | None:
-        """The difference of the rates."""
+        """Return the difference of the rates."""
         before, after = self.published_rate, self.strict_rate
         return None if before is None or after is None else after - before
 
     def because_of(self, reason: Reason | None) -> list[MovedItem]:
-        """The responses that moved for *reason*, or all."""
+        """Return the responses that moved for *reason*, or all."""
         if reason is None:
             return list(self.items)
         return [one for one in self.items if any(step.reason is reason for step in one.steps)]
 
 
 def ablation(run: Run) -> Ablation:
-    """The objective responses of *run* under both policies; two readings of its scores.
+    """Compare the objective responses of *run* under both policies.
 
     Items that a person excluded take part under neither policy.
     """
@@ -147,7 +147,7 @@ def _published_key(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def quotations(items: Sequence[MovedItem]) -> dict[int, dict[str, str]]:
-    """By response: the words that each policy read, for one page of *items*; one query."""
+    """Return the words that each policy read in *items*, by response and policy; one query."""
     texts = dict(
         Response.objects.filter(pk__in=[one.response for one in items]).values_list("pk", "text")
     )
@@ -165,7 +165,7 @@ def quotations(items: Sequence[MovedItem]) -> dict[int, dict[str, str]]:
 
 
 def quoted(text: str, spans: Sequence[Sequence[int] | None]) -> str:
-    """The evidence in *text*, shortened in the middle; without any, the end of *text*."""
+    """Return the evidence in *text*, shortened in the middle; without any, the end of *text*."""
     edges = [edge for span in spans if span for edge in span]
     if not edges:
         words = " ".join(text[-4 * CONTEXT :].split())

@@ -1,4 +1,4 @@
-"""The queue of readings that people check: what waits for whom, why, and in which order."""
+"""The readings that wait for a check: for whom, why, and in which order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from questions.rules.spread import beginning
 # Below it the wordings are weak: a letter in brackets, or one that a text begins with.
 LOW_CONFIDENCE = 0.65
 MOST_COUNTED = 1000
-# What nobody has checked yet; the other two sources are about checks.
+# The sources of unchecked readings; the other two sources are about checks.
 FIRST = (
     CheckSource.MODEL,
     CheckSource.AMBIGUOUS,
@@ -48,7 +48,7 @@ class QueueChoice:
 
 
 def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
-    """The responses that wait for *user*, in the order they were given."""
+    """Return the responses that wait for *user*, in order."""
     found = Response.objects.filter(run__purpose=RunPurpose.ANSWER)
     if choice.run is not None:
         found = found.filter(run=choice.run)
@@ -71,7 +71,7 @@ def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
 
 
 def _because(source: CheckSource) -> Q:
-    """Which responses nobody has checked yet belong to *source*."""
+    """Return the condition on unchecked responses for *source*."""
     patterns = newest_pattern(OuterRef("pk"))
     by_model = Q(Exists(taken_readings().filter(response=OuterRef("pk"))))
     match source:
@@ -90,14 +90,14 @@ def _because(source: CheckSource) -> Q:
 
 
 def _checked_once(user: User) -> QuerySet[Any, Any]:
-    """Responses that exactly one other person has checked."""
+    """Return the responses that exactly one other person has checked."""
     counting = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values("response")
     people = counting.annotate(n=Count("pk"), mine=Count("pk", filter=Q(checker=user)))
     return people.filter(n=1, mine=0).values("response")
 
 
 def differences() -> dict[int, list[AnswerCheck]]:
-    """By response: the checks of people who differ, where no answer leads."""
+    """Return the differing checks by response, if no answer has a majority."""
     counting = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values("response")
     several = counting.annotate(n=Count("pk")).filter(n__gt=1).values_list("response", flat=True)
     checks = newest_checks(list(several))
@@ -107,7 +107,7 @@ def differences() -> dict[int, list[AnswerCheck]]:
 
 
 def source_of(response: Response, choice: QueueChoice) -> CheckSource:
-    """Why *response* comes to a person under *choice*."""
+    """Return why *response* is shown under *choice*."""
     if choice.source is not None:
         return choice.source
     for source in FIRST:
@@ -117,19 +117,19 @@ def source_of(response: Response, choice: QueueChoice) -> CheckSource:
 
 
 def counts(user: User, run: Run | None = None) -> Counter[CheckSource]:
-    """How many responses wait for *user* for each reason."""
+    """Count the responses that wait for *user* by reason."""
     return Counter(
         {source: waiting(user, QueueChoice(source, run)).count() for source in CheckSource}
     )
 
 
 def next_waiting(queue: QuerySet[Response], after: int) -> Response | None:
-    """The next response of a queue after the key *after*, then again from the start."""
+    """Return the next response of *queue* after the id *after*, else the first one."""
     return queue.filter(pk__gt=after).first() or queue.first()
 
 
 def begins_after(queue: QuerySet[Response], user: User) -> int:
-    """The key after which *user* begins, 0 for the start: checkers begin in different places."""
+    """Return the id after which *user* begins, 0 for the start; it differs between checkers."""
     roles = [role for role, may in ROLE_CAPABILITIES.items() if Capability.CHECK_ANSWERS in may]
     people = User.objects.filter(is_active=True, groups__name__in=roles).distinct()
     share = beginning(people.filter(pk__lt=user.pk).count())
@@ -140,13 +140,13 @@ def begins_after(queue: QuerySet[Response], user: User) -> int:
 
 
 def left(queue: QuerySet[Response]) -> tuple[int, bool]:
-    """How many wait in *queue*, counted up to ``MOST_COUNTED``, and whether there are more."""
+    """Return the length of *queue*, at most ``MOST_COUNTED``, and whether there are more."""
     n = queue[: MOST_COUNTED + 1].count()
     return min(n, MOST_COUNTED), n > MOST_COUNTED
 
 
 def own_last(user: User, before: Response | None = None) -> AnswerCheck | None:
-    """The newest check of *user*, or the newest one before that of *before*; None for none."""
+    """Return the newest check of *user*, or the newest one before that of *before*."""
     own = AnswerCheck.objects.filter(checker=user, followed_by__isnull=True).order_by("pk")
     if before is not None and (here := own.filter(response=before).first()):
         own = own.filter(pk__lt=here.pk)
@@ -154,7 +154,7 @@ def own_last(user: User, before: Response | None = None) -> AnswerCheck | None:
 
 
 def own_check(response: Response, user: User) -> AnswerCheck | None:
-    """What *user* says of *response* by now."""
+    """Return the present check of *response* by *user*, None without one."""
     rows = response.answer_checks.filter(checker=user, followed_by__isnull=True)
     return rows.order_by("pk").last()
 

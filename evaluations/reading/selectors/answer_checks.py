@@ -1,4 +1,4 @@
-"""What counts of a reading once models and people had their say."""
+"""The readings decided by models and by people, which count before the cascade."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DecidedReading:
 
 
 def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
-    """By response, of *responses*: what people say together, else what a model read.
+    """Return the decided readings of *responses* by response: by people, else by a model.
 
     A model counts where it read an answer; that it found none changes nothing. Of
     several models the newest counts. Responses of which neither said anything are
@@ -66,19 +66,19 @@ def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
 
 
 def batches(keys: Collection[int]) -> Iterator[Sequence[int]]:
-    """*keys* in parts that a statement can name."""
+    """Yield *keys* in batches for one SQL statement each."""
     rows = sorted(set(keys))
     return (rows[at : at + BATCH] for at in range(0, len(rows), BATCH))
 
 
 def taken_readings(responses: Iterable[int] | None = None) -> QuerySet[ModelReading]:
-    """What models read whose reply was taken: in *responses*, or in all."""
+    """Return the accepted readings by models of *responses*, or of all."""
     found = ModelReading.objects.filter(status=ReplyStatus.TAKEN)
     return found if responses is None else found.filter(response__in=list(responses))
 
 
 def newest_checks(responses: Iterable[int] | None = None) -> dict[int, list[AnswerCheck]]:
-    """By response: the newest check of each person, in the order they were made."""
+    """Return the present check of each person by response, in order of creation."""
     rows = AnswerCheck.objects.filter(followed_by__isnull=True)
     if responses is not None:
         rows = rows.filter(response__in=list(responses))
@@ -89,12 +89,12 @@ def newest_checks(responses: Iterable[int] | None = None) -> dict[int, list[Answ
 
 
 def said_in(row: AnswerCheck | ModelReading | Extraction) -> Statement:
-    """What *row* says that was answered."""
+    """Return the answers and the outcome of *row*."""
     return Statement(tuple(row.answers), row.outcome)
 
 
 def looked_at(check: AnswerCheck) -> Extraction | ModelReading:
-    """The reading that the person of *check* had before their eyes."""
+    """Return the reading that *check* is about."""
     row = check.extraction or check.model_reading
     assert row is not None  # a_check_names_one_reading
     return row
@@ -108,14 +108,14 @@ def newest_patterns(**chosen: Any) -> QuerySet[Extraction]:
 
 
 def newest_pattern(response: OuterRef) -> QuerySet[Extraction]:
-    """The same of one *response* of the statement around it, which may then end early."""
+    """Return the same of one *response* of the outer statement, for use with Exists."""
     rows = Extraction.objects.filter(policy=Policy.STRICT).exclude(method__in=DECIDED)
     newer = rows.filter(response=OuterRef("response"), pk__gt=OuterRef("pk"))
     return rows.filter(~Exists(newer), response=response)
 
 
 def reading_to_check(response: Response) -> Extraction | ModelReading | None:
-    """The reading of *response* that a person is shown: a model's, else the patterns'."""
+    """Return the reading of *response* to be checked: a model's, else the patterns'."""
     by_model = taken_readings([response.pk]).order_by("pk").last()
     return by_model or newest_patterns(response=response).first()
 
@@ -137,7 +137,7 @@ def _by_people(checks: Sequence[AnswerCheck]) -> DecidedReading:
 
 
 def _shown(check: AnswerCheck, said: Statement) -> tuple[Span | None, ...]:
-    """The words that the reading gave for those answers that people agree with."""
+    """Return the spans of the reading for those answers that the people confirm."""
     row = looked_at(check)
     rows = list(zip(row.answers, spans_of(row), strict=True))
     if len(rows) != len(said.answers):
@@ -149,5 +149,5 @@ def _shown(check: AnswerCheck, said: Statement) -> tuple[Span | None, ...]:
 
 
 def spans_of(row: Extraction | ModelReading) -> tuple[Span | None, ...]:
-    """Where the evidence of each sub-answer stands: start and end in the response's text."""
+    """Return the span of the evidence of each sub-answer in the text of the response."""
     return tuple(span and (span[0], span[1]) for span in row.spans)

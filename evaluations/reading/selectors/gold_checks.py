@@ -1,4 +1,4 @@
-"""Whether the present scorer has passed on the keys of a dataset."""
+"""The check of the keys of a dataset by the present scorer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GoldCheck:
 
 
 def gold_check(slug: str) -> GoldCheck | None:
-    """The newest check of the dataset *slug* by the present scorer; None where there is none.
+    """Return the newest check of the dataset *slug* by the present scorer, None without one.
 
     A check of other keys does not count: one that looked at fewer or more items
     than the dataset has now was made before an import.
@@ -47,5 +47,5 @@ def gold_check(slug: str) -> GoldCheck | None:
 
 
 def objective_items(dataset: Dataset) -> int:
-    """How many items of *dataset* are scored by rule."""
+    """Count the items of *dataset* that are scored by rule."""
     return Question.objects.filter(task__dataset=dataset, part=Part.OBJECTIVE).count()

@@ -1,4 +1,4 @@
-"""Reading runs in which a model reads answers: what it may be asked, and what came of it."""
+"""Runs in which a model reads answers: the responses to read, and the results."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class ReadByModel:
 
     @property
     def found_none(self) -> int:
-        """Replies that were taken and say that there is no one answer."""
+        """Return the number of accepted replies without one answer."""
         return self.taken - self.answers
 
 
 def unread_responses(run: Run) -> QuerySet[Response]:
-    """The responses of *run* that no pattern reads and no model was asked about yet.
+    """Return the responses of *run* that no pattern reads and no model was asked about.
 
     Empty responses are not among them, nor those that people have checked. A call
     that failed for good may be asked again: nothing is paid for twice.
@@ -61,7 +61,7 @@ def unread_responses(run: Run) -> QuerySet[Response]:
 
 
 def asked_of(revision: QuestionRevision) -> Asked:
-    """What an answer to *revision* may be; no letters for an exact answer."""
+    """Return which answers *revision* can have; no letters for an exact answer."""
     kind = revision.question_type
     if kind == QuestionType.EXACT_ANSWER:
         return Asked(kind, "", revision.sub_answers)
@@ -70,7 +70,7 @@ def asked_of(revision: QuestionRevision) -> Asked:
 
 
 def read_by_model(run: Run) -> ReadByModel | None:
-    """What became of the replies of *run*; None for a run that does not read."""
+    """Return the results of *run*; None for a run that does not read."""
     if run.purpose != RunPurpose.READ:
         return None
     found = ModelReading.objects.filter(run=run)

@@ -1,4 +1,4 @@
-"""How often a pattern is right, by the responses that people checked."""
+"""The precision of patterns on the responses that people checked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Checked:
 
 
 def precisions(run: Run, patterns: Sequence[MinedPattern]) -> dict[int, Precision]:
-    """By pattern: its precision against what people say of responses of *run*."""
+    """Return the precision by pattern on the checked responses of *run*."""
     checked = _checked(run)
     found = {}
     for row in patterns:

@@ -1,4 +1,4 @@
-"""Reading searches for patterns: how far one is, what it found, and what stays unread."""
+"""Searches for patterns: progress, the patterns found, and the responses left unread."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FoundPattern:
 
     @property
     def accepted(self) -> bool:
-        """Whether answers are read by it."""
+        """Return whether answers are read by it."""
         return self.decision is not None and self.decision.verdict == PatternVerdict.ACCEPTED
 
 
@@ -66,20 +66,20 @@ class TypeFigures:
 
 
 def searches() -> QuerySet[PatternSearch]:
-    """Every search with its run and who started it, the newest first."""
+    """Return every search with its run and its starter, the newest first."""
     return PatternSearch.objects.select_related(
         "run__language_model", "run__dataset", "created_by"
     ).order_by("-pk")
 
 
 def progress(search: PatternSearch, now: datetime) -> Progress:
-    """How far *search* is at *now*, in steps."""
+    """Return the progress of *search* at *now*, in steps."""
     done, total = search.steps_done, search.steps_total
     return background_work.progress(search, now, done, total, measured=done, rest=total - done)
 
 
 def figures_of(search: PatternSearch) -> list[TypeFigures]:
-    """What *search* found, by question type in alphabetical order; a constant number of queries."""
+    """Return what *search* found by question type; a constant number of queries."""
     rows = list(MinedPattern.objects.filter(search=search))
     replaced = {row.replaces_id for row in rows if row.replaces_id}
     final = [row for row in rows if row.pk not in replaced]
@@ -133,7 +133,7 @@ def _responses(ids: Iterable[int]) -> dict[int, Response]:
 
 
 def around(text: str, span: Sequence[int]) -> list[Piece]:
-    """The words at *span* in *text* as a numbered piece, with a little on both sides."""
+    """Return the words at *span* in *text* as a numbered piece, with context on both sides."""
     start, end = span
     begin = max(0, start - AROUND)
     cut = text[begin : end + AROUND]
@@ -144,18 +144,14 @@ def around(text: str, span: Sequence[int]) -> list[Piece]:
 
 
 def left_of(search: PatternSearch) -> list[tuple[Response, str]]:
-    """Some responses that no final pattern reads, each with the end of its text."""
+    """Return some responses that no final pattern reads, each with the end of its text."""
     found = _responses(search.left)
-    return [(found[pk], _ending(found[pk].text)) for pk in search.left if pk in found]
-
-
-def _ending(text: str) -> str:
-    text = text.strip()
-    return text if len(text) <= ENDING else f"… {text[-ENDING:]}"
+    texts = ((found[pk], found[pk].text.strip()) for pk in search.left if pk in found)
+    return [(one, text if len(text) <= ENDING else f"… {text[-ENDING:]}") for one, text in texts]
 
 
 def as_dict(search: PatternSearch) -> dict[str, Any]:
-    """The JSON of a search: settings, cover beside the paper's, patterns, and what is left."""
+    """Return the JSON of a search: settings, cover, patterns, and unread responses."""
     return {
         "search": search.pk,
         "run": search.run_id,

@@ -1,4 +1,4 @@
-"""Who read the answers of a run: patterns, mined patterns, a model, people, or nobody."""
+"""Which reader read the answers of a run: patterns, mined patterns, a model, people, none."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Labour:
 
     @property
     def total(self) -> int:
-        """All answers that were looked at by rule."""
+        """Return the number of answers that were read by rule."""
         return self.by.total()
 
     def share(self, reader: str) -> float | None:
-        """The share of one of ``READERS``, 0 to 1; None where there are no answers."""
+        """Return the share of one of ``READERS``, 0 to 1; None without answers."""
         return self.by[reader] / self.total if self.total else None
 
 
 def read_runs() -> QuerySet[Run]:
-    """The runs with answers that were read by rule, the newest first."""
+    """Return the runs with answers that were read by rule, the newest first."""
     read = Extraction.objects.filter(policy=Policy.STRICT).order_by().values("response__run")
     return (
         Run.objects.filter(purpose=RunPurpose.ANSWER, pk__in=read)
@@ -63,7 +63,7 @@ def read_runs() -> QuerySet[Run]:
 
 
 def labour(runs: Sequence[Run]) -> list[Labour]:
-    """Who read the answers of each of *runs*, in their order."""
+    """Return the counts of each of *runs*, in their order."""
     return [_labour(run) for run in runs]
 
 
@@ -113,12 +113,12 @@ class SampleFound:
 
     @property
     def rate(self) -> Figure:
-        """The share of wrong readings among those checked, with Wilson's interval."""
+        """Return the share of wrong readings among those checked, with Wilson's interval."""
         return share(self.wrong, self.checked)
 
 
 def samples(runs: Sequence[Run]) -> list[SampleFound]:
-    """The samples drawn from *runs*, the newest first."""
+    """Return the samples drawn from *runs*, the newest first."""
     newest = Q(responses__answer_checks__followed_by__isnull=True)
     looked = newest & Q(responses__answer_checks__isnull=False)
     wrong = looked & Q(responses__answer_checks__confirmed=False)

@@ -1,4 +1,4 @@
-"""The mined patterns that count: those whose newest decision accepted them."""
+"""The accepted patterns: those whose newest decision accepted them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PatternSet:
     patterns: tuple[ReadingPattern, ...] = ()
 
     def of(self, question_type: str) -> tuple[ReadingPattern, ...]:
-        """Those that were found in responses to questions of this type."""
+        """Return those found in responses to questions of this type."""
         return tuple(one for one in self.patterns if one.question_type == question_type)
 
 
@@ -32,7 +32,7 @@ def newest_decisions() -> dict[int, PatternDecision]:
 
 
 def accepted_patterns() -> PatternSet:
-    """What people have accepted up to now, in the order in which it was found."""
+    """Return the accepted patterns, in the order in which they were found."""
     newest = newest_decisions()
     if not newest:
         return PatternSet()

@@ -1,4 +1,4 @@
-"""Keys that a curator repaired: by them answers to the earlier, equal text are scored too."""
+"""Keys repaired by a curator; answers to an earlier revision of the same text use them too."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RepairedKey:
 
 
 def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[int, RepairedKey]:
-    """By earlier revision: the key of the repair that is current now and asks the same.
+    """Return the current repaired key by earlier revision with the same text.
 
     Of *revisions*, or of all of *dataset*. Items that nobody repaired are not in it.
     """

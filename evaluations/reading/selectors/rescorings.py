@@ -1,4 +1,4 @@
-"""Reading rescorings: the list, and how far one is."""
+"""Rescorings: the list, the progress, and outdated scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradeapp.common.background_work.selectors import Progress
 
 
 def rescorings() -> QuerySet[Rescoring]:
-    """Every rescoring with its run and who asked, the newest first."""
+    """Return every rescoring with its run and its starter, the newest first."""
     related = ("run__language_model", "run__dataset", "created_by")
     return Rescoring.objects.select_related(*related).order_by("-pk")
 
@@ -37,7 +37,7 @@ def scored_by_earlier_readers(present: Collection[str], error_texts: str) -> Que
 
 
 def progress(job: Rescoring, now: datetime) -> Progress:
-    """How far *job* is at *now*, in responses looked at; time by those of this worker."""
+    """Return the progress of *job* at *now*, in responses; its speed is that of this worker."""
     done, total = job.responses_done, job.responses_total
     own = done - job.done_before
     return background_work.progress(job, now, done, total, measured=own, rest=total - done)

@@ -1,4 +1,4 @@
-"""Corrections as cases: what people corrected is held against the readers of today."""
+"""Corrections as cases: the present readers are tested on what people corrected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
+from evaluations.models import AnswerCheck, ModelReading, Response
 from evaluations.reading.rules.extraction.reading import Outcome, Statement, majority
 from evaluations.reading.selectors.answer_checks import batches, looked_at, newest_checks, said_in
 from evaluations.reading.selectors.model_reading import asked_of
@@ -27,24 +27,24 @@ Case = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class CorrectionReport:
-    """The corrections, and those that today's reader does not read as people do."""
+    """The corrections, and those that the present reader reads differently."""
 
     cases: tuple[Case, ...]
     failed: tuple[FailedCase, ...]
 
     @property
     def total(self) -> int:
-        """How many corrections there are."""
+        """Return the number of corrections."""
         return len(self.cases)
 
     @property
     def right(self) -> int:
-        """How many of them the patterns of today read as people do."""
+        """Return how many of them the present readers read like the checkers."""
         return len(self.cases) - len(self.failed)
 
 
 def corrections() -> Iterator[Case]:
-    """A case for each response on which people agree and a reading said otherwise.
+    """Yield a case for each response whose checks agree and differ from a reading.
 
     In the shape of ``check_cases``, in the order of the responses; they hold the
     response, and neither its model nor who checked it. Choice items only.
@@ -63,19 +63,15 @@ def corrections() -> Iterator[Case]:
 
 
 def _read_before(checks: list[AnswerCheck], said: Statement) -> str:
-    """The reading that was corrected, in words; "" where each says the same as people do."""
+    """Describe the reading that was corrected; "" if all readings agree with the checks."""
     for row in map(looked_at, checks):
         was = said_in(row)
         if was != said:
-            letters = " ".join(one or "-" for one in was.answers)
-            return (
-                f"{letters if was.outcome == Outcome.READ else was.outcome} by {_version_of(row)}"
-            )
+            read = was.outcome == Outcome.READ
+            answers = " ".join(one or "-" for one in was.answers) if read else was.outcome
+            version = row.version if isinstance(row, ModelReading) else row.reader_version
+            return f"{answers} by {version}"
     return ""
-
-
-def _version_of(row: Extraction | ModelReading) -> str:
-    return row.version if isinstance(row, ModelReading) else row.reader_version
 
 
 def _case(response: Response, said: Statement, before: str) -> Case:
@@ -93,13 +89,13 @@ def _case(response: Response, said: Statement, before: str) -> Case:
 
 
 def check_corrections() -> CorrectionReport:
-    """What the patterns of today say of every correction."""
+    """Compare every correction with the present readers."""
     cases = tuple(corrections())
     return CorrectionReport(cases, tuple(failures(cases)))
 
 
 def case_report() -> CaseReport:
-    """The corrections as ``check_cases`` reports a file; refuses where there is none."""
+    """Return the corrections like a file of ``check_cases``; raise BadInput if there are none."""
     report = check_corrections()
     if not report.total:
         raise BadInput(_("No extraction has been corrected yet."))
@@ -107,7 +103,7 @@ def case_report() -> CaseReport:
 
 
 def cases_text(cases: list[Case]) -> str:
-    """*cases* as the text of a file for ``check_cases``: a JSON list, UTF-8."""
+    """Return *cases* as the text of a file for ``check_cases``: a JSON list, UTF-8."""
     return json.dumps(cases, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -129,7 +125,7 @@ def write_corrections(path: Path, *, acting_user: User | None) -> int:
 
 @transaction.atomic
 def take_corrections(*, acting_user: User) -> str:
-    """The text of the file for somebody who takes it away, with a note in the audit trail."""
+    """Return the text of the file for a download and record it in the audit trail."""
     cases = list(corrections())
     _note(len(cases), acting_user)
     return cases_text(cases)

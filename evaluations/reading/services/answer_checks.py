@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -141,7 +140,9 @@ def draw_sample(
     if not 1 <= size <= MOST_DRAWN:
         raise BadInput(_("A sample must have 1 to %(most)d responses.") % {"most": MOST_DRAWN})
     Run.objects.select_for_update().get(pk=run.pk)
-    among = _drawable(run)
+    read = newest_patterns(response__run=run).filter(outcome=Outcome.READ)
+    free = read.filter(response__answer_checks=None, response__check_samples=None)
+    among = list(free.order_by("response").values_list("response", flat=True))
     if not among:
         raise BadInput(_("This run has no unchecked answers extracted by rules."))
     seed = secrets.randbits(31) if random_seed is None else random_seed
@@ -152,9 +153,3 @@ def draw_sample(
     sample.responses.set(drawn)
     record(Tag.CHECKS_SAMPLED, sample, actor=acting_user, run=run.pk, size=len(drawn), seed=seed)
     return sample
-
-
-def _drawable(run: Run) -> Sequence[int]:
-    read = newest_patterns(response__run=run).filter(outcome=Outcome.READ)
-    free = read.filter(response__answer_checks=None, response__check_samples=None)
-    return list(free.order_by("response").values_list("response", flat=True))

@@ -1,4 +1,4 @@
-"""Runs a file of cases through the readers of answers, and the mathematics."""
+"""Check of a file of cases by the readers of answers and the comparison of mathematics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CaseReader = Callable[[Case], tuple[Case, Case]]
 
 @dataclass(frozen=True, slots=True)
 class FailedCase:
-    """A case that was read in another way; *index* counts the cases of the file from 0."""
+    """A case with another result than expected; *index* counts from 0."""
 
     index: int
     expected: object
@@ -35,13 +35,13 @@ class FailedCase:
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """How many cases of a file were read as the file expects."""
+    """The number of cases of a file, and the failed ones."""
 
     total: int
     failed: tuple[FailedCase, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON of INTERFACE."""
+        """Return the JSON of the command."""
         failed = [
             {"index": case.index, "expected": case.expected, "got": case.got}
             for case in self.failed
@@ -67,7 +67,7 @@ def failures(
     """Return those of *cases* that are read in another way; raises BadInput for what is no case."""
     for index, case in enumerate(cases):
         try:
-            expected, got = _checker(case, readers or {})(case)
+            expected, got = _check(case, readers or {})
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
             raise BadInput(
                 _("Case %(index)d is not in the required format.") % {"index": index}
@@ -92,7 +92,8 @@ def _cases(path: Path) -> list[Any]:
         ) from error
     if isinstance(cases, dict) and cases and cases.keys() <= _MATHEMATICS:
         lists = list(cases.values())
-        cases = [case for one in lists for case in one] if all(map(_is_list, lists)) else None
+        whole = all(isinstance(one, list) for one in lists)
+        cases = [case for one in lists for case in one] if whole else None
     if not isinstance(cases, list) or not cases:
         raise BadInput(_("“%(path)s” is not a list of cases.") % {"path": path})
     return cases
@@ -101,49 +102,28 @@ def _cases(path: Path) -> list[Any]:
 _MATHEMATICS = frozenset(("equivalence", "extraction"))
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
-
-
-Checker = Callable[[Case], tuple[object, object]]
-
-
-def _checker(case: Case, readers: Mapping[str, CaseReader]) -> Checker:
-    """Return what reads *case*, by the keys it has; raises KeyError for none."""
-    if "gold" in case:
-        return _check_equivalence
+def _check(case: Case, readers: Mapping[str, CaseReader]) -> tuple[object, object]:
+    """Return what *case* expects and what was read; raise KeyError if it is no case."""
+    if "gold" in case:  # a comparison that was given up is neither equal nor not
+        compared = equivalent(case["gold"], case["answer"])
+        expected = {key: case[key] for key in ("equal", "reason") if key in case}
+        return _compared(expected, {"equal": compared.equal, "reason": compared.reason})
     if "output" in case and "kind" not in case:
-        return _check_exact
+        return _check_exact(case)
     if "output" in case:
-        return _check_extraction
+        truncated = case.get("truncated", False)
+        asked = (case["kind"], case["letters"], case["parts"])
+        reading = read_answer(case["output"], *asked, truncated=truncated)
+        got = {"answer": list(reading.answers), "outcome": str(reading.outcome)}
+        return _compared(case["expect"], got)
     for key, read in readers.items():
         if key in case:
-            return lambda case: _compared(*read(case))
+            return _compared(*read(case))
     raise KeyError("output")
 
 
-def _check_extraction(case: Case) -> tuple[object, object]:
-    """What the case expects, and the same of what was read."""
-    reading = read_answer(
-        case["output"],
-        case["kind"],
-        case["letters"],
-        case["parts"],
-        truncated=case.get("truncated", False),
-    )
-    got = {"answer": list(reading.answers), "outcome": str(reading.outcome)}
-    return _compared(case["expect"], got)
-
-
-def _check_equivalence(case: Case) -> tuple[object, object]:
-    """What was given up is neither equal nor not; the reason is told with it."""
-    compared = equivalent(case["gold"], case["answer"])
-    got = {"equal": compared.equal, "reason": compared.reason}
-    return _compared({key: case[key] for key in ("equal", "reason") if key in case}, got)
-
-
 def _check_exact(case: Case) -> tuple[object, object]:
-    """One answer as text or null, or a list of them for several blanks."""
+    """Check one answer as text or null, or a list of them for several blanks."""
     several = "answers" in case
     expected = case["answers"] if several else [case["answer"]]
     truncated = case.get("truncated", False)
@@ -167,7 +147,7 @@ def _same_text(expected: str | None, got: str | None) -> bool:
 
 
 def _compared(expected: Case, got: Case) -> tuple[object, object]:
-    """Both as the case is written; all that was read where they differ."""
+    """Return both with the keys of the case; the whole reading if they differ."""
     if not expected or not expected.keys() <= got.keys():
         raise KeyError("expect")
     same = all(got[key] == value for key, value in expected.items())

@@ -1,4 +1,4 @@
-"""The ceiling: every key, written as models write answers, must get full marks."""
+"""Check of the keys: every key in the forms in which models write it must get full marks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
@@ -72,7 +71,7 @@ class GoldReport:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON of the command."""
+        """Return the JSON of the command."""
         return asdict(self)
 
 
@@ -99,12 +98,15 @@ def check_golds(slug: str | None = None, *, acting_user: User | None = None) -> 
 
 
 def _check(dataset: Dataset, acting_user: User | None) -> DatasetGolds:
-    questions = _objective(dataset)
+    questions = Question.objects.filter(
+        task__dataset=dataset, part=Part.OBJECTIVE, current__isnull=False
+    )
+    questions = questions.select_related("current", "task__dataset")
     checked: dict[int, int] = {}
     unread: dict[int, Detail] = {}
     failed: list[FailedGold] = []
     written = passed = 0
-    for question in questions.iterator():
+    for question in questions.order_by("task__slug", "position").iterator():
         revision = question.current
         assert revision is not None  # an imported question has one
         checked[question.pk] = revision.pk
@@ -128,15 +130,8 @@ def _check(dataset: Dataset, acting_user: User | None) -> DatasetGolds:
     )
 
 
-def _objective(dataset: Dataset) -> QuerySet[Question]:
-    found = Question.objects.filter(
-        task__dataset=dataset, part=Part.OBJECTIVE, current__isnull=False
-    )
-    return found.select_related("current", "task__dataset").order_by("task__slug", "position")
-
-
 def _failures(question: Question, revision: QuestionRevision) -> tuple[list[FailedGold], int]:
-    """What fails of one item, and in how many forms it was written."""
+    """Return the failures of one item, and the number of its forms."""
     key, marks = list(revision.answer_key), revision.decimal_sub_marks
     if not has_key(key) or len(key) != len(marks):
         return [_failed(question, key, NO_KEY, [None] * len(key), "no_answer")], 1

@@ -1,7 +1,7 @@
-"""Replies of models that read answers, made into readings.
+"""Readings from the replies of models that read answers.
 
-A reply is stored with its reading in one transaction, and never asked for again:
-what cannot be taken goes to a person.
+A reply is stored with its reading in one transaction and is not requested again:
+a reply that is not accepted goes to a person.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gradeapp.common.storable import storable
 
 
 def keep_readings(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
-    """Store what each reply says, or why it is not taken; the jobs that are done with it."""
+    """Store the reading of each reply, or why it is not accepted; return the finished jobs."""
     pairs = list(replies)
     responses = [attempt.job.response_id for attempt, _reply in pairs]
     rows = newest_patterns(response__in=responses).values_list("response_id", "pk")
@@ -62,7 +62,7 @@ def _reading(
 
 
 def score_read(run: Run, responses: Sequence[int] | None = None) -> None:
-    """Score by what *run* read: of *responses* (keys), or all; what is scored so already stays."""
+    """Score the responses that *run* read, all or those with the ids *responses*."""
     rows = Response.objects.filter(model_readings__run=run)
     if responses is not None:
         rows = rows.filter(pk__in=responses)

@@ -1,4 +1,4 @@
-"""Letting a model read answers that no pattern reads: which ones, prompt, cost and start.
+"""Runs in which a model reads answers that no pattern reads: selection, prompt, cost, start.
 
 Such readings are paid calls like answers, so they are jobs of a run: budget, stop,
 resume and recovery are those of every run (decision 1).
@@ -44,7 +44,7 @@ MOST_ANSWERS = 100_000
 class WantedReading:
     """At most *limit* unread answers of *run* to be read by a model.
 
-    *shown* is the number of calls that somebody was told; None where nobody was.
+    *shown* is the number of calls that the page showed; None if it showed none.
     """
 
     run: Run
@@ -54,7 +54,7 @@ class WantedReading:
 
 
 def answers_to_read(wanted: WantedReading) -> list[Response]:
-    """The responses, in the order they were given; refuses where there is none."""
+    """Return the responses in order; raise BadInput if there are none."""
     if wanted.run.purpose != RunPurpose.ANSWER:
         raise BadInput(
             _("A model can only extract answers from a run in which a model answered an exam.")
@@ -70,7 +70,7 @@ def answers_to_read(wanted: WantedReading) -> list[Response]:
 
 
 def read_call(run: Run, response: Response, revision: QuestionRevision) -> Messages:
-    """The messages that ask what the examinee answered; the key is not among them."""
+    """Return the messages that ask what the examinee answered, without the key."""
     asked = asked_of(revision)
     return fallback_messages(
         question=revision.asked,
@@ -84,7 +84,7 @@ def read_call(run: Run, response: Response, revision: QuestionRevision) -> Messa
 
 
 def estimate_reading(wanted: WantedReading) -> Estimate:
-    """The plan of ``start_reading``; refuses where there is nothing to read."""
+    """Estimate ``start_reading``; raise BadInput if there is nothing to read."""
     responses = answers_to_read(wanted)
     # The fence is of one length, whichever run it is made from.
     size = sum(most_prompt_tokens(read_call(wanted.run, one, one.revision)) for one in responses)

@@ -1,7 +1,7 @@
-"""What a worker does for a search: reads the responses, searches them, keeps what it found.
+"""The work of one search: read the responses, search them, store what was found.
 
-Nothing is kept before the end, in one transaction: a search whose worker was killed
-is made again from the start, and gives the same patterns by the same random seed.
+Everything is stored at the end, in one transaction: a search whose worker was killed
+starts again and gives the same patterns by the same random seed.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
 
 BATCH = 500
 EXAMPLES, LEFT = 5, 20
-# Readings that are no reading by written rules, and so nothing to agree with.
+# Readings by other methods than written rules are not compared.
 NOT_BY_RULE = ("mined", "model", "person")
 
-# Told of so many steps done; raises where the search is to end.
+# Called with the number of steps done; raises if the search must end.
 Steps = Callable[[int], None]
 
 
@@ -55,7 +55,7 @@ class Group:
 
     @property
     def several(self) -> bool:
-        """Whether an answer may be a set of letters."""
+        """Return whether an answer may be a set of letters."""
         return self.question_type == QuestionType.MULTIPLE_CHOICE
 
 
@@ -69,7 +69,7 @@ class Mined:
 
     @property
     def covered(self) -> set[int]:
-        """The places in the group that a final pattern reads."""
+        """Return the indices in the group that a final pattern reads."""
         final = set(self.search.final)
         pairs = zip(self.search.versions, self.covers, strict=True)
         return {index for version, one in pairs if version in final for index in one.read}
@@ -89,7 +89,7 @@ def search_run(search: PatternSearch, steps: Steps) -> list[Mined]:
 
 
 def searched(run: int) -> Any:
-    """The responses of *run* that have letters to be read."""
+    """Return the responses of *run* to questions with option letters."""
     return Response.objects.filter(
         run=run, question__part=Part.OBJECTIVE, revision__question_type__in=CHOICE_TYPES
     ).order_by("pk")
@@ -155,7 +155,7 @@ def keep(search: PatternSearch, found: Iterable[Mined]) -> bool:
 
 
 def _keep_patterns(search: PatternSearch, one: Mined) -> None:
-    """Every version of every pattern as a row; a patch names the row it replaces."""
+    """Store every version of every pattern; a patch points to the row it replaces."""
     rows: dict[int, MinedPattern] = {}
     for version, covered in zip(one.search.versions, one.covers, strict=True):
         name = f"hre{search.pk}.{one.group.question_type}.{version.number}.{version.version}"
@@ -179,7 +179,7 @@ def _keep_patterns(search: PatternSearch, one: Mined) -> None:
 def _examples(
     search: PatternSearch, group: Group, version: Proposal, covered: Cover, name: str
 ) -> list[dict[str, Any]]:
-    """Some of the responses that a pattern reads, each with the words it reads there."""
+    """Return some of the responses that a pattern reads, with the place of the answer."""
     random = Random(f"{search.random_seed}:{name.partition('.')[2]}")
     places = random.sample(covered.read, min(EXAMPLES, len(covered.read)))
     by_id = {group.ids[place]: group.outputs[place] for place in sorted(places)}

@@ -55,7 +55,13 @@ def start_search(
     }
     for name, (low, high) in LIMITS.items():
         if not low <= said[name] <= high:
-            raise BadInput(_out_of_limits(name, low, high))
+            words = {
+                "iterations": _("iterations"),
+                "sample_size": _("responses a sample"),
+                "least_occurrences": _("least occurrences"),
+            }
+            values = {"name": words[name], "low": low, "high": high}
+            raise BadInput(_("“%(name)s” must be between %(low)d and %(high)d.") % values)
     if abs(random_seed) > LARGEST_SEED:
         raise BadInput(_("The random seed is too large."))
     if run.purpose != RunPurpose.ANSWER or not searched(run.pk).exists():
@@ -70,19 +76,6 @@ def start_search(
     )
     record(Tag.PATTERNS_SEARCHED, search, actor=acting_user, run=run.pk, **said)
     return search
-
-
-def _out_of_limits(name: str, low: int, high: int) -> str:
-    words = {
-        "iterations": _("iterations"),
-        "sample_size": _("responses per sample"),
-        "least_occurrences": _("minimum occurrences"),
-    }
-    return _("“%(name)s” must be between %(low)d and %(high)d.") % {
-        "name": words[name],
-        "low": low,
-        "high": high,
-    }
 
 
 @transaction.atomic
@@ -119,7 +112,7 @@ def work_on_search(search_id: int, *, clock: Clock = timezone.now) -> bool:
 
 
 def claim(search_id: int, now: datetime) -> PatternSearch | None:
-    """The search *search_id*, for this process alone; None where it is not waiting."""
+    """Claim the search *search_id* for this process; None if it is not waiting."""
     return background_work.claim(PatternSearch.objects.all(), search_id, now, steps_done=0)
 
 
@@ -134,5 +127,5 @@ def _step(search: PatternSearch, steps: int, now: datetime) -> None:
 
 
 def look_for_searches(clock: Clock = timezone.now) -> list[int]:
-    """The ids of searches that wait for a worker; notes dead ones. Safe at any time."""
+    """Return the ids of searches that wait for a worker, and note lost workers."""
     return background_work.waiting(PatternSearch.objects.all(), clock())

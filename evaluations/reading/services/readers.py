@@ -1,4 +1,4 @@
-"""Choose the reader of a response, and say what its reading rests on.
+"""The reader of each response, and the basis of its reading.
 
 Under ``strict`` what people say comes first, then what a model read, then the
 cascade; where that ended without an answer, the patterns that a person
@@ -69,7 +69,7 @@ class AnswerKey:
 
     @property
     def reader(self) -> str:
-        """The version of the reader that reads for this key where nobody says more."""
+        """Return the version of the reader for this key without decisions of people or models."""
         if self.error_text:
             return ERROR_TEXT_VERSION
         if self.rules is not None:
@@ -116,7 +116,7 @@ class Read:
 
     @property
     def outcome(self) -> str:
-        """How the reading ended; a program's message is an API error."""
+        """Return the outcome of the reading; an error message is an API error."""
         if self.reading.method == ERROR_TEXT:
             return LedgerOutcome.API_ERROR
         return self.reading.outcome
@@ -217,7 +217,7 @@ def _decided_basis(decided: DecidedReading, key: AnswerKey) -> Basis:
 
 
 def read_strictly(response: Response, key: AnswerKey) -> Reading:
-    """As the cascade reads *response*."""
+    """Read *response* by the strict reader of its question type."""
     if key.error_text:
         return _no_answer(key)
     truncated = response.finish_reason == "length"
@@ -229,5 +229,5 @@ def read_strictly(response: Response, key: AnswerKey) -> Reading:
 
 
 def _no_answer(key: AnswerKey) -> Reading:
-    """The reading of a program's message: a gap for each sub-question."""
+    """Return the reading of an error message: a gap for each sub-question."""
     return unread(Outcome.NO_ANSWER, len(key.key), method=ERROR_TEXT)

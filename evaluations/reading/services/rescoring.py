@@ -1,11 +1,11 @@
-"""Scores the stored objective responses again, when a reader or a scorer is newer."""
+"""Scoring of stored objective responses by the present readers and the present scorer."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -25,7 +25,7 @@ from questions.rules.vocabulary import Part
 
 @dataclass(frozen=True, slots=True)
 class ScoringReport:
-    """How many responses have a score by the present rules, and what became of them."""
+    """The number of responses with a score by the present rules, and their outcomes."""
 
     policy: str
     scored: int
@@ -33,13 +33,8 @@ class ScoringReport:
     seconds: float
 
     def as_dict(self) -> dict[str, object]:
-        """The JSON of INTERFACE."""
-        return {
-            "policy": self.policy,
-            "scored": self.scored,
-            "outcomes": self.outcomes,
-            "seconds": self.seconds,
-        }
+        """Return the JSON of the command."""
+        return asdict(self)
 
 
 def rescore(
@@ -53,9 +48,9 @@ def rescore(
 
     Without a *policy* under both; the report is then that of ``strict``. *run* is
     the number or the public id of a run. Earlier scores stay. A run that got a
-    score is noted in the audit trail. *on_progress* hears after each batch how many
-    responses of how many were looked at. Raises a Refusal for a policy or a run
-    that there is not.
+    score is noted in the audit trail. *on_progress* is called after each batch with how many
+    responses were checked, and of how many. Raises a Refusal for a policy or a run that
+    does not exist.
     """
     started = time.perf_counter()
     if policy is not None and policy not in list(Policy):
@@ -132,7 +127,7 @@ def _objective() -> QuerySet[Response]:
 
 
 def _batches(run: Run) -> Iterator[list[Response]]:
-    """The objective responses of *run* in order; scores are written between two batches."""
+    """Yield the objective responses of *run* in order; scores are written between two batches."""
     responses = _objective().filter(run=run).order_by("pk")
     last = 0
     while batch := list(responses.filter(pk__gt=last)[:BATCH]):

@@ -74,7 +74,7 @@ def _refuse_a_second(now: datetime) -> None:
 
 
 def responses_of(run: Run | None) -> QuerySet[Response]:
-    """The objective responses of *run*, or of every run that answers."""
+    """Return the objective responses of *run*, or of every run that answers."""
     found = Response.objects.filter(run__purpose=RunPurpose.ANSWER, question__part=Part.OBJECTIVE)
     return found.order_by("pk") if run is None else found.filter(run=run).order_by("pk")
 
@@ -94,7 +94,7 @@ def work_on_rescoring(job_id: int, *, clock: Clock = timezone.now) -> bool:
 
 
 def claim(job_id: int, now: datetime) -> Rescoring | None:
-    """The rescoring *job_id*, for this process alone; None where it is not waiting."""
+    """Claim the rescoring *job_id* for this process; None if it is not waiting."""
     return background_work.claim(
         Rescoring.objects.all(), job_id, now, done_before=F("responses_done")
     )
@@ -134,5 +134,5 @@ def _note(job: Rescoring, responses: int, added: int, last: int, now: datetime) 
 
 
 def look_for_rescorings(clock: Clock = timezone.now) -> list[int]:
-    """The ids of rescorings that wait for a worker; notes dead ones. Safe at any time."""
+    """Return the ids of rescorings that wait for a worker, and note lost workers."""
     return background_work.waiting(Rescoring.objects.all(), clock())

@@ -1,4 +1,4 @@
-"""Reads and scores objective responses by rule, and keeps every reading and every score."""
+"""Reading and scoring of objective responses by rule; every reading and score is stored."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
 
 BATCH = 500
 
-# The readers of today; a score by another one is outdated.
+# The present readers; a score by another one is outdated.
 PRESENT_READERS = (
     *(EXTRACTOR_VERSION, EXACT_VERSION, ERROR_TEXT_VERSION),
     *PUBLISHED_VERSIONS.values(),
@@ -85,7 +85,7 @@ def score_responses(
 
 
 def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey]:
-    """The keys of the objective ones among *revisions*, by revision."""
+    """Return the keys of the objective ones among *revisions*, by revision."""
     wanted = set(revisions)
     repaired = repaired_keys(wanted) if policy is Policy.STRICT else {}
     rows = QuestionRevision.objects.filter(
