@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from evaluations.models import AnswerCheck, Response
@@ -14,6 +15,7 @@ from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.browser.conftest import Site
 from tests.evaluations.check_world import BRACKETED, MEANT, SEVERAL, answers, check, read_by_model
+from tests.factories import PASSWORD
 
 LONG = "Some words that lead nowhere. " * 400
 
@@ -156,3 +158,26 @@ def test_without_javascript(site: Site, waiting: list[Response], curator: User) 
     assert said() == [(["C"], "read", True), (["D"], "read", False)]
     page.get_by_role("button", name="Back").click()
     expect(page.locator(".check-read")).to_contain_text("You said: D")
+
+
+def test_what_cannot_be_sent_is_sent_again_and_one_logs_in_again_in_place(
+    site: Site, waiting: list[Response], curator: User
+) -> None:
+    low, ambiguous, meant = waiting[:3]
+    page = site.open(curator)
+    page.goto("/checks/")
+    keys(page, "Enter")
+    ready(page, low)
+    page.route("**/checks/**", lambda route: route.abort())
+    keys(page, "Enter")
+    expect(page.locator("#saved")).to_have_text("not saved, trying again")
+    page.unroute("**/checks/**")
+    ready(page, ambiguous)  # without anybody pressing a key
+    Session.objects.all().delete()
+    keys(page, "Enter")
+    dialog = page.get_by_role("dialog", name="Log in again")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    keys(page, "Enter")
+    ready(page, meant)
+    assert AnswerCheck.objects.count() == 2
+    site.troubles.clear()  # the browser itself reports the 401
