@@ -1,7 +1,7 @@
-// The charts of the monitors: figures over time as lines, people as dots with their intervals.
+// The charts of monitoring: figures over time as lines, people as dots with intervals.
 import { base, colour, FONT_SIZE, format, legend, nameAxis, valueAxis } from "./chart-parts.js";
 
-// Limits are dashed; "here" is where the round stands.
+// Limits are dashed; "here" marks the present setting of the round.
 function marksAt(t, limits, axis, here) {
   const dashed = limits.map((at) => ({ [axis]: at }));
   const solid = { lineStyle: { color: t.accent, type: "solid", width: 1 } };
@@ -59,7 +59,7 @@ function intervals(data, t) {
   };
 }
 
-// The names beside the dots take their share of a narrow chart: words that do not fit go below.
+// The names beside the dots need room in a narrow chart: labels that do not fit go below.
 function inLines(label, width) {
   const most = (width * 0.55) / (FONT_SIZE / 2);
   const lines = [""];

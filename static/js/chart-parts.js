@@ -1,4 +1,4 @@
-// What every chart is made of: the page's tokens, numbers, axes and legends.
+// What all charts share: the page's tokens, numbers, axes and legends.
 export const FONT_SIZE = 12;
 
 export function theme() {
@@ -83,7 +83,7 @@ export function legend(t, series, place) {
   };
 }
 
-// Lines that a legend needs, estimated from above: a Chinese character is as wide as the type.
+// The number of lines of a legend, at most: a Chinese character is as wide as the font size.
 export function legendLines(series, width) {
   const widths = series.map(({ name }) => 40 + [...name].length * (/[\u3000-\uffef]/.test(name) ? 13 : 7.5));
   return Math.ceil(widths.reduce((one, other) => one + other, 0) / width);

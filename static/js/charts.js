@@ -1,21 +1,21 @@
 // Charts from figures: <figure class="chart" data-chart="bar"> with its JSON in a <template> and
-// its table in <details>. Colours are the page's tokens; a series keeps the colour of its index.
+// its table in <details>. Colours are the page's tokens; a series has the colour of its index.
 import { dots, lines } from "./chart-lines.js";
 import { base, colour, FONT_SIZE, format, legend, legendLines, nameAxis, theme, valueAxis } from "./chart-parts.js";
 
 const drawn = new Map();
 
-// htmx takes <script> out of a fragment, but leaves what a <template> holds.
+// htmx removes <script> from a fragment, but keeps the content of a <template>.
 function figures(el) {
   const template = el.querySelector("template");
   const holder = template ? template.content : el;
   return JSON.parse(holder.querySelector('script[type="application/json"]').textContent);
 }
 
-// How bars share their row; intervals are laid out by the same numbers, or they miss their bars.
+// How bars share their row; intervals use the same numbers, so that they lie over their bars.
 const BARS = { barGap: "12%", barCategoryGap: "28%", barMaxWidth: 30 };
 
-// An interval is a line with two ends over the middle of its bar; the value stands behind both.
+// An interval is a line with two ends over the middle of its bar; the value is written to the right of both.
 function whiskers(one, index, t, data) {
   return {
     type: "custom",
@@ -57,7 +57,7 @@ function whiskers(one, index, t, data) {
   };
 }
 
-// Above the bars stands the legend, where there is one.
+// The legend, if any, is above the bars.
 const top = (series, width) => (series.length > 1 ? 10 + 24 * legendLines(series, width) : 8);
 
 function bar(data, t, width) {
@@ -91,8 +91,8 @@ function bar(data, t, width) {
   };
 }
 
-// ECharts would draw a missing value at the centre, as if it were 0: such an axis is left out,
-// and the table says why.
+// ECharts would draw a missing value at the centre, as if it were 0, so such an axis is omitted; the table says
+// why.
 function complete(data) {
   const has = (axis) => data.series.every((one) => (one.values[axis] ?? null) !== null);
   const kept = data.axes.map((_, axis) => axis).filter(has);
@@ -134,7 +134,7 @@ function radar(data, t, width) {
   };
 }
 
-// The line of equal values shows at a glance who is higher.
+// The line of equal values shows who is higher.
 function diagonal(t, end) {
   return {
     silent: true,
@@ -197,8 +197,8 @@ function box(data, t, width) {
 
 const KINDS = { bar, radar, scatter, box, dots, lines };
 
-// Nobody resizes paper: a chart is drawn in the width that it has there (A4, landscape, one or two
-// columns of report-print.css), and its view box lets CSS fit it exactly.
+// For print a chart is drawn in the width that it has on paper (A4, landscape, one or two columns of
+// report-print.css); its view box lets CSS fit it exactly.
 const PAPER = { column: 470, whole: 960 };
 let onPaper = false;
 
@@ -241,14 +241,14 @@ const redraw = () => drawCharts(document);
 
 // Chinese and Latin labels are measured in the page's font, so wait for it.
 document.fonts.ready.then(redraw);
-// The target of the event is what came; the target of the request may be what went.
+// The target of the event is the new element; the target of the request may have been removed.
 document.addEventListener("htmx:afterSettle", (event) => drawCharts(event.target));
 document.addEventListener("themechange", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
-// Whoever prints gets the charts whole and in the colours of paper. The event before printing comes
-// while the page is still that of the screen, so the light theme is set by name until it is over;
-// a page that is shown as it prints has the change of the medium alone.
+// Printed charts are complete and in light colours. The event before printing comes while the page still has
+// the screen's layout, so the light theme is set by name until printing ends; a print preview only has the
+// change of the medium.
 let themeOfScreen;
 
 function toPaper() {

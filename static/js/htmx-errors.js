@@ -1,4 +1,4 @@
-// One clear sentence when a request fails. The page, and all that was typed, stays as it is.
+// Shows one sentence when a request fails. The page and everything typed stay as they are.
 // Texts come from the region's data attributes: data-network, data-session, data-forbidden, data-server.
 const region = document.getElementById("notices");
 const PARSER = new DOMParser();

@@ -1,10 +1,10 @@
-// A person's own keys: from the key that was pressed to the one by which the page knows the action.
-// #own-keys says what leads where ({"z": "u", "u": ""}), and whether characters are keys at all.
+// A person's own keys: maps the pressed key to the key that the page uses for the action.
+// #own-keys has the map ({"z": "u", "u": ""}), and whether characters are keys at all.
 const FULL_WIDTH = { "。": ".", "，": ",", "？": "?" };
 const chosen = document.getElementById("own-keys")?.dataset;
 const own = JSON.parse(chosen?.keys ?? "{}");
 
-// "" when nothing is to happen.
+// "" when the key does nothing.
 export function actual(event) {
   if (event.key.length !== 1) return event.key;
   if (chosen?.shortcuts === "off") return "";

@@ -1,6 +1,6 @@
 // Keys that press buttons: <button data-key="u">, <a data-key="j">, <button data-key="Enter">.
 // "?" opens <dialog data-keys-help>. A key does nothing while one types or a dialog is open.
-// Who marks may have other keys for the same (key-map.js).
+// A person may have other keys for the same actions (key-map.js).
 import { actual } from "./key-map.js";
 
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";

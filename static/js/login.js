@@ -1,4 +1,4 @@
-// One click fills in a person of the demo.
+// A click fills in a person of the demo.
 document.addEventListener("click", (event) => {
   const person = event.target.closest("[data-fill-username]");
   if (!person) return;

@@ -1,10 +1,10 @@
-// Formulas. The server leaves their source as text in .math.inline and .math.block;
-// KaTeX builds the nodes here. Everything below is a fence around text written by strangers.
+// Formulas. The server leaves their source as text in .math.inline and .math.block; KaTeX builds the nodes here.
+// The source is untrusted: the options and limits below restrict what it can do.
 const MAX_LENGTH = 5000;
 const MAX_FORMULAS = 300;
 const SLICE_MS = 12;
 
-// A fresh object for every formula: a \gdef in one answer must not reach the next one.
+// A new object for every formula: a \gdef in one response must not affect the next one.
 function options(displayMode) {
   return {
     displayMode,
@@ -20,7 +20,7 @@ function options(displayMode) {
   };
 }
 
-// KaTeX sets most styles through the style object, which the CSP leaves alone, but a few (the width
+// KaTeX sets most styles through the style object, which the CSP allows, but a few (the width
 // of an arrow, a tall brace) by setAttribute("style"), which it blocks: \vec would lose its arrow.
 // While one formula is drawn, and only then, those go through the style object too.
 function withStyleObject(work) {
@@ -59,7 +59,7 @@ function waiting(root) {
   });
 }
 
-// The first slice runs at once, so that a usual page never shows its source; the rest when idle.
+// The first slice runs at once, so that most pages never show the source; the rest runs when the browser is idle.
 function renderSome(queue) {
   const end = performance.now() + SLICE_MS;
   while (queue.length && performance.now() < end) {

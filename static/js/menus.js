@@ -15,7 +15,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A filter applies itself when its menu or select changes; without JavaScript its button does.
+// A filter is applied when its menu or select changes; without JavaScript by its button.
 document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-autosubmit]");
   if (form && !event.target.closest("[data-no-autosubmit]")) form.requestSubmit();

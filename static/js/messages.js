@@ -1,4 +1,4 @@
-// A message stays until it is read: its × closes it. The focus goes on at the content.
+// A message stays until its × is pressed; the focus then moves to the content.
 document.addEventListener("click", ({ target }) => {
   const message = target.closest(".message .close")?.closest(".message");
   if (!message) return;

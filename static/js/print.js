@@ -1,4 +1,4 @@
-// The page to print: its one button. Formulas are drawn by math.js before anybody can press it.
+// The button of the page to print. math.js draws the formulas before it can be pressed.
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) window.print();
 });

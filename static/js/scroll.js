@@ -1,7 +1,7 @@
-// What scrolls sideways (a wide table, a long formula) can be reached and scrolled by keyboard.
+// Elements that scroll sideways (a wide table, a long formula) can be focused and scrolled by keyboard.
 const SCROLLERS = ".table-wrap, .rich, .raw, .math.block";
 
-// An arrow shows that a table goes on to the right, until somebody has scrolled it.
+// An arrow shows that a table continues to the right, until it has been scrolled.
 function hint(el) {
   const goesOn = el.scrollLeft === 0 && el.scrollWidth > el.clientWidth + 1;
   if (el.matches(".table-wrap")) el.toggleAttribute("data-more", goesOn);

@@ -1,4 +1,4 @@
-// Light or dark before the first paint: the only script that blocks. Loaded in <head>.
+// Sets light or dark before the first paint: the only blocking script, loaded in <head>.
 // The choice is "light", "dark" or "auto" (the system's), kept in localStorage.
 (() => {
   const root = document.documentElement;

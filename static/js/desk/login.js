@@ -9,8 +9,8 @@ async function read(answer) {
   return PARSER.parseFromString(await answer.text(), "text/html");
 }
 
-// 401: the session ended. 403 comes when the token went with it, or when one logged in elsewhere
-// meanwhile; a second one in a row means what it says.
+// 401: the session has ended. 403 also comes when the CSRF token is no longer valid, as after a login in another
+// window; a second 403 in a row is a real refusal.
 export function isLoggedOut(status, renewed) {
   return status === 401 || (status === 403 && !renewed);
 }
@@ -24,7 +24,7 @@ export async function waitForLogin(then) {
   dialog().querySelector("[name=password]").focus();
 }
 
-// Logging in changes the token against forged requests; the page as it is now holds the new one.
+// Logging in changes the CSRF token; the page, fetched again, has the new one.
 async function renew() {
   const answer = await fetch(location.href).catch(() => null);
   if (!answer || answer.redirected) return false;
@@ -47,7 +47,7 @@ async function goOn() {
   return true;
 }
 
-// "" when logged in, else why not.
+// Returns "" when logged in, else the reason.
 async function logIn(form) {
   const page = await fetch(form.action);
   if (page.redirected) return ""; // somebody is: in another window

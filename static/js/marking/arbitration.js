@@ -1,4 +1,4 @@
-// The lead's page: accepting a mark fills the own column, typing in it makes the decision an own one.
+// The lead's page: accepting a mark fills the lead's column; typing there makes the decision a mark of their own.
 import { cappedSum } from "../capped-sum.js";
 import { makesLine } from "../desk/page.js";
 import { refusal } from "../htmx-errors.js";
@@ -40,8 +40,8 @@ document.addEventListener("focusin", (event) => {
   if (event.target.matches("[data-own]")) event.target.select();
 });
 
-// Own marks once typed are not overwritten by a key: a digit meant as points must not accept
-// another's mark. In a field a letter is never a mark; it chooses its reason.
+// A key does not overwrite marks that the lead has typed: a digit meant as points must not accept another's
+// mark. In a field a letter is never a mark; it chooses its reason.
 function guardOwnMarks(event) {
   const { target, key } = event;
   if (!form() || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -65,8 +65,8 @@ document.addEventListener("keydown", guardOwnMarks, { capture: true });
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
   if (key === "Escape" && target.matches?.("[data-own], #comment")) target.blur();
-  // A chosen decision or reason keeps the focus; Enter settles from there as from anywhere else,
-  // also from the comment, where Shift with it makes a line.
+  // A chosen decision or reason keeps the focus; Enter submits from there, and from the comment, where Shift
+  // with Enter makes a new line.
   const settles = target.matches?.("#decision input[type=radio]") || (target.id === "comment" && !makesLine(event));
   if (key === "Enter" && settles && !event.isComposing) {
     event.preventDefault();
@@ -74,8 +74,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// What does not fit is said between the marks and the buttons: a notice over the page would cover
-// the rulings that one decides by.
+// What is refused is shown between the marks and the buttons: a notice over the page would cover the marking
+// notes.
 document.addEventListener(
   "htmx:responseError",
   (event) => {
@@ -98,7 +98,7 @@ document.addEventListener(
   { capture: true },
 );
 
-// A decision that came too late is answered with the page as it is now, and what was typed in it.
+// A decision that came too late is answered with the present page and what was typed.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { detail } = event;
   if (detail.xhr.status !== 409 || !detail.serverResponse.includes('id="case"')) return;

@@ -1,8 +1,8 @@
-// The response after this one is fetched while this one is read, and shown only when the server has
-// confirmed the save and said that it is the one to come: by an empty desk in its answer.
+// The next response is fetched while this one is read. It is shown only when the server has confirmed the save
+// and answered with an empty desk, which says that this is the next one.
 const EMPTY = '<div id="desk" data-ahead></div>';
 const ASKING = ["marks", "skip", "next"];
-const WAIT_MS = 300; // first the response that is to be read
+const WAIT_MS = 300; // the present response loads first
 
 const PARSER = new DOMParser();
 let held = null; // { print, html }
@@ -40,7 +40,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (held) {
     event.detail.serverResponse = serverResponse.replace(EMPTY, () => held.html);
   } else {
-    event.detail.shouldSwap = false; // forgotten in between
+    event.detail.shouldSwap = false; // it was discarded in between
     location.assign(xhr.getResponseHeader("HX-Push-Url"));
   }
 });

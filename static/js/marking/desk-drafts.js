@@ -1,4 +1,4 @@
-// Drafts go out as one types. One that could not be kept is sent again until it is; the page says so.
+// Drafts are sent while one types. A draft that could not be stored is sent again, and the page says so.
 import { isLoggedOut, waitForLogin } from "../desk/login.js";
 import { form as marks, isBusy, patience, show } from "../desk/page.js";
 import { explain } from "../htmx-errors.js";
@@ -26,7 +26,7 @@ function later(milliseconds) {
   state.timer = setTimeout(sendDraft, milliseconds);
 }
 
-// What was refused as a mark is kept as a draft at once.
+// What was refused as a mark is stored as a draft at once.
 export function keepAsDraft() {
   state.dirty = true;
   sendDraft();
@@ -44,7 +44,7 @@ export async function sendDraft(keepalive = false) {
 // A change of a saved mark is drafted like a first mark: the form says which version it changes.
 async function send(form, keepalive) {
   state.dirty = false;
-  // Later than any draft of another window, and than the one before.
+  // Higher than that of the draft before, and of any draft of another window.
   state.sequence = Math.max(state.sequence + 1, Date.now());
   const body = new FormData(form);
   body.append("sequence", state.sequence);
@@ -65,8 +65,8 @@ async function became(answer, text, form) {
   }
   const loggedOut = isLoggedOut(answer?.status, state.renewed);
   const lasting = answer && !loggedOut && answer.status < 500 && answer.status !== 429;
-  state.dirty = !lasting; // what is refused for good holds nobody back
-  if (isBusy()) return; // the save that is on its way holds all of it
+  state.dirty = !lasting; // a draft that is refused for good does not block leaving
+  if (isBusy()) return; // the save that is being sent contains all of it
   show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
   if (loggedOut) await waitForLogin(renewed);
   else if (lasting) explain({ status: answer.status, responseText: text });
@@ -88,8 +88,8 @@ document.addEventListener("input", (event) => {
 
 addEventListener("online", () => state.failures && sendDraft());
 
-// Whoever leaves the page within the time that a draft waits does not lose it: it is sent before
-// the next page is asked for where that is possible, else while this one goes.
+// A draft that still waits when the page is left is sent before the next page is requested, where that is
+// possible, else while this one closes.
 const leavingPage = () => sendDraft(true);
 addEventListener("beforeunload", leavingPage);
 addEventListener("pagehide", leavingPage);

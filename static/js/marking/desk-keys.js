@@ -1,4 +1,4 @@
-// Points by keyboard: digits, "." for a half, arrows. The active scoring point has the focus or had it last.
+// Points by keyboard: digits, "." for a half, arrows, for the active scoring point.
 // A point is a row of radio chips, or a field to type into where chips would be too many.
 import { cappedSum } from "../capped-sum.js";
 import { groupsOf } from "../desk/groups.js";
@@ -9,9 +9,9 @@ import { sayIn } from "./mark-fields.js";
 
 const QUICK_MS = 900; // digits typed within this time belong to one number
 let typed = { point: null, text: "", at: 0 };
-let advancedFrom = null; // the point whose digit moved on: a half still belongs to it
+let advancedFrom = null; // the point that was advanced from: a half still belongs to it
 
-// The number that was refused was not kept: whoever goes on has read it.
+// Another point becomes active: the refusals are removed.
 function changed(point) {
   if (!point.hasAttribute("data-active")) advancedFrom = null;
   for (const other of points()) sayIn(other, faultOf(other), "");
@@ -23,8 +23,7 @@ const entryOf = (point) => point.querySelector(".point-entry");
 const radiosOf = (point) => [...point.querySelectorAll("input[type=radio]")];
 const fullOf = (point) => Number(point.dataset.full);
 
-// A number that ends with "." is a half more, and a comma is a point; the server's rule is
-// plain_number.with_half.
+// A number that ends with "." has a half added, and a comma is a point; as plain_number.with_half on the server.
 function withHalf(text) {
   const number = text.replace(/^(\d*)[,。，](\d{0,2})$/, "$1.$2");
   return /^\d*\.$/.test(number) ? `${number}5` : number;
@@ -104,13 +103,13 @@ function typeDigit(point, digit) {
   const quick = typed.point === point && now - typed.at < QUICK_MS;
   const longer = quick ? typed.text + digit : digit;
   const text = quick && fits(point, Number(longer)) ? longer : digit;
-  // A second digit that makes no number of this point replaces the first; one that never fits is told.
+  // A second digit that makes no possible number replaces the first; an impossible one is refused.
   if (!give(point, Number(text))) return;
   typed = { point, text, at: now };
   advance(point);
 }
 
-// With "advance after a digit": on to the next point, where one digit is all that a point can take.
+// With "advance after a digit": go to the next point if the point has fewer than 10 marks.
 function advance(point) {
   const next = points()[points().indexOf(point) + 1];
   if (!("advance" in marks().dataset) || fullOf(point) >= 10 || entryOf(point)) return;
@@ -143,7 +142,7 @@ function listScrolls(point) {
   return getComputedStyle(point.closest(".points")).overflowY !== "visible";
 }
 
-// Where the list scrolls by itself the page stays: its panel may stand over the end of the page.
+// Where the list scrolls by itself the page must not scroll: the panel may cover the end of the page.
 function reveal(point) {
   if (!listScrolls(point)) return point.scrollIntoView({ block: "nearest" });
   const list = point.closest(".points");
@@ -157,7 +156,7 @@ export function firstMissing() {
   return points().find((point) => valueOf(point) === "");
 }
 
-// Where the whole page scrolls one reads first: a response that appears stands at its beginning.
+// Where the whole page scrolls, it stays at the beginning of the response.
 export function activateFirst() {
   const first = firstMissing() ?? points()[0];
   activate(first, listScrolls(first));
@@ -175,7 +174,7 @@ const PLAIN_KEYS = {
   Backspace: () => give(active(), ""),
   Delete: () => give(active(), ""),
 };
-// A field for points keeps its own digits, dot, deletion and sideways arrows.
+// In a field for points digits, dot, deletion, left and right keep their usual meaning.
 const ENTRY_KEYS = new Set(["ArrowDown", "ArrowUp", "m", "o"]);
 
 function inFlags(key) {
@@ -191,7 +190,7 @@ function writePoint(entry) {
   entry.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-// In a field for points what could not be a mark is a command as everywhere else, or nothing.
+// In a field for points a character that cannot be part of a mark is a command, or nothing.
 function inEntry(event, key) {
   const isOwn = key !== event.key && PLAIN_KEYS[key];
   if (key === "Enter") marks().requestSubmit();

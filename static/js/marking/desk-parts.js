@@ -1,4 +1,4 @@
-// Question, answer key, analysis and rulings: a tab for each; the question scrolls apart from the rest.
+// A tab each for question, answer key, analysis and marking notes; the question scrolls separately.
 const CLICKED_MS = 500; // scrolling that follows a click does not choose another tab
 let clickedAt = 0;
 
@@ -7,7 +7,7 @@ function mark(tab) {
   tab.setAttribute("aria-current", "true");
 }
 
-// Scrolling that a script starts chooses no tab either.
+// Scrolling that a script starts does not choose a tab either.
 export function holdTabs() {
   clickedAt = performance.now();
 }

@@ -1,5 +1,5 @@
-// Reading: a long passage folds, pictures open in large. The question
-// stays where it was while responses to it change: htmx keeps its element, this its scrolling.
+// Reading: a long passage can be folded, pictures can be enlarged. While the responses to a question change,
+// htmx keeps the question's element and this script its scroll position.
 import { offerZoom } from "./desk-zoom.js";
 
 let place = { id: "", tops: [] };
@@ -22,7 +22,7 @@ function fold(button, isFolded) {
   label(button, isFolded);
 }
 
-// Only a passage that pushes its questions out of sight; the questions never fold.
+// Fold only a passage that pushes its questions out of view; the questions are never folded.
 function foldIfLong() {
   const button = column().querySelector("[data-fold]");
   if (!button?.hidden) return;
@@ -47,7 +47,7 @@ export function settleReading() {
   if (place.id === column().id) bodies().forEach((body, at) => (body.scrollTop = place.tops[at]));
 }
 
-// A picture that arrives later makes its question longer.
+// A picture that loads later makes its question longer.
 document.addEventListener(
   "load",
   (event) => {

@@ -1,9 +1,9 @@
-// Sub-questions line up: a click on (2), wherever it stands, brings (2) of the question, of its key,
-// of the response and of the scoring points to the top. The key follows what is read and marked.
+// Sub-questions are aligned: a click on any (2) scrolls question, key, response and scoring points to their
+// part (2). The key also follows what is read and marked.
 import { holdTabs } from "./desk-parts.js";
 
 const ROMAN = { I: 1, V: 5, X: 10 };
-const JUMPED_MS = 500; // scrolling that follows a jump leads nowhere else
+const JUMPED_MS = 500; // scrolling that follows a jump is ignored
 let now = 0;
 let jumpedAt = 0;
 
@@ -21,7 +21,7 @@ const all = (root) => [...root.querySelectorAll(".sub-number")];
 const first = (root, number) => root && all(root).find((mark) => numberOf(mark.textContent) === number);
 
 // ---- jumping ----
-// In a box of its own a mark goes to the top; where the page scrolls, only the response moves.
+// Where the box scrolls, the mark goes to its top; where the page scrolls, only the response is scrolled to.
 function bring(mark, box, movesPage = false) {
   if (!mark) return;
   const isScroller = box.scrollHeight > box.clientHeight && getComputedStyle(box).overflowY !== "visible";
@@ -29,7 +29,7 @@ function bring(mark, box, movesPage = false) {
   else if (movesPage) mark.scrollIntoView({ block: "start" });
 }
 
-// In the question and in the key alike; its part of the key is marked, too.
+// In the question and in the key.
 function bringParts(number) {
   holdTabs();
   const [question, key] = [".desk-asked .desk-body", ".desk-key .desk-body"].map((one) => document.querySelector(one));
@@ -39,7 +39,7 @@ function bringParts(number) {
   bring(part, key);
 }
 
-// What one marks or reads now: the part of the key for it comes into sight beside it.
+// Show the part of the key for what is marked or read now.
 function follow(number) {
   const key = document.querySelector(".desk-key .desk-body");
   if (!key || !number || number === now) return;
@@ -108,14 +108,14 @@ document.addEventListener("click", (event) => {
   jump(Number(chosen.dataset.number ?? chosen.dataset.sub) || numberOf(chosen.textContent));
 });
 
-// The sub-question of the scoring point in colour.
+// Follow the sub-question of the active scoring point.
 document.addEventListener("focusin", (event) => {
   let line = event.target.closest?.("#marks .points > li");
   while (line && !line.dataset.sub) line = line.previousElementSibling;
   if (line) follow(Number(line.dataset.sub));
 });
 
-// The sub-question that stands at the top of the response while it is scrolled.
+// Follow the sub-question at the top of the response while it is scrolled.
 document.addEventListener(
   "scroll",
   (event) => {

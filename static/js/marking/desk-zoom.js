@@ -1,4 +1,4 @@
-// Pictures of questions in large: a button round each, a dialog with + and -.
+// Pictures of questions enlarged: each becomes a button that opens a dialog with + and -.
 const STEPS = [1, 1.5, 2, 3, 4, 6];
 const EDGE = 16;
 
@@ -30,7 +30,7 @@ function enlarge(image) {
   large.addEventListener("load", draw);
   dialog().querySelector(".zoom-picture").replaceChildren(large);
   dialog().showModal();
-  // The largest step that shows all of it, without its edges.
+  // The largest step at which the whole picture fits inside the padding.
   const { clientWidth, clientHeight } = dialog().querySelector(".zoom-picture");
   const fits = (times) =>
     image.naturalWidth * times <= clientWidth - 2 * EDGE && image.naturalHeight * times <= clientHeight - 2 * EDGE;

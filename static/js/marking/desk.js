@@ -42,7 +42,7 @@ document.addEventListener("change", (event) => {
   if (event.target.name === "flags") showFlags();
 });
 
-// ---- the comment: its key goes on where the text ends ----
+// ---- the comment: its key puts the cursor at the end of the text ----
 document.addEventListener("click", (event) => {
   const label = event.target.closest("label[for=comment]");
   if (!label) return;
@@ -62,8 +62,8 @@ function complete() {
   return false;
 }
 
-// Undo and skip leave the response: its draft has to be there first. "Keep the saved mark" gives the
-// draft up: one that is under way must not arrive after that.
+// Undo and skip leave the response, so its draft has to be stored first. "Keep the saved mark" discards the
+// draft, so one that is being sent must arrive before that.
 function mayLeave(form) {
   const keeps = form.id === "keep";
   if (keeps ? !underWay() : !hasUnsent()) return true;
@@ -73,7 +73,7 @@ function mayLeave(form) {
   return false;
 }
 
-// In a closed round nothing can be saved: the button goes, its reason stays. The server kept a draft.
+// In a closed round nothing can be saved: the button is disabled and the reason is shown. The server has a draft.
 function refused(code, sentence) {
   if (code !== "round_closed") {
     keepAsDraft();

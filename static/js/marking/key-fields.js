@@ -1,4 +1,4 @@
-// A field for one key: the key that is pressed takes the place of what stands there, space clears it.
+// A field for one key: the pressed key replaces its value, space clears it.
 document.addEventListener("keydown", (event) => {
   const { ctrlKey, metaKey, altKey, isComposing, key, target } = event;
   if (!target.matches(".key-field") || key.length !== 1) return;

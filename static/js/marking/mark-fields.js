@@ -1,9 +1,9 @@
-// A mark that does not fit is refused at its field, at once, on every page where marks are typed. The
-// form says the sentences (data-above, data-wrong) and the step, the field or its point the full marks.
+// A mark that is not possible is refused at its field at once, on every page where marks are typed. The form
+// has the sentences (data-above, data-wrong) and the step; the field or its point has the full marks.
 const FIELD = "form[data-above] .point-entry";
 
 const fullOf = (field) => Number(field.dataset.full ?? field.closest("[data-full]").dataset.full);
-// At the desk a number that ends with "." is a half more.
+// At the desk a number that ends with "." has a half added.
 function valueOf(field) {
   const text = field.value.trim().replace(/[,。，]/, ".");
   return Number(field.form.id === "marks" && /^\d*\.$/.test(text) ? `${text}5` : text);
@@ -18,7 +18,7 @@ function fault(field, isFinished) {
   if (value > fullOf(field)) return said(above);
   const steps = value / Number(step);
   const fits = value >= 0 && (Number.isInteger(steps) || value === fullOf(field));
-  // While one types, a number may still become one that fits.
+  // While it is typed, a number may still become a possible one.
   return isFinished && !fits ? said(wrong) : "";
 }
 
@@ -48,7 +48,7 @@ export function sayIn(place, id, sentence) {
 
 export const fits = (field) => fault(field, true) === "";
 
-// The sentence goes as soon as the mark fits; one that never can is told while it is typed.
+// The sentence disappears as soon as the mark is possible; a mark above the maximum is refused while it is typed.
 document.addEventListener("input", (event) => {
   if (event.target.matches?.(FIELD)) say(event.target, fault(event.target, false));
 });
@@ -72,5 +72,5 @@ document.addEventListener(
   { capture: true },
 );
 
-// The first field, without leaving what is to be read before it.
+// Focus the first field without scrolling past the text before it.
 document.querySelector("[data-begin]")?.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
-// Of the tasks, to narrow by or with a tolerance of their own, only those of the chosen runs' datasets
-// are shown; all while no run is chosen.
+// Only the tasks of the chosen runs' datasets are shown, among the filters and the tolerances per task; all tasks
+// while no run is chosen.
 const form = document.getElementById("round-form");
 
 function show() {

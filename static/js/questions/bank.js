@@ -1,5 +1,5 @@
 // The question list by keyboard and in bulk: a cursor on the rows, ticks with ranges, the bar of labels.
-// htmx replaces the rows, so nothing here keeps an element; the page is asked each time.
+// htmx replaces the rows, so no element is stored here; each is looked up when needed.
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 const rows = () => [...document.querySelectorAll("tr[data-row]")];
 const ticks = () => [...document.querySelectorAll("tr[data-row] input[name=question]")];
@@ -34,7 +34,7 @@ function show() {
   page.indeterminate = ticked > 0 && ticked < all.length;
 }
 
-// From the last tick to this one, all become like this one.
+// All rows from the last tick to this one get the state of this one.
 function range(tick) {
   const all = ticks();
   const from = all.findIndex((other) => other.value === anchor);
@@ -105,7 +105,7 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-// A row that is reached by Tab is the cursor's row too.
+// A row that is focused by Tab becomes the cursor's row.
 document.addEventListener("focusin", (event) => {
   const row = event.target.closest("tr[data-row]");
   if (!row || row === cursor()) return;
@@ -114,7 +114,7 @@ document.addEventListener("focusin", (event) => {
 });
 
 document.addEventListener("htmx:afterSwap", show);
-// "#labels" leads from the list to the form: it stands open, its first field has the focus.
+// "#labels" links from the list to the form: it is opened and its first field is focused.
 const edit = window.location.hash === "#labels" && document.querySelector("[data-labels-edit]");
 if (edit) {
   edit.open = true;

@@ -1,4 +1,4 @@
-// Says before sending that the chosen files are too large; the server says it again.
+// Refuses files that are too large before they are sent; the server checks again.
 const form = document.querySelector("form[data-upload]");
 const files = form?.querySelector("input[type=file]");
 

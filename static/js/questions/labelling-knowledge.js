@@ -1,4 +1,4 @@
-// The knowledge by typing: a combobox over the options of the plain list, which is what is sent.
+// The knowledge by typing: a combobox over the options of the plain select, which is what is sent.
 // Words of an option are its Chinese and English names and the initials of its pinyin.
 import { notify } from "../htmx-errors.js";
 
@@ -72,13 +72,13 @@ function open(typed) {
   shown = fitting(typed.trim().toLowerCase());
   list().replaceChildren(...(shown.length ? shown.map(line) : [nothing(typed)]));
   list().hidden = false;
-  if (matchMedia("(max-width: 760px)").matches) scrollRoom();
+  if (matchMedia("(max-width: 760px)").matches) scrollForList();
   entry().setAttribute("aria-expanded", "true");
   highlight(shown.length ? 0 : -1);
 }
 
-// On a phone the whole page scrolls, and the list needs room below the field.
-function scrollRoom() {
+// On a phone the page scrolls so that the list has room below the field.
+function scrollForList() {
   if (list().getBoundingClientRect().bottom > innerHeight) entry().scrollIntoView({ block: "start" });
 }
 
@@ -106,14 +106,14 @@ function take(index, chosen) {
   chosen(option.dataset.branch);
 }
 
-// What would go astray: Enter or a digit where nothing is found, a digit meant for the next label.
+// Refuse Enter or a digit where nothing is found, and a digit meant for the next label.
 function refuse() {
   const found = list().hidden || shown.length;
   notify(found ? document.getElementById("labels").dataset.digits : sentence(entry().value), "warning");
   return true;
 }
 
-// What a key does in the field: true or false (done or not), "leave" for what the desk decides.
+// Handle a key in the field: true or false (used or not), "leave" where the desk decides.
 export function knowledgeKey(event, chosen) {
   const isOpen = !list().hidden;
   if (/^[0-9]$/.test(event.key)) return refuse(); // no name has a digit

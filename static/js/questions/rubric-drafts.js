@@ -1,4 +1,4 @@
-// The list of rubric drafts: sums while points are typed, one tick for every item that adds up.
+// The list of rubric drafts: shows sums while points are typed, and selects every item that adds up.
 const form = document.querySelector("[data-rubric-drafts]");
 const ticks = () => [...form.querySelectorAll("input[name=accept]")];
 const number = (text) => Number(text.trim().replace(",", ".") || "NaN");

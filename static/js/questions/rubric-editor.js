@@ -1,5 +1,5 @@
-// The rubric editor by keyboard: rows are added, moved, removed and put into groups; the sums
-// against full marks follow. The form works without this: rows carry buttons and there are spare ones.
+// The rubric editor by keyboard: rows are added, moved, removed and grouped; the sums are compared with the full
+// marks. The form works without this script: rows have buttons and there are spare rows.
 import { totalsByGroup } from "../capped-sum.js";
 
 const form = document.getElementById("rubric");
@@ -18,7 +18,7 @@ function plain(number) {
   return String(Math.round(number * 100) / 100);
 }
 
-// Names, labels and button values carry the place of the row.
+// Names, labels and button values contain the position of the row.
 function renumber() {
   rows().forEach((row, place) => {
     const number = String(place + 1);
@@ -59,7 +59,7 @@ function showSums() {
   }
 }
 
-// Only the groups that a line names, or that were filled in, are worth a row.
+// Only groups that a line names, or that were filled in, get a row.
 function showGroups() {
   const used = new Set(rows().map((row) => groupOf(row).value));
   let some = false;
@@ -116,7 +116,7 @@ function remove(row) {
   textOf(next ?? row).focus();
 }
 
-// In the group of the line above; where that has none, in a new one; out of it the second time.
+// Put the line into the group of the line above, or into a new one if that has none; the second time take it out.
 function toggleGroup(row) {
   const own = groupOf(row);
   if (own.value !== "") own.value = "";
@@ -172,7 +172,7 @@ form.addEventListener("input", (event) => {
 
 document.getElementById("add-row").addEventListener("click", () => add(rows().at(-1)));
 
-// ---- begin: one blank row is enough here ----
+// ---- start: one blank row is enough here ----
 const spare = rows().filter(isBlank);
 for (const row of spare.slice(rows().length === spare.length ? 1 : 0)) row.remove();
 renumber();

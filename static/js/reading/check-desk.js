@@ -35,7 +35,7 @@ function jump(digit) {
   return Boolean(part);
 }
 
-// Whoever says that nothing is answered, leaves no letter; whoever chooses a letter, says one is.
+// An outcome without an answer clears the letters; choosing a letter sets the outcome "read".
 document.addEventListener("change", (event) => {
   if (!event.target.closest?.("#check")) return;
   if (event.target.name !== "outcome") {
@@ -76,7 +76,7 @@ function leave(event) {
 }
 
 // ---- a response appears ----
-// The words that were read come into sight within their column, and the page stays where it is.
+// Scroll the column, not the page, to the words that were read.
 function showEvidence() {
   const mark = document.querySelector("#desk mark");
   const body = mark?.closest(".desk-body");
