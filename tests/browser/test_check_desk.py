@@ -68,7 +68,7 @@ def test_a_queue_is_checked_by_keyboard_alone(
     ready(page, chosen)
     keys(page, "u")
     ready(page, meant)
-    expect(page.locator(".check-read")).to_contain_text("You said: No answer")
+    expect(page.locator(".check-read")).to_contain_text("Your decision: No answer")
     keys(page, "c", "Enter")
     ready(page, chosen)
     keys(page, "a", "c", "d", "a", "Enter")
@@ -157,7 +157,7 @@ def test_without_javascript(site: Site, waiting: list[Response], curator: User) 
     page.get_by_role("button", name="Save & next response").click()
     assert said() == [(["C"], "read", True), (["D"], "read", False)]
     page.get_by_role("button", name="Back").click()
-    expect(page.locator(".check-read")).to_contain_text("You said: D")
+    expect(page.locator(".check-read")).to_contain_text("Your decision: D")
 
 
 def test_what_cannot_be_sent_is_sent_again_and_one_logs_in_again_in_place(
@@ -170,7 +170,7 @@ def test_what_cannot_be_sent_is_sent_again_and_one_logs_in_again_in_place(
     ready(page, low)
     page.route("**/checks/**", lambda route: route.abort())
     keys(page, "Enter")
-    expect(page.locator("#saved")).to_have_text("not saved, trying again")
+    expect(page.locator("#saved")).to_have_text("not saved, retrying")
     page.unroute("**/checks/**")
     ready(page, ambiguous)  # without anybody pressing a key
     Session.objects.all().delete()

@@ -219,7 +219,7 @@ def test_a_chinese_page_says_what_was_found_in_chinese(curator: User) -> None:
         ImportProblem.objects.create(batch=batch, file="a.jsonl", row=7, code="x_y", text=text)
     browser = logged_in(curator)
     page = browser.get(f"{PAGE}{batch.pk}/", headers={"accept-language": "zh-CN"}).text
-    assert "第2个答案是 E，备选的是 ABCD。" in page
+    assert "第2个参考答案是 E，选项为 ABCD。" in page
     assert f'title="{texts[0]}"' in page, "the sentence of the log is at hand"
     assert f'lang="en">{texts[1]}' in page
     assert texts[0] in browser.get(f"{PAGE}{batch.pk}/", headers={"accept-language": "en"}).text
