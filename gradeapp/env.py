@@ -130,11 +130,10 @@ def sqlite(file: Path) -> dict[str, object]:
 def postgresql(name: str, url: str) -> dict[str, object]:
     """PostgreSQL through psycopg 3, with a statement timeout and checked connections.
 
-    The threshold lets ``gradeapp.prepared`` have its statements planned once a connection,
-    and the plan is one for any values: planning anew took longer than the answer. A page
-    that an index names is as cheap as the next one, as it is in memory and on a solid-state
-    disk; with the price of a turning disk PostgreSQL reads a whole round for one response.
-    No query is compiled to machine code (``jit``): for a page that costs more than it saves.
+    A page that an index names is as cheap as the next one, as it is in memory and on a
+    solid-state disk; with the price of a turning disk PostgreSQL reads a whole round for one
+    response. No query is compiled to machine code (``jit``): for a page that costs more than
+    it saves.
     """
     parts = urlsplit(url)
     database = unquote(parts.path.lstrip("/"))
@@ -144,10 +143,7 @@ def postgresql(name: str, url: str) -> dict[str, object]:
         port = parts.port or 5432
     except ValueError:
         raise ImproperlyConfigured(f"{name} has a port that is not a number.") from None
-    settings = (
-        "-c statement_timeout=60000 -c lock_timeout=10000 -c jit=off"
-        " -c plan_cache_mode=force_generic_plan -c random_page_cost=1.1"
-    )
+    settings = "-c statement_timeout=60000 -c lock_timeout=10000 -c jit=off -c random_page_cost=1.1"
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": database,
@@ -157,5 +153,5 @@ def postgresql(name: str, url: str) -> dict[str, object]:
         "PORT": port,
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"options": settings, "prepare_threshold": 5, **dict(parse_qsl(parts.query))},
+        "OPTIONS": {"options": settings, **dict(parse_qsl(parts.query))},
     }

@@ -1,21 +1,12 @@
-"""Who is behind a session: asked in every request, by one prepared query."""
+"""Who is behind a session: asked in every request, by one query."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.backends import ModelBackend
-from django.db.models import F, QuerySet
+from django.db.models import F
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import roles_named
-from gradeapp.prepared import prepared
-
-
-@prepared
-def _person(key: int) -> QuerySet[User, User]:
-    """The same person once for each of their groups; once without any."""
-    return User.objects.filter(pk=key).annotate(group=F("groups__name"))
 
 
 class Backend(ModelBackend):
@@ -23,7 +14,8 @@ class Backend(ModelBackend):
 
     def get_user(self, user_id: int) -> User | None:
         """The active person with this key, whose roles are known with that."""
-        rows: list[Any] = _person(user_id)
+        # One query: the same person once for each of their groups, once without any.
+        rows = list(User.objects.filter(pk=user_id).annotate(group=F("groups__name")))
         if not rows or not self.user_can_authenticate(rows[0]):
             return None
         person: User = rows[0]

@@ -7,12 +7,9 @@ from django.db import models
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.prepared import prepared_insert
-
-_insert = prepared_insert(AuditEntry)
 
 
 def record(tag: Tag, target: models.Model, *, actor: User | None, **detail: object) -> AuditEntry:
     """Write that *actor* (None: the system) did *tag* to *target*; details must be JSON."""
     name = f"{target._meta.model_name}:{target.pk}"
-    return _insert(AuditEntry(actor=actor, tag=tag, target=name, detail=detail))
+    return AuditEntry.objects.create(actor=actor, tag=tag, target=name, detail=detail)

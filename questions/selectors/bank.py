@@ -143,7 +143,7 @@ def accepted_rubric(question: Question) -> Rubric | None:
     return Rubric.objects.filter(counts_for=question).first()
 
 
-def image_addresses(dataset: Dataset, names: Iterable[str]) -> dict[str, str]:
+def image_addresses(dataset: Dataset | int, names: Iterable[str]) -> dict[str, str]:
     """The address of each of the dataset's images that is named in *names*."""
     wanted = list(names)
     if not wanted:

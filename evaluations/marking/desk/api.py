@@ -13,7 +13,7 @@ from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluations.marking.desk.selectors.desk import own_marks, own_slot
+from evaluations.marking.desk.selectors.desk import own_marks, slot_to_save
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.models import Mark
 from evaluations.models.vocabulary import Flag
@@ -109,7 +109,7 @@ class OwnMarksAPI(generics.ListAPIView[Mark]):
         teacher, form = teacher_of(request), NewMarkSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
-        slot = own_slot(teacher, said.pop("response"), in_open_round=False)
+        slot = slot_to_save(teacher, said.pop("response"))
         if slot is None:
             raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         said["flags"] = tuple(Flag(flag) for flag in said["flags"])

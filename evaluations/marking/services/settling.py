@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import takewhile
-from typing import Any
 
-from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 
 from evaluations.marking.rules.arbitration import (
     NeedsArbitration,
@@ -23,10 +22,8 @@ from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
 from evaluations.schemes import FinalRule, Scheme
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.prepared import prepared, prepared_insert, prepared_update
 from questions.selectors.rubrics import frozen
 
-_insert = prepared_insert(FinalMark)
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
 # Which marks a final mark was made from, by the rule that made it.
 MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
@@ -53,14 +50,8 @@ def lock(answer_id: int) -> BlindAnswer:
 
     PostgreSQL locks the row; SQLite lets only one transaction write at a time.
     """
-    (answer,) = _locked(answer_id)
-    return answer
-
-
-@prepared
-def _locked(answer: int) -> QuerySet[BlindAnswer, BlindAnswer]:
     rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
-    return rows.filter(pk=answer).order_by()
+    return rows.get(pk=answer_id)
 
 
 def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
@@ -68,13 +59,9 @@ def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
 
     Marks that only watch a teacher are left out: a seed answer has one of each.
     """
-    return {SlotKind(mark.slot.kind): mark for mark in _counting(answer.pk)}
-
-
-@prepared
-def _counting(answer: int) -> QuerySet[Mark, Mark]:
     counting = Mark.objects.counting().filter(slot__answer=answer).select_related("slot")
-    return counting.exclude(slot__kind__in=CHECK_KINDS).order_by("version")
+    rows = counting.exclude(slot__kind__in=CHECK_KINDS).order_by("version")
+    return {SlotKind(mark.slot.kind): mark for mark in rows}
 
 
 def settle(answer: BlindAnswer, *, now: datetime) -> Step:
@@ -104,7 +91,8 @@ def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datet
         point_tolerance=answer.round.point_tolerance,
     ):
         case Settled() as settled:
-            waiting = _waiting(answer.pk)
+            beyond = (SlotKind.THIRD.value, SlotKind.ARBITRATION.value)
+            waiting = answer.slots.filter(kind__in=beyond, marked=False).order_by("pk")
             if lead is None and any(_third_at_hand(slot, now) for slot in waiting):
                 return Step()
             _withdraw(waiting)
@@ -135,19 +123,19 @@ def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal,
 def _write_final(
     answer: BlindAnswer, settled: Settled, marks: Mapping[SlotKind, Mark]
 ) -> FinalMark:
-    final = FinalMark(
+    final = FinalMark.objects.create(
         answer=answer,
-        number=len(_finals(answer.pk)) + 1,
+        number=answer.finals.count() + 1,
         value=settled.value,
         full=answer.full_marks,
         rule=settled.rule,
     )
-    answer.final = _insert(final)
     FinalMarkSource.objects.bulk_create(
         FinalMarkSource(final=final, mark=marks[kind], place=place)
         for place, kind in enumerate(MADE_FROM[settled.rule], start=1)
     )
-    _point_to(answer.pk, final.pk)
+    answer.final = final
+    BlindAnswer.objects.filter(pk=answer.pk).update(final=final)
     record(Tag.MARK_SETTLED, final, actor=None, rule=final.rule, value=str(final.value))
     return final
 
@@ -160,22 +148,6 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
         slot.save(update_fields=["marked", "holder", "lease_until"])
         return slot
     return slot if made else None
-
-
-@prepared
-def _finals(answer: int) -> QuerySet[FinalMark, int]:
-    return FinalMark.objects.filter(answer=answer).order_by().values_list("pk", flat=True)
-
-
-@prepared_update
-def _point_to(answer: int, final: int) -> tuple[QuerySet[BlindAnswer, BlindAnswer], dict[str, Any]]:
-    return BlindAnswer.objects.filter(pk=answer), {"final": final}
-
-
-@prepared
-def _waiting(answer: int) -> QuerySet[Slot, Slot]:
-    beyond = (SlotKind.THIRD.value, SlotKind.ARBITRATION.value)
-    return Slot.objects.filter(answer=answer, kind__in=beyond, marked=False)
 
 
 def _withdraw(waiting: Iterable[Slot]) -> None:

@@ -75,7 +75,11 @@ def states_of(sheets: Sequence[MarkingSheet], now: datetime) -> list[SheetState]
 
 def slots_with_texts(sheet: MarkingSheet) -> list[Slot]:
     """The responses that are still on a sheet, with all that is shown of them."""
-    slots = slots_on(sheet).select_related(*WHOLE).prefetch_related("answer__rubric__points")
+    slots = (
+        slots_on(sheet)
+        .select_related("answer__round", *WHOLE)
+        .prefetch_related("answer__rubric__points")
+    )
     return list(slots)
 
 

@@ -107,23 +107,24 @@ class MarkForm(DeskForm):
     comment = forms.CharField(required=False, max_length=LONGEST_COMMENT)
     flags = forms.MultipleChoiceField(choices=Flag.choices(), required=False)
 
-    def __init__(self, item: BlindItem, data: Mapping[str, Any]) -> None:
+    def __init__(self, shown: UUID, points: int, data: Mapping[str, Any]) -> None:
+        """The form of the response called *shown*, whose rubric has so many *points*, or none."""
         super().__init__(data)
-        self.item, self.item_id = item, item.public_id
-        for number, _point in enumerate(item.scoring_points, start=1):
+        self.item_id = str(shown)
+        self.points = [f"point-{number}" for number in range(1, points + 1)]
+        for number, name in enumerate(self.points, start=1):
             missing = gettext("Scoring point %(number)s has no mark yet.") % {"number": number}
-            self.fields[f"point-{number}"] = mark_field(missing, TypedMark)
-        if not item.scoring_points:
+            self.fields[name] = mark_field(missing, TypedMark)
+        if not points:
             self.fields["total"] = mark_field(gettext("Enter a mark first."), TypedMark)
 
     def as_mark(self) -> dict[str, Any]:
         """The arguments of ``save_mark``."""
         data = self.cleaned_data
-        names = [f"point-{number}" for number in range(1, len(self.item.scoring_points) + 1)]
         return {
             "key": data["key"],
             "based_on_version": data["version"],
-            "points": tuple(data[name] for name in names),
+            "points": tuple(data[name] for name in self.points),
             "total": data.get("total"),
             "comment": data["comment"],
             "flags": tuple(Flag(flag) for flag in data["flags"]),
@@ -139,9 +140,9 @@ def mark_field(
     return kind(error_messages={"required": missing, "invalid": no_number})
 
 
-def typed(item: BlindItem, data: Any) -> Given:
-    """What stands in a sent form, read or not: for a draft, and to show it again."""
-    numbers = range(1, len(item.scoring_points) + 1)
+def typed(points: int, data: Any) -> Given:
+    """What stands in a sent form with so many *points*, read or not: to keep or show it again."""
+    numbers = range(1, points + 1)
     return Given(
         points=tuple(with_half(data.get(f"point-{number}", "")) for number in numbers),
         total=with_half(data.get("total", "")),

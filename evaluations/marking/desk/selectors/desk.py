@@ -12,14 +12,14 @@ from hashlib import sha256
 from math import ceil
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
+from evaluations.marking.desk.sql import own_counts
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import LIVE, RoundStatus, SlotKind
+from evaluations.models.vocabulary import LIVE, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.plain_number import plain
-from gradeapp.prepared import prepared
 from questions.rules.question_parts import split_passage
 from questions.rules.rubric import RubricLines
 from questions.selectors.bank import image_addresses
@@ -31,10 +31,7 @@ FEWEST_SECONDS = 3
 RECENT_MARKS = 20
 ENOUGH_MARKS = 3
 # What the desk shows of a slot's response, in one query.
-WHOLE = (
-    *("answer__round__dataset", "answer__question", "answer__revision"),
-    *("answer__rubric", "answer__response"),
-)
+WHOLE = ("answer__question", "answer__revision", "answer__rubric", "answer__response")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,34 +116,32 @@ class DeskItem:
         return _print(repr((shown, item.year, item.paper, self.images)))
 
 
-def own_slot(teacher: User, answer: UUID, *, in_open_round: bool = True) -> Slot | None:
-    """The slot that *teacher* holds on the response called *answer*.
+def own_slot(teacher: User, answer: UUID) -> Slot | None:
+    """The slot that *teacher* holds on the response called *answer*, with all that the desk shows.
 
-    None alike for a response of somebody else, one that does not exist and one
-    that was withdrawn; with *in_open_round* also for one of a closed round, but
-    not of a paused one: what has been typed stays in sight.
+    None alike for a response of somebody else, one that does not exist, one
+    that was withdrawn, and one of a closed round; but not of a paused one: what
+    has been typed stays in sight.
     """
-    slot = next(iter(_held(answer, teacher.pk)), None)
-    if slot is None or (in_open_round and slot.answer.round.status not in LIVE):
-        return None
-    return slot
+    rows = whole_slots().select_related("answer__round").filter(answer__round__status__in=LIVE)
+    return _held(rows, teacher, answer).first()
 
 
-@prepared
-def _held(answer: UUID, teacher: int) -> QuerySet[Slot, Slot]:
+def slot_to_save(teacher: User, answer: UUID) -> Slot | None:
+    """The same with no more than saving needs, in a closed round too: then a draft is kept."""
+    rows = Slot.objects.select_related("answer__round", "answer__rubric")
+    return _held(rows, teacher, answer).first()
+
+
+def _held(rows: QuerySet[Slot], teacher: User, answer: UUID) -> QuerySet[Slot]:
     """The constraint ``one_role_per_person_and_response`` leaves one at most."""
     in_pool = Q(answer__round__pool__teacher=teacher)
-    return (
-        Slot.objects.select_related(*WHOLE)
-        .filter(in_pool, answer__public_id=answer, holder=teacher)
-        .order_by()
-    )
+    return rows.filter(in_pool, answer__public_id=answer, holder=teacher)
 
 
-@prepared
-def whole(slot: int) -> QuerySet[Slot, Slot]:
-    """The slot with this key and all of its response that the desk shows."""
-    return Slot.objects.select_related(*WHOLE).filter(pk=slot).order_by()
+def whole_slots() -> QuerySet[Slot]:
+    """Slots with all of their response that the desk shows, in one query."""
+    return Slot.objects.select_related(*WHOLE).order_by()
 
 
 def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
@@ -188,11 +183,11 @@ def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
 def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     """How far *teacher* is: own marks, over these and what they hold or are planned for.
 
-    A self-repeat counts while its first may still come to them, as any response would.
+    An intra-rater check counts while its first may still come to them, as any response would.
     """
-    counts = {number: (done, left) for number, done, left in _counts(teacher.pk)}
-    done, left = counts.get(marking_round.pk, (0, 0))
-    rows = _recent(teacher.pk, marking_round.pk)
+    done, left = own_counts(teacher.pk).get(marking_round.pk, (0, 0))
+    own = Mark.objects.counting().filter(teacher=teacher, slot__answer__round=marking_round)
+    rows = own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
     seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one and one >= FEWEST_SECONDS]
     pace = sum(seconds) / len(seconds) if len(seconds) >= ENOUGH_MARKS else None
     return OwnProgress(
@@ -202,35 +197,6 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
         minutes_left=ceil(pace * left / 60) if pace else None,
         saved_at=rows[0][1] if rows else None,
     )
-
-
-@prepared
-def _counts(teacher: int) -> QuerySet[Slot, tuple[int, int, int]]:
-    """Each round, how many the teacher marked, and how many are planned for or held by them.
-
-    Of all rounds at once: asked of one round, the database would read it whole.
-    """
-    done = Q(holder=teacher, marked=True)
-    left = Q(_not_lost(teacher), marked=False)
-    own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher)).order_by()
-    counted = own.values("answer__round").annotate(
-        done=Count("pk", filter=done), left=Count("pk", filter=left)
-    )
-    return counted.values_list("answer__round", "done", "left")
-
-
-@prepared
-def _recent(teacher: int, marking_round: int) -> QuerySet[Mark, tuple[int | None, datetime]]:
-    own = Mark.objects.counting().filter(teacher=teacher, slot__answer__round=marking_round)
-    return own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
-
-
-def _not_lost(teacher: int) -> Q:
-    """Whatever is no self-repeat, and those whose first another teacher has not taken over."""
-    first = Slot.objects.filter(
-        Q(holder=teacher) | Q(planned=teacher, marked=False), answer=OuterRef("answer__repeat_of")
-    )
-    return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
 def own_marks(
@@ -262,7 +228,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     own = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
     mark = own.order_by("-version").first() if slot.marked else None
     version = mark.version - slot.void_version if mark else 0
-    draft = next(iter(_draft(slot.pk, teacher.pk)), None)
+    draft = Draft.objects.filter(slot=slot, teacher=teacher).first()
     if draft and draft.content.get("version", 0) != version:
         draft = None  # typed for a mark that has another version now, or was sent back
     item = blind_item(slot.answer)
@@ -271,7 +237,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     drafted = _from_draft(draft, lines)
     return DeskItem(
         item=item,
-        images=image_addresses(slot.answer.round.dataset, revision.images),
+        images=image_addresses(slot.answer.round.dataset_id, revision.images),
         language=revision.language,
         version=version,
         saves=own.count() if slot.void_version else mark.version if mark else 0,
@@ -281,11 +247,6 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
         given=saved if saved and not draft else drafted,
         saved=saved,
     )
-
-
-@prepared
-def _draft(slot: int, teacher: int) -> QuerySet[Draft, Draft]:
-    return Draft.objects.filter(slot=slot, teacher=teacher)
 
 
 def blind_item(answer: BlindAnswer) -> BlindItem:

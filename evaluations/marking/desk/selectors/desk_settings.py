@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from django.db.models import QuerySet
-
 from evaluations.marking.desk.rules.desk_keys import BASE, Action, chosen_keys, translation
 from evaluations.models import DeskSettings
 from gradeapp.accounts.models import User
-from gradeapp.prepared import prepared
 
 TYPE_SIZES = (80, 90, 100, 110, 120, 130, 140, 150, 160)
 NORMAL_SIZE = 100
@@ -67,15 +64,10 @@ class DeskPreferences:
 
 def desk_preferences(user: User) -> DeskPreferences:
     """What *user* has chosen; the defaults for who never chose."""
-    stored = next(iter(_stored(user.pk)), None)
+    stored = DeskSettings.objects.filter(user=user).first()
     if stored is None:
         return DeskPreferences()
     return DeskPreferences(stored.shortcuts, stored.keys, stored.type_size, stored.advance)
-
-
-@prepared
-def _stored(user: int) -> QuerySet[DeskSettings, DeskSettings]:
-    return DeskSettings.objects.filter(user=user)
 
 
 def _drawn(action: Action) -> str:

@@ -17,11 +17,9 @@ from evaluations.models.vocabulary import ArbitrationReason, Flag
 from gradeapp.accounts.models import User
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput
-from gradeapp.prepared import prepared_insert
 from questions.rules.rubric import RubricLines, given_total
 from questions.selectors.rubrics import frozen
 
-_insert = prepared_insert(Mark)
 NOT_A_NUMBER = Decimal("NaN")
 LONGEST_SECONDS = 24 * 3600
 SENTENCES: Mapping[MarkFault, object] = {
@@ -118,7 +116,7 @@ def write_mark(
 ) -> Mark:
     """Store a checked mark; each scoring point keeps its wording of that day."""
     answer = slot.answer
-    mark = Mark(
+    mark = Mark.objects.create(
         slot=slot,
         version=version,
         stale=stale,
@@ -132,7 +130,6 @@ def write_mark(
         reason=given.reason or "",
         seconds=given.known_seconds,
     )
-    _insert(mark)
     rubric = frozen(answer.rubric).points if answer.rubric else ()
     PointMark.objects.bulk_create(
         PointMark(mark=mark, scoring_point=line, wording=line.text, points=value, full=line.points)

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.selectors.desk import last_own_mark
@@ -30,7 +28,6 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
-from gradeapp.prepared import prepared, prepared_update
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +104,11 @@ def check_revisable(slot: Slot) -> None:
 
 def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:
     """The slot if *teacher* has it now; an ended lease that nobody took is still theirs."""
-    held = next(iter(_held_by(slot.pk, teacher.pk)), None)
+    held = Slot.objects.filter(pk=slot.pk, holder=teacher).first()
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     held.answer = answer
     return held
-
-
-@prepared
-def _held_by(slot: int, teacher: int) -> QuerySet[Slot, Slot]:
-    return Slot.objects.filter(pk=slot, holder=teacher).order_by()
 
 
 def _earlier(
@@ -127,7 +119,7 @@ def _earlier(
     Other content under a used key comes from a page that is older than the
     stored mark; it is kept under a key of its own, the same one each time.
     """
-    stored = next(iter(_called(key)), None)
+    stored = Mark.objects.filter(key=key).first()
     if stored is None:
         return None, key, False
     if (stored.slot_id, stored.teacher_id) != (slot.pk, teacher.pk):
@@ -138,12 +130,7 @@ def _earlier(
     if same_content(stored, given):
         return stored, key, True
     own_key = uuid.uuid5(key, repr(given.as_draft()))
-    return next(iter(_called(own_key)), None), own_key, True
-
-
-@prepared
-def _called(key: uuid.UUID) -> QuerySet[Mark, Mark]:
-    return Mark.objects.filter(key=key).order_by()
+    return Mark.objects.filter(key=own_key).first(), own_key, True
 
 
 def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
@@ -183,23 +170,12 @@ def _store(
     if stale:
         record(Tag.MARK_STALE, mark, actor=teacher, **detail)
         return mark
-    _mark_done(slot.pk)
-    if _drafts(slot.pk, teacher.pk):
-        Draft.objects.filter(slot=slot, teacher=teacher).delete()
+    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None)
+    Draft.objects.filter(slot=slot, teacher=teacher).delete()
     record(Tag.MARK_REVISED if kind in marks else Tag.MARK_SAVED, mark, actor=teacher, **detail)
     if kind not in CHECK_KINDS:
         settle_by(slot.answer, {**marks, kind: mark}, now=now)
     return mark
-
-
-@prepared_update
-def _mark_done(slot: int) -> tuple[QuerySet[Slot, Slot], dict[str, Any]]:
-    return Slot.objects.filter(pk=slot), {"marked": True, "lease_until": None}
-
-
-@prepared
-def _drafts(slot: int, teacher: int) -> QuerySet[Draft, int]:
-    return Draft.objects.filter(slot=slot, teacher=teacher).values_list("pk", flat=True)
 
 
 def _marks_beside(slot: Slot) -> dict[SlotKind, Mark]:

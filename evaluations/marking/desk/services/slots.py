@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
-from evaluations.marking.desk.selectors.desk import whole
+from evaluations.marking.desk.selectors.desk import whole_slots
 from evaluations.marking.desk.selectors.queue import for_whom, free_for
-from evaluations.marking.desk.services.candidates import (
-    Candidate,
-    candidates,
-    own_candidates,
-    rounds_of,
-)
+from evaluations.marking.desk.services.claim_order import claimable_slots, own_slots
+from evaluations.marking.desk.sql import claim_own
 from evaluations.marking.services.settling import lock, settle
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
-from gradeapp.prepared import prepared_update
 
 
 def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetime) -> Slot | None:
@@ -33,7 +27,12 @@ def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetim
     that nobody holds, whoever they were planned for. A teacher never gets a
     second role on one response. Losing a race only means going on to the next.
     """
-    return _first_taken(candidates(teacher, round, now), teacher, now)
+    if round is not None and (slot := _claim_own(teacher, round, now)):
+        return slot
+    for one in claimable_slots(teacher, round, now):
+        if take(one.slot, teacher, until=now + timedelta(minutes=one.lease_minutes), now=now):
+            return _whole(one.slot, round)
+    return None
 
 
 def claim_ahead(slot: Slot, teacher: User, *, now: datetime) -> Slot | None:
@@ -43,41 +42,56 @@ def claim_ahead(slot: Slot, teacher: User, *, now: datetime) -> Slot | None:
     takes no response from others before they can turn to it. One that is never
     turned to returns when its lease ends. The next claim gives the same response.
     """
-    own = own_candidates(teacher, rounds_of(teacher, slot.answer.round), now)
-    others = (one for one in own if one.answer != slot.answer_id)
-    return _first_taken(others, teacher, now)
-
-
-def _first_taken(ranked: Iterable[Candidate], teacher: User, now: datetime) -> Slot | None:
-    """The first of *ranked* that no rival takes meanwhile, with all that the desk shows."""
-    for one in ranked:
-        if take(one.slot, teacher, until=now + timedelta(minutes=one.lease_minutes), now=now):
-            (slot,) = whole(one.slot)
-            return slot
+    marking_round = slot.answer.round
+    if ahead := _claim_own(teacher, marking_round, now, but=slot.answer_id):
+        return ahead
+    until = now + timedelta(minutes=marking_round.lease_minutes)
+    for one in own_slots(teacher, [marking_round], now, but=slot.answer_id):
+        if take(one.slot, teacher, until=until, now=now):
+            return _whole(one.slot, marking_round)
     return None
+
+
+def _whole(key: int, marking_round: MarkingRound | None) -> Slot:
+    """The slot with its response for the desk; a known round is not read again."""
+    slot = whole_slots().get(pk=key)
+    if marking_round is not None:
+        slot.answer.round = marking_round
+    return slot
+
+
+def _claim_own(
+    teacher: User, marking_round: MarkingRound, now: datetime, *, but: int = 0
+) -> Slot | None:
+    """Claim by one statement what almost always comes next; None leaves it to the queue."""
+    until = now + timedelta(minutes=marking_round.lease_minutes)
+    key = _unless_taken(
+        lambda: claim_own(teacher.pk, marking_round.pk, but=but, until=until, now=now)
+    )
+    return _whole(key, marking_round) if key else None
 
 
 def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     """Claim the slot by one conditional update; True when *teacher* now holds it."""
-    # On its own the update is a transaction; within one it must not break that.
-    apart = transaction.atomic() if connection.in_atomic_block else nullcontext()
-    try:
-        with apart:
-            return _hold(slot, teacher.pk, until, now) == 1
-    except IntegrityError:  # one_role_per_person_and_response: a rival request of the same person
-        return False
-
-
-@prepared_update
-def _hold(
-    slot: int, teacher: int, until: datetime, now: datetime
-) -> tuple[QuerySet[Slot, Slot], dict[str, Any]]:
     in_open_round = Exists(
         MarkingRound.objects.filter(answers=OuterRef("answer_id"), status=RoundStatus.OPEN)
     )
     may_have = free_for(teacher, now) & for_whom(teacher)
     free = Slot.objects.filter(may_have, in_open_round, pk=slot, marked=False)
-    return free, {**SLOT.given(teacher, until), "skipped_at": None}
+    given = {**SLOT.given(teacher, until), "skipped_at": None}
+    return bool(_unless_taken(lambda: free.update(**given)))
+
+
+def _unless_taken(claim: Callable[[], int | None]) -> int | None:
+    """Run *claim*; None where a rival request of the same person took a role meanwhile.
+
+    On its own the update is a transaction; within one it must not break that.
+    """
+    try:
+        with transaction.atomic() if connection.in_atomic_block else nullcontext():
+            return claim()
+    except IntegrityError:  # one_role_per_person_and_response
+        return None
 
 
 def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:

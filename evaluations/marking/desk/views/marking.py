@@ -17,11 +17,11 @@ from django_htmx.http import push_url
 from evaluations.marking.desk.forms.marks import MarkForm, beside, panel, typed
 from evaluations.marking.desk.selectors.desk import (
     Given,
-    blind_item,
     desk_item,
     own_round,
     own_slot,
     round_for,
+    slot_to_save,
 )
 from evaluations.marking.desk.selectors.desk_home import home_rounds
 from evaluations.marking.desk.selectors.desk_settings import desk_preferences
@@ -29,6 +29,7 @@ from evaluations.marking.desk.selectors.own_marks import finished_rounds
 from evaluations.marking.desk.selectors.queue import has_work, why_empty
 from evaluations.marking.desk.services import slots
 from evaluations.marking.desk.services.drafts import discard_change, save_draft
+from evaluations.marking.desk.services.mark_rows import frozen_rubric
 from evaluations.marking.desk.services.marking import check_revisable, last_marked, save_mark
 from evaluations.models import MarkingRound, Slot
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -108,8 +109,8 @@ def revise(request: MemberRequest, answer_id: UUID) -> HttpResponse:
 @requires(Capability.MARK)
 def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Save the mark; the next response is shown only once that is confirmed."""
-    slot = _slot(request, answer_id, in_open_round=False)
-    form = MarkForm(blind_item(slot.answer), request.POST)
+    slot = _own(slot_to_save(request.user, answer_id))
+    form = MarkForm(answer_id, len(frozen_rubric(slot.answer).points), request.POST)
     try:
         if not form.is_valid():
             raise BadInput(form.first_error())
@@ -153,7 +154,7 @@ def ahead(request: MemberRequest, answer_id: UUID) -> HttpResponse:
 def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Keep what has been typed so far; the answer is the time, for the page to show."""
     slot, now = _slot(request, answer_id), timezone.now()
-    given = typed(blind_item(slot.answer), request.POST)
+    given = typed(len(frozen_rubric(slot.answer).points), request.POST)
     try:
         sequence = int(request.POST.get("sequence", ""))
         version = int(request.POST.get("version", "0"))
@@ -182,9 +183,12 @@ def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
     return marking_round
 
 
-def _slot(request: MemberRequest, answer_id: UUID, *, in_open_round: bool = True) -> Slot:
+def _slot(request: MemberRequest, answer_id: UUID) -> Slot:
+    return _own(own_slot(request.user, answer_id))
+
+
+def _own(slot: Slot | None) -> Slot:
     """The teacher's own slot; another's, none and a withdrawn one are one and the same refusal."""
-    slot = own_slot(request.user, answer_id, in_open_round=in_open_round)
     if slot is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     return slot
@@ -240,7 +244,7 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
 
     It is in the form still, or, where nothing can be saved any more, beside the mark that counts.
     """
-    given = typed(blind_item(slot.answer), request.POST)
+    given = typed(len(frozen_rubric(slot.answer).points), request.POST)
     slot.refresh_from_db(fields=["marked"])
     context = _desk_context(request, slot, given)
     if refusal.code == "settled":

@@ -256,7 +256,7 @@ def _slots(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> dict[str, Slot]:
     slots = Slot.objects.filter(
         answer__round=sheet.round, holder=sheet.teacher, answer__public_id__in=named
     )
-    found = slots.select_related(*WHOLE).prefetch_related("answer__rubric__points")
+    found = slots.select_related("answer__round", *WHOLE).prefetch_related("answer__rubric__points")
     return {str(slot.answer.public_id): slot for slot in found}
 
 
