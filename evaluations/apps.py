@@ -17,7 +17,7 @@ class EvaluationsConfig(AppConfig):
         from evaluations.reading.kinds import ReadKind, ScoredAnswerKind
         from evaluations.reading.selectors.answer_check_queue import checks_waiting
         from evaluations.runs import kinds
-        from evaluations.runs.selectors.waiting import runs_waiting
+        from evaluations.runs.selectors.runs import runs_waiting
         from evaluations.suggesting.kinds import SuggestKind
 
         for provider in (marks_waiting, rounds_waiting, imports_waiting, checks_waiting):

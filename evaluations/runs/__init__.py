@@ -1,10 +1,10 @@
-"""Runs: the engine that sends prompts to models and stores what comes back.
+"""Runs: the engine that sends prompts to models and stores the replies.
 
-Endpoints, frozen run settings, planning, claiming jobs under a lease, attempts, budgets, retries,
+Endpoints, frozen run settings, planning, claiming jobs by leases, attempts, budgets, retries,
 pauses, and the pages and the API of runs and responses.
 
 Tables: LanguageModel, Endpoint, Run, Job, Attempt, Response.
 Other features may call: services.runs (start, stop, resume, retry_failed), services.run_starts,
 selectors.runs and selectors.responses, forms.choices, tasks.ask_for_work.
-Imports no other feature; what a run is for is a run kind, registered by the feature it belongs to.
+It imports no other feature. The purpose of a run is a run kind, registered by its feature.
 """

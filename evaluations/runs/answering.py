@@ -1,4 +1,4 @@
-"""The run kind of a model that sits an exam: each item is asked, each answer is a response."""
+"""The run kind in which a model answers the items of a dataset."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from questions.rules.vocabulary import Language, QuestionType
 
 
 class AnswerKind(RunKind):
-    """Ask each item and keep the answers. Features above extend it by what they make of these."""
+    """Asks each item and stores the answers; a feature may extend it to process them."""
 
     purpose = RunPurpose.ANSWER
     people_mark_subjective = True
 
     def prompt(self, run: Run, job: Job) -> Prompt:
-        """Return the item as an examinee reads it."""
+        """Return the messages that ask the item."""
         return Prompt(answer_call(job.question, job.revision))
 
     def setting(self, run: Run) -> str:
@@ -44,7 +44,7 @@ class AnswerKind(RunKind):
 
 
 def answer_call(question: Question, revision: QuestionRevision) -> Messages:
-    """The messages that ask one item."""
+    """Return the messages that ask one item."""
     language = Language(revision.language)
     return zero_shot_messages(
         QuestionType(revision.question_type),
@@ -57,7 +57,7 @@ def answer_call(question: Question, revision: QuestionRevision) -> Messages:
 
 
 def store_responses(replies: Replies) -> Kept:
-    """Store a response for each reply; every job is done with it."""
+    """Store a response for each reply; every job is then done."""
     responses = [
         Response(
             run=attempt.job.run,

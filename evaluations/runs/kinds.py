@@ -1,8 +1,8 @@
-"""Run kinds: what a run is for, as the engine sees it.
+"""Run kinds: the protocol between the run engine and the purposes of runs.
 
-The engine claims jobs, sends requests, stores attempts, bills, retries, pauses and resumes. It
-knows no purpose. Each purpose is one ``RunKind`` object in the feature it belongs to. A feature
-that works beside the runs of another kind, as judges do, is a ``Follower``. Both are registered
+The engine claims jobs, sends requests, stores attempts, bills, retries, pauses and resumes,
+independently of the purpose. Each purpose is one ``RunKind`` object in its feature. A feature that
+processes the responses of another kind's runs, as judges do, is a ``Follower``. Both are registered
 in ``evaluations/apps.py``.
 """
 
@@ -32,7 +32,7 @@ ReadCounts = dict[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Prompt:
-    """The messages of one call, and what they show to a judge; the attempt stores the latter."""
+    """The messages of one call, with the rubric and marking notes in them, for the attempt."""
 
     messages: Messages
     rubric: Rubric | None = None
@@ -41,7 +41,7 @@ class Prompt:
 
 @dataclass
 class Kept:
-    """What a kind stored for a batch of replies: new responses, and the jobs that are done."""
+    """The new responses and the finished jobs of a batch of replies."""
 
     responses: list[Response] = field(default_factory=list)
     done: list[Job] = field(default_factory=list)
@@ -49,10 +49,10 @@ class Kept:
 
 @dataclass(frozen=True)
 class Cost:
-    """Money for some calls, each answered once, in the currency of their endpoint.
+    """Estimated cost of calls in the currency of their endpoint.
 
-    ``earlier_calls`` is what ``expected`` is based on; 0 is a rule of thumb.
-    ``at_most`` is the cost if every answer were as long as it may be.
+    ``expected`` is based on ``earlier_calls``, or on a rule of thumb if that is 0. ``at_most`` is
+    the cost if every answer has the maximum length.
     """
 
     calls: int
@@ -63,7 +63,7 @@ class Cost:
 
 
 class Place(Enum):
-    """Where on the run page a panel stands."""
+    """The place of a panel on the run page."""
 
     ACTIONS = "actions"
     TOP = "top"
@@ -83,16 +83,16 @@ class Panel:
 
 
 class RunKind(Protocol):
-    """What the engine asks of the purpose of a run."""
+    """The behaviour of runs of one purpose."""
 
     purpose: RunPurpose
-    # A batch from the spool may hold two replies to one job: only the first is kept, or every one.
+    # Whether all replies to a job are stored, or only the first.
     keeps_every_reply: bool = False
-    # The column of the table of tasks that shows ``read_counts``.
+    # The heading of ``read_counts`` in the table of tasks.
     read_heading: Promise = _("Extracted by rules")
-    # Teachers or a judge mark subjective answers, so that they have no such count.
+    # Whether subjective answers are marked by people or a judge, and so have no such count.
     people_mark_subjective: bool = False
-    # The template that lists the responses of a run instead of the usual table.
+    # A template for the list of responses, if it is not the usual table.
     list_template: str = ""
 
     @abstractmethod
@@ -134,7 +134,7 @@ class RunKind(Protocol):
 
 
 class Follower(Protocol):
-    """Work that another feature does beside a run while it goes on."""
+    """Work of another feature on the responses of a run in progress."""
 
     @abstractmethod
     def after_start(
@@ -172,7 +172,7 @@ _followers: list[Follower] = []
 
 
 def register(kind: RunKind) -> None:
-    """Make *kind* the one that runs of its purpose have."""
+    """Register *kind* for its purpose."""
     _kinds[kind.purpose.value] = kind
 
 

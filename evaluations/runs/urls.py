@@ -1,4 +1,4 @@
-"""Addresses of runs, responses and endpoints. What changes something takes POST only."""
+"""URLs of runs, responses and endpoints. Views that change something accept only POST."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""What the API says of runs and responses, and what it takes: explicit fields, nothing else."""
+"""Serializers of runs and responses, with explicit fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from questions.models import Dataset
 
 
 class MoneySerializer(serializers.Serializer[Any]):
-    """What the calls cost, and what those may cost whose answer never came."""
+    """The cost of calls, and the possible cost of calls without an answer."""
 
     spent = serializers.DecimalField(max_digits=14, decimal_places=8)
     possible = serializers.DecimalField(max_digits=14, decimal_places=8)
@@ -22,7 +22,7 @@ class MoneySerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """Counts of calls, speeds in answers per second, seconds left; null where unknown."""
+    """Counts of calls, speeds in answers per second, seconds left; null if unknown."""
 
     planned = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -36,7 +36,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """A run as a list shows it."""
+    """A run in a list."""
 
     id = serializers.IntegerField(source="pk")
     model = serializers.CharField(source="language_model.name")
@@ -120,7 +120,7 @@ def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict
 
 
 class SuggestionSerializer(serializers.Serializer[SuggestionReading]):
-    """What was read in the reply of a model that suggests, or the reason why nothing was."""
+    """What was read in a reply with suggestions, or the reason why nothing was."""
 
     outcome = serializers.ChoiceField(choices=["read", "unreadable"])
     reason = serializers.CharField()

@@ -1,4 +1,4 @@
-"""The API of runs: list, start, look, stop, resume, responses."""
+"""API of runs: list, start, read, stop, resume, responses."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ MAY = {
 
 
 def run_response(run: Run, code: int = status.HTTP_200_OK) -> Answer:
-    """A run with its progress."""
-    whole = get_run(run.pk)
-    facts = {"progress": ProgressSerializer(progress(whole, timezone.now())).data}
-    return Answer({**RunSerializer(whole).data, **facts}, status=code)
+    """Return the response for a run with its progress."""
+    run = get_run(run.pk)
+    data = RunSerializer(run).data | {
+        "progress": ProgressSerializer(progress(run, timezone.now())).data
+    }
+    return Answer(data, status=code)
 
 
 class RunListAPI(DeclaredFilters, generics.ListAPIView[Run]):
@@ -74,7 +76,7 @@ class RunAPI(APIView):
 
     @extend_schema(responses=RunSerializer)
     def get(self, request: Request, pk: int) -> Answer:
-        """What the run's page shows."""
+        """Return the run."""
         return run_response(get_run(pk))
 
 
@@ -85,7 +87,7 @@ class RunStopAPI(APIView):
 
     @extend_schema(request=None, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """Send nothing more; what is in flight still comes in."""
+        """Make no further calls; answers of calls in flight are still stored."""
         return run_response(services.stop_run(get_run(pk), acting_user=request.user))
 
 
@@ -96,7 +98,7 @@ class RunResumeAPI(APIView):
 
     @extend_schema(request=ResumeSerializer, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """Go on with a stopped or paused run, with a higher budget where that one was reached."""
+        """Resume a stopped or paused run, with a higher budget if it was reached."""
         form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said: dict[str, Any] = dict(form.validated_data)

@@ -9,7 +9,7 @@ from evaluations.models import Run
 
 
 class RunsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
-    """Runs to tick, each with what tells it from the others."""
+    """A choice of several runs, with model, dataset, number and day."""
 
     def label_from_instance(self, run: Run) -> str:
         number = _("run %(number)s") % {"number": run.pk}
@@ -17,7 +17,7 @@ class RunsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 
 
 class RunChoice(forms.ModelChoiceField):
-    """A run by its model, dataset and day."""
+    """A choice of one run, with model, dataset, number and day."""
 
     def label_from_instance(self, run: Run) -> str:
         day, number = f"{run.created_at:%Y-%m-%d}", _("run %(number)s") % {"number": run.pk}

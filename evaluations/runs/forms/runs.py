@@ -1,4 +1,4 @@
-"""Forms of runs and endpoints, and the filter of responses: what an interface accepts, no more."""
+"""Forms of runs and endpoints, and the filters of runs and responses."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class NewRunForm(StartForm):
 
 
 class BudgetForm(forms.Form):
-    """A higher budget for a run whose budget is reached."""
+    """A higher budget for a run that reached its budget."""
 
     budget = forms.DecimalField(
         min_value=0, max_digits=12, decimal_places=4, required=False, label=_("New budget")
@@ -104,7 +104,7 @@ class BudgetForm(forms.Form):
 
 
 class EndpointForm(forms.Form):
-    """An endpoint. The key's variable is never shown again, so that it is not kept by accident."""
+    """An endpoint. The variable of its key is never shown again."""
 
     name = forms.CharField(max_length=60, label=_("Name"))
     base_url = forms.CharField(
@@ -159,7 +159,7 @@ class EndpointForm(forms.Form):
     note = forms.CharField(max_length=200, required=False, label=_("Note"))
 
     def facts(self, endpoint: Endpoint | None) -> dict[str, Any]:
-        """The arguments of ``save_endpoint``; an empty variable keeps the one there is."""
+        """Return the arguments of ``save_endpoint``; an empty variable keeps the present one."""
         facts = {**self.cleaned_data, "endpoint": endpoint}
         typed = facts["key_variable"]
         if facts.pop("no_key"):
@@ -170,7 +170,7 @@ class EndpointForm(forms.Form):
 
 
 def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
-    """What the form shows of an endpoint: everything but the variable of its key."""
+    """Return the initial values of the form: all fields except the variable of the key."""
     names = set(EndpointForm.base_fields) - {"key_variable", "no_key", "language_model"}
     shown = {name: getattr(endpoint, name) for name in names}
     prices = {name: f"{shown[name].normalize():f}" for name in ("price_input", "price_output")}
@@ -201,7 +201,7 @@ class ResponseFilter(django_filters.FilterSet):
         label=_("Part"),
         empty_label=_("Both parts"),
     )
-    # No column of the model, so the API's description has to be told its type.
+    # Not a column of the model, so the schema of the API needs its type.
     outcome = extend_schema_field(str)(
         django_filters.ChoiceFilter(
             field_name="outcome",

@@ -1,4 +1,4 @@
-"""What a model is shown of a text that stands behind a fence."""
+"""Fenced texts in prompts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 
 
 def visible(text: str) -> str:
-    """*text* without characters that a teacher cannot see (format, tag and control characters)."""
+    """Return *text* without invisible characters (format, tag and control characters)."""
     return "".join(
         character
         for character in text

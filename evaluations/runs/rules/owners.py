@@ -1,8 +1,8 @@
-"""Whether the process that holds work is surely gone, so that nobody waits for its lease.
+"""Decide whether the process that holds a lease has certainly ended, so that it need not expire.
 
-The name of a holder tells where it runs and since when. Only who runs in the
-same place, the same start of the same machine and the same set of process
-numbers, can say anything of it. Whatever is not sure is left to the lease.
+The name of a holder contains the place and the start time of its process. Only a process in the
+same place (the same boot of the same machine, and the same PID namespace) can check it. In all
+other cases the lease has to expire.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-# The longest name that the rows hold.
+# The longest name that the columns hold.
 NAME_LENGTH = 64
 HOST_LENGTH = 20
 PLACE_LENGTH = 12
 MOST_PID = 2**31 - 1
-# Fields of /proc/PID/stat behind the name in brackets: the third and the twenty-second.
+# Indexes of the fields of /proc/PID/stat after the name in brackets (fields 3 and 22).
 STATE, STARTED = 0, 19
 DEAD = frozenset("ZXx")
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process: its number, its start in ticks since the machine's, and its place."""
+    """A process: its PID, its start in clock ticks since boot, and its place."""
 
     pid: int
     started: int
@@ -30,24 +30,23 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """What the system says of a process number now; ``started`` is None where it does not say."""
+class ProcessState:
+    """The present state of a PID; ``started`` is None if unknown."""
 
     exists: bool
     started: int | None = None
 
 
 def place_of(boot_id: str, pid_namespace: str) -> str:
-    """A short name of one start of one machine and one set of process numbers."""
+    """Return a short identifier of a boot of a machine and a PID namespace."""
     both = f"{boot_id.strip()} {pid_namespace.strip()}"
     return hashlib.sha256(both.encode()).hexdigest()[:PLACE_LENGTH]
 
 
 def name_of(host: str, pid: int, token: str, started: int | None, place: str | None) -> str:
-    """``host:pid:token``, and ``:started:place`` where they are known; at most 64 characters.
+    """Return ``host:pid:token``, with ``:started:place`` if known; at most 64 characters.
 
-    *host* is for people who read it and is cut; *token* tells two holders in
-    one process apart.
+    *host* is shortened and only for people; *token* distinguishes two holders in one process.
     """
     name = f"{host[:HOST_LENGTH].replace(':', '-')}:{pid}:{token}"
     if started is None or place is None:
@@ -56,7 +55,7 @@ def name_of(host: str, pid: int, token: str, started: int | None, place: str | N
 
 
 def owner_in(name: str) -> Owner | None:
-    """The process that *name* tells of; None where it does not tell enough."""
+    """Return the process in *name*; None if it is incomplete."""
     parts = name.split(":")
     if len(parts) != 5:
         return None
@@ -67,29 +66,28 @@ def owner_in(name: str) -> Owner | None:
     return Owner(int(pid), int(started), place)
 
 
-def sight_in(stat: str) -> Sight:
-    """What the text of ``/proc/PID/stat`` says; the dead that nobody buried are gone.
+def state_in(stat: str) -> ProcessState:
+    """Return the state in the text of ``/proc/PID/stat``; zombies do not exist.
 
-    The name of the program stands in brackets and may hold anything, brackets
-    too. A text of another form says only that there is such a process.
+    The program's name in brackets may contain any character, also brackets. A text of another form
+    means only that the process exists.
     """
     fields = stat.rpartition(")")[2].split()
     if len(fields) <= STARTED or not fields[STARTED].isdecimal():
-        return Sight(exists=True)
+        return ProcessState(exists=True)
     if fields[STATE] in DEAD:
-        return Sight(exists=False)
-    return Sight(exists=True, started=int(fields[STARTED]))
+        return ProcessState(exists=False)
+    return ProcessState(exists=True, started=int(fields[STARTED]))
 
 
-def surely_gone(owner: Owner, place: str | None, sight: Sight) -> bool:
-    """Whether *owner* is gone, by the *sight* of its number from *place*.
+def has_ended(owner: Owner, place: str | None, state: ProcessState) -> bool:
+    """Return whether *owner* has certainly ended, by the *state* of its PID in *place*.
 
-    True where its number is free or has become another process's, which started
-    at another time. False for an owner of another place, and for whatever is
-    not known.
+    True if the PID does not exist or belongs to a process with another start time. False for an
+    owner of another place, and if anything is unknown.
     """
     if place is None or owner.place != place:
         return False
-    if not sight.exists:
+    if not state.exists:
         return True
-    return sight.started is not None and sight.started != owner.started
+    return state.started is not None and state.started != owner.started

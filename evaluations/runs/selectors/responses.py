@@ -1,4 +1,4 @@
-"""Reading responses: the list of a run, and one response with everything that was made of it."""
+"""Queries of responses: the list of a run, and one response with its readings and scores."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from evaluations.models import Extraction, Job, Judgement, ObjectiveScore, Respo
 from evaluations.runs.kinds import kind_of
 from evaluations.statistics.policies import Policy
 
-# Of a stretch of a response a page shows so many characters at both ends, and so many stretches.
+# A page shows this many characters at both ends of a piece, and this many pieces.
 SHOWN = 6_000
 MOST_PIECES = 400
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a response; ``number`` names the sub-answers that were read in it, if any.
+    """A piece of a response; ``number`` lists the sub-answers that were read in it.
 
-    ``omitted`` counts the characters that a page leaves out of a very long stretch.
+    ``omitted`` is the number of characters that a page leaves out.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class SubAnswer:
-    """One sub-answer beside its key; ``points`` is None where it has no score."""
+    """One sub-answer with its key; ``points`` is None without a score."""
 
     number: int
     answer: str | None
@@ -44,7 +44,7 @@ class SubAnswer:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one policy read in a response, where, and the points it gave for it."""
+    """The reading of a response under one policy, its place in the text, and its points."""
 
     policy: Policy
     extraction: Extraction
@@ -68,12 +68,12 @@ def response_list() -> QuerySet[Response]:
 
 def responses_of(run: Run) -> QuerySet[Response]:
     """Return the responses that are listed for *run* by its kind, in the order of the exam."""
-    found = kind_of(run).responses(run, response_list())
-    return found.order_by("question__task__slug", "question__position", "repeat")
+    listed = kind_of(run).responses(run, response_list())
+    return listed.order_by("question__task__slug", "question__position", "repeat")
 
 
 def response_whole(public_id: UUID) -> Response | None:
-    """One response with its judgements; None if there is none."""
+    """Return one response with its judgements; None if there is none."""
     judgements = Judgement.objects.select_related("judge").order_by("judge__name", "number")
     return (
         Response.objects.select_related(
@@ -86,7 +86,7 @@ def response_whole(public_id: UUID) -> Response | None:
 
 
 def job_of(response: Response) -> Job | None:
-    """The job that *response* answers, with its attempts; None for an imported response."""
+    """Return the job of *response* with its attempts; None for an imported response."""
     return (
         Job.objects.prefetch_related("attempts")
         .filter(run=response.run, question=response.question, repeat=response.repeat)
@@ -95,75 +95,67 @@ def job_of(response: Response) -> Job | None:
 
 
 def readings_of(response: Response) -> list[Reading]:
-    """The reading of *response* that counts under each policy that has one.
+    """Return the valid reading of *response* under each policy that has one.
 
-    It is the one that the current score was made from; before there is a score, the newest.
+    It is the reading of the current score, or the newest if there is no score.
     """
     newest = {one.policy: one for one in response.extractions.order_by("id")}
     current = (response.strict_score_id, response.published_score_id)
-    found = ObjectiveScore.objects.filter(pk__in=[pk for pk in current if pk])
-    scores = {one.policy: one for one in found.select_related("extraction")}
-    counting = newest | {policy: score.extraction for policy, score in scores.items()}
-    return [
-        _reading(response, policy, counting[policy], scores.get(policy))
-        for policy in Policy
-        if policy in counting
-    ]
-
-
-def _reading(
-    response: Response, policy: Policy, extraction: Extraction, score: ObjectiveScore | None
-) -> Reading:
-    revision = response.revision
-    points: Sequence[str | None] = score.sub_points if score else [None] * len(revision.answer_key)
-    rows = zip(
-        extraction.answers, revision.answer_key, points, revision.decimal_sub_marks, strict=False
-    )
-    sub_answers = [
-        SubAnswer(number, answer, key, None if given is None else Decimal(given), full)
-        for number, (answer, key, given, full) in enumerate(rows, 1)
-    ]
-    pieces = for_page(pieces_of(response.text, extraction.spans))
-    return Reading(policy, extraction, score, pieces, sub_answers)
+    with_score = ObjectiveScore.objects.filter(pk__in=[pk for pk in current if pk])
+    scores = {one.policy: one for one in with_score.select_related("extraction")}
+    valid = newest | {policy: score.extraction for policy, score in scores.items()}
+    keys, full_marks = response.revision.answer_key, response.revision.decimal_sub_marks
+    readings = []
+    for policy in Policy:
+        if (extraction := valid.get(policy)) is None:
+            continue
+        score = scores.get(policy)
+        points: Sequence[str | None] = score.sub_points if score else [None] * len(keys)
+        rows = zip(extraction.answers, keys, points, full_marks, strict=False)
+        sub_answers = [
+            SubAnswer(number, answer, key, None if given is None else Decimal(given), full)
+            for number, (answer, key, given, full) in enumerate(rows, 1)
+        ]
+        pieces = for_page(pieces_of(response.text, extraction.spans))
+        readings.append(Reading(policy, extraction, score, pieces, sub_answers))
+    return readings
 
 
 def pieces_of(text: str, spans: Sequence[Sequence[int] | None]) -> list[Piece]:
-    """*text* cut at the evidence of its sub-answers; pieces in order, none empty.
+    """Return *text* split at the evidence of its sub-answers, in order, without empty pieces.
 
-    ``spans`` are [start, end] per sub-answer, or null. Where two sub-answers
-    were read from the same words, the piece names both.
+    ``spans`` are [start, end] per sub-answer, or null. A piece in which several sub-answers were
+    read lists all of them.
     """
     cuts = {0, len(text)}
     for span in spans:
         if span:
             cuts.update(min(max(edge, 0), len(text)) for edge in span)
-    edges = sorted(cuts)
-    return [Piece(text[start:end], _readers(spans, start, end)) for start, end in pairwise(edges)]
+    pieces = []
+    for start, end in pairwise(sorted(cuts)):
+        read = (
+            n for n, span in enumerate(spans, 1) if span and span[0] <= start and end <= span[1]
+        )
+        pieces.append(Piece(text[start:end], ", ".join(map(str, read))))
+    return pieces
 
 
 def for_page(pieces: Sequence[Piece]) -> list[Piece]:
-    """*pieces* for the eye: of each long one both ends, of very many the first and the last.
+    """Return *pieces* with the middle of long ones, and the middle ones of very many, omitted.
 
-    A hundred thousand characters without a break keep a browser busy for a minute.
+    A browser needs a minute for a hundred thousand characters without a break.
     """
     if len(pieces) > MOST_PIECES:
         half = MOST_PIECES // 2
         left_out = sum(len(piece.text) for piece in pieces[half:-half])
         pieces = [*pieces[:half], Piece("", omitted=left_out), *pieces[-half:]]
-    return [part for piece in pieces for part in _shortened(piece)]
-
-
-def _shortened(piece: Piece) -> list[Piece]:
-    left_out = len(piece.text) - 2 * SHOWN
-    if left_out <= 0:
-        return [piece]
-    return [
-        Piece(piece.text[:SHOWN], piece.number),
-        Piece("", omitted=left_out),
-        Piece(piece.text[-SHOWN:], piece.number),
-    ]
-
-
-def _readers(spans: Sequence[Sequence[int] | None], start: int, end: int) -> str:
-    inside = (n for n, span in enumerate(spans, 1) if span and span[0] <= start and end <= span[1])
-    return ", ".join(map(str, inside))
+    shown: list[Piece] = []
+    for piece in pieces:
+        left_out = len(piece.text) - 2 * SHOWN
+        if left_out > 0:
+            shown.append(Piece(piece.text[:SHOWN], piece.number))
+            shown.append(Piece("", omitted=left_out))
+            shown.append(Piece(piece.text[-SHOWN:], piece.number))
+        else:
+            shown.append(piece)
+    return shown

@@ -1,4 +1,4 @@
-"""What a person has to know about a run now: why it waits, what failed, and what helps."""
+"""Notices on the run page: why a run waits, what failed, and what to do."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.run_words import error_words, pause_sentence
 from evaluations.runs.selectors.runs import LIVE, Progress
 
-# A worker renews its hold four times a lease; so much later than due it is taken to be gone.
+# A worker renews its lease four times per lease; it counts as lost when it is this much late.
 LATE = timedelta(seconds=10)
 
-# By whether the endpoint asked for it (or is just not there), and whether the next try has a time.
+# By whether the endpoint asked to slow down (or does not answer), and the next try has a time.
 WAITS: Mapping[tuple[bool, bool], str | Promise] = {
     (True, True): gettext_lazy(
         "The endpoint is limiting the rate of calls (%(status)s). Waiting calls: "
@@ -56,7 +56,7 @@ CAUSES: Mapping[str, str | Promise] = {
 
 @dataclass(frozen=True)
 class RunNotice:
-    """One sentence, how grave it is (``warning`` or ``error``), and whether failed calls remain."""
+    """One sentence, its level (``warning`` or ``error``), and whether calls have failed."""
 
     sentence: str
     level: str
@@ -64,12 +64,12 @@ class RunNotice:
 
     @property
     def key(self) -> str:
-        """Another one for every other sentence."""
+        """A short hash of the sentence."""
         return hashlib.sha256(self.sentence.encode()).hexdigest()[:8]
 
 
 def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
-    """What there is to say of *run*, None where it simply goes on or is simply over."""
+    """Return the notice of *run*; None if it works or ended without failures."""
     if progress.waits:
         return RunNotice(_waiting(run, progress, now), "warning")
     if why := pause_sentence(run):
@@ -92,7 +92,7 @@ def _waiting(run: Run, progress: Progress, now: datetime) -> str:
 
 
 def _lost(run: Run, progress: Progress, now: datetime) -> str:
-    """What happens to the calls of a worker that renews its hold no more, "" where it does."""
+    """Return what happens to the calls of a lost worker; "" if the worker renews its lease."""
     if not run.worker or run.worker_until is None:
         return ""
     lease = timedelta(seconds=settings.RUN_LEASE_SECONDS)
@@ -133,16 +133,16 @@ def _failed(run: Run, progress: Progress) -> str:
 
 
 def _last_status(run: Run, kind: str = "") -> int | str:
-    """The HTTP status of the newest attempt that failed (by *kind*); a dash where there is none."""
+    """Return the HTTP status of the newest failed attempt (of *kind*); a dash if there is none."""
     found = Attempt.objects.filter(job__run=run, http_status__isnull=False).order_by("-pk")
     found = found.filter(error=kind) if kind else found.exclude(error="")
     return found.values_list("http_status", flat=True).first() or "–"
 
 
-def clock_time(moment: datetime | None, now: datetime) -> str:
-    """10:42:07, with the date where it is another day."""
-    if moment is None:
+def clock_time(time: datetime | None, now: datetime) -> str:
+    """Return a local time such as 10:42:07, with the date if it is on another day."""
+    if time is None:
         return ""
-    local = timezone.localtime(moment)
+    local = timezone.localtime(time)
     same_day = local.date() == timezone.localtime(now).date()
     return f"{local:%H:%M:%S}" if same_day else f"{local:%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""States and errors of runs in sentences for people."""
+"""Texts for the states and errors of runs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ COLOURS = {
 
 
 def pause_sentence(run: Run) -> str:
-    """Why *run* is paused and what helps, "" where it is not; a key's variable, never a key."""
+    """Return why *run* is paused and what to do; "" if it is not paused."""
     if run.status != RunStatus.PAUSED:
         return ""
     endpoint = run.endpoint
@@ -88,16 +88,15 @@ def pause_sentence(run: Run) -> str:
 
 
 def error_words(kind: str) -> Promise | str:
-    """An error's kind in a few words; an unknown kind as it is."""
+    """Return the kind of an error in words; an unknown kind unchanged."""
     return ERRORS.get(kind, kind)
 
 
 def shown_state(run: Run) -> tuple[str | Promise, str]:
-    """What a list calls the state of *run*, and its pill's colour.
+    """Return the state of *run* in words, and the colour of its pill.
 
-    Waiting and the one call that is tried in between look alike. A run that is
-    over and has failed calls is no success; *run* comes from ``runs()``, with
-    its counts.
+    Waiting for the endpoint and the single call in between have the same state. A finished run with
+    failed calls is shown as failed; *run* is from ``runs()``, with its counts.
     """
     if waits_for_endpoint(run):
         return WAITING, "amber"

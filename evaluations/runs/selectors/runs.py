@@ -1,8 +1,9 @@
-"""What the pages, the API and the command line show of runs: read, never written."""
+"""Queries of runs for the pages, the API and the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,25 +12,29 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Attempt, Job, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import ReadCounts, kind_of
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import NotFound
+from gradeapp.waiting import Waiting
 
-# What is called "now" in "calls per second now".
+# The period of ``per_second_now``.
 RECENT = timedelta(seconds=30)
 WORKED_ON = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING})
-# A call whose answer is awaited or will never come may still be billed at what was reserved.
+# Calls without an answer may be billed up to the reserved amount.
 OPEN = Q(status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN])
 NOTHING = Decimal(0)
 
 
 @dataclass(frozen=True)
 class Money:
-    """What the calls of a run cost: known, and possible on top (answers that never came)."""
+    """The cost of the calls of a run: known, and possible (calls without an answer)."""
 
     spent: Decimal
     possible: Decimal
@@ -37,15 +42,15 @@ class Money:
 
     @property
     def exposed(self) -> Decimal:
-        """What the budget has to bear."""
+        """The amount that counts against the budget."""
         return self.spent + self.possible
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: counts of jobs, speeds in answers per second, seconds left.
+    """Progress of a run: counts of jobs, speeds in answers per second, seconds left.
 
-    ``waits_since`` is when the oldest call was sent that is still awaited.
+    ``waits_since`` is the time at which the oldest unanswered call was sent.
     """
 
     planned: int
@@ -65,16 +70,16 @@ class Progress:
 
     @property
     def percent(self) -> int:
-        """Share of the jobs that are over, rounded down, so that 100 means all."""
+        """The percentage of jobs that are done or failed, rounded down."""
         return 100 * (self.done + self.failed) // self.planned if self.planned else 0
 
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far a run is with one task.
+    """Progress of one task of a run.
 
-    ``read`` of ``readable`` answers (or judges' replies) were read by rule;
-    ``median`` is the usual time of an answered call in seconds.
+    ``read`` of ``readable`` answers (or judges' replies) could be read; ``median`` is the median
+    time of an answered call in seconds.
     """
 
     slug: str
@@ -90,7 +95,7 @@ class TaskProgress:
 
 @dataclass(frozen=True)
 class ErrorRow:
-    """One kind of failed attempt, how often, and what those may still have cost."""
+    """One kind of failed attempts, their number and possible cost."""
 
     kind: str
     attempts: int
@@ -102,7 +107,7 @@ class ErrorRow:
 
 
 def runs() -> QuerySet[Run]:
-    """All runs, newest first, with what a list shows of them: counts of jobs and responses."""
+    """Return all runs, annotated with their numbers of jobs and responses."""
     jobs = Job.objects.filter(run=OuterRef("pk"))
     related = ("language_model", "endpoint", "dataset", "created_by", "judge", "judged_run")
     return Run.objects.select_related(*related).annotate(
@@ -122,13 +127,13 @@ def get_run(pk: int) -> Run:
 
 
 def _counted(rows: QuerySet[Any]) -> Coalesce:
-    """A count as a subquery: only the rows of one page are counted, not the whole table."""
+    """Return a count as a subquery, so that only the rows of one page are counted."""
     counted = rows.order_by().values("run").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)
 
 
 def money(run: Run) -> Money:
-    """The sum over the attempts of *run*."""
+    """Return the cost of the attempts of *run*."""
     sums = Attempt.objects.filter(job__run=run).aggregate(
         spent=Coalesce(Sum("cost"), NOTHING),
         possible=Coalesce(Sum("reserved", filter=OPEN), NOTHING),
@@ -138,34 +143,37 @@ def money(run: Run) -> Money:
 
 
 def is_live(run: Run) -> bool:
-    """Whether *run* still moves by itself."""
+    """Return whether *run* will continue without a person."""
     return run.status in LIVE or waits_for_endpoint(run)
 
 
 def progress(run: Run, now: datetime) -> Progress:
-    """How far *run* is at *now*."""
-    counts = _job_counts(run)
-    done, failed = counts[JobStatus.DONE], counts[JobStatus.FAILED]
-    waiting = counts[JobStatus.PENDING]
-    in_flight = counts[JobStatus.LEASED]
-    answered = Attempt.objects.filter(job__run=run, status=AttemptStatus.ANSWERED)
-    times = answered.aggregate(
+    """Return the progress of *run* at *now*."""
+    jobs = Job.objects.filter(run=run).order_by()
+    counts = Counter(dict(jobs.values_list("status").annotate(n=Count("pk"))))
+    waiting, in_flight = counts[JobStatus.PENDING], counts[JobStatus.LEASED]
+    attempts = Attempt.objects.filter(job__run=run)
+    times = attempts.filter(status=AttemptStatus.ANSWERED).aggregate(
         first=Min("sent_at"),
         last=Max("finished_at"),
         n=Count("pk"),
         recent=Count("pk", filter=Q(finished_at__gt=now - RECENT)),
     )
+    awaited = attempts.filter(job__status=JobStatus.LEASED, status=AttemptStatus.SENT)
     waits = waits_for_endpoint(run)
     live = is_live(run)
-    seconds = _seconds(times["first"], now if live else times["last"])
+    end = now if live else times["last"]
+    seconds = None
+    if times["first"] is not None and end is not None and end > times["first"]:
+        seconds = (end - times["first"]).total_seconds()
     overall = times["n"] / seconds if seconds else None
     recent = times["recent"] / min(RECENT.total_seconds(), seconds) if seconds and live else None
     speed = recent or overall
     left = (waiting + in_flight) / speed if live and speed and not waits else None
     return Progress(
-        planned=sum(counts.values()),
-        done=done,
-        failed=failed,
+        planned=counts.total(),
+        done=counts[JobStatus.DONE],
+        failed=counts[JobStatus.FAILED],
         in_flight=in_flight,
         waiting=waiting,
         money=money(run),
@@ -176,41 +184,28 @@ def progress(run: Run, now: datetime) -> Progress:
         seconds=seconds,
         live=live,
         waits=waits,
-        waits_since=_oldest_call(run) if in_flight else None,
+        waits_since=awaited.aggregate(first=Min("sent_at"))["first"] if in_flight else None,
     )
-
-
-def _oldest_call(run: Run) -> datetime | None:
-    """When the oldest call of *run* was sent whose answer is awaited."""
-    awaited = Attempt.objects.filter(
-        job__run=run, job__status=JobStatus.LEASED, status=AttemptStatus.SENT
-    )
-    return awaited.order_by("sent_at").values_list("sent_at", flat=True).first()
 
 
 def waits_for_endpoint(run: Run) -> bool:
-    """Whether *run* waits for an endpoint that turns calls away, and goes on by itself.
+    """Return whether *run* waits for an endpoint that refuses calls, and will continue by itself.
 
-    Also while one call is tried to see: until it is answered nothing has changed.
+    This is so also while a single call is tried, until it is answered.
     """
     if not run.pause_reason or not PauseReason(run.pause_reason).passes:
         return False
     return run.status in WORKED_ON or (run.status == RunStatus.PAUSED and run.resume_at is not None)
 
 
-def _job_counts(run: Run) -> dict[str, int]:
-    counted = Job.objects.filter(run=run).order_by().values_list("status").annotate(n=Count("pk"))
-    return {status.value: 0 for status in JobStatus} | dict(counted)
-
-
-def _seconds(first: datetime | None, last: datetime | None) -> float | None:
-    if first is None or last is None or last <= first:
-        return None
-    return (last - first).total_seconds()
-
-
 def by_task(run: Run) -> list[TaskProgress]:
-    """Progress of *run* per task, by the task's name."""
+    """Return the progress of *run* per task, by the name of the task."""
+    answered = Attempt.objects.filter(job__run=run, status=AttemptStatus.ANSWERED)
+    seconds: dict[str, list[float]] = {}
+    for slug, one in answered.order_by().values_list("job__question__task__slug", "seconds"):
+        seconds.setdefault(slug, []).append(one or 0.0)
+    medians = {slug: median(values) for slug, values in seconds.items()}
+    read = kind_of(run).read_counts(run)
     rows: Iterable[tuple[Any, ...]] = (
         Job.objects.filter(run=run)
         .order_by("question__task__slug")
@@ -222,7 +217,6 @@ def by_task(run: Run) -> list[TaskProgress]:
             in_flight=Count("pk", filter=Q(status=JobStatus.LEASED)),
         )
     )
-    read, medians = kind_of(run).read_counts(run), _medians(run)
     return [
         TaskProgress(
             slug, part, planned, done, failed, flying, *read.get(slug, (0, 0)), medians.get(slug)
@@ -242,17 +236,8 @@ def read_counts(found: QuerySet[Any], readable: Q) -> ReadCounts:
     return {slug: (read, of) for slug, read, of in rows}
 
 
-def _medians(run: Run) -> dict[str, float]:
-    """Per task: the median seconds of the answered calls."""
-    answered = Attempt.objects.filter(job__run=run, status=AttemptStatus.ANSWERED)
-    seconds: dict[str, list[float]] = {}
-    for slug, one in answered.order_by().values_list("job__question__task__slug", "seconds"):
-        seconds.setdefault(slug, []).append(one or 0.0)
-    return {slug: median(values) for slug, values in seconds.items()}
-
-
 def errors(run: Run) -> list[ErrorRow]:
-    """The failed attempts of *run* by kind, the most frequent first."""
+    """Return the failed attempts of *run* by kind, the most frequent first."""
     failed = Attempt.objects.filter(job__run=run).exclude(error="")
     unknown = Q(status=AttemptStatus.UNKNOWN)
     rows = (
@@ -282,3 +267,17 @@ def errors(run: Run) -> list[ErrorRow]:
         )
         for row in ordered
     ]
+
+
+def runs_waiting(user: User) -> Iterator[Waiting]:
+    """Yield for the home page the numbers of paused runs and of runs with failed calls."""
+    if not user.may(Capability.START_RUNS):
+        return
+    listed = reverse("runs:list")
+    paused = Run.objects.filter(status=RunStatus.PAUSED).order_by()
+    by_reason = dict(paused.values_list("pause_reason").annotate(n=Count("pk")))
+    spent = by_reason.pop(PauseReason.BUDGET, 0)
+    yield Waiting(_("Runs with no budget left"), spent, listed)
+    yield Waiting(_("Paused runs"), sum(by_reason.values()), listed)
+    failed = Job.objects.filter(status=JobStatus.FAILED).values("run").distinct().count()
+    yield Waiting(_("Runs with failed calls"), failed, listed)

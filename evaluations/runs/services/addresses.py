@@ -1,7 +1,7 @@
-"""Which addresses an endpoint may have: public ones, and private ones that the settings allow.
+"""Check the addresses of endpoints: public ones, and private ones that the settings allow.
 
-What counts is the address that a name resolves to, never how it is spelled:
-``127.1``, ``0x7f000001`` and a public name may all lead to this machine.
+The check is on the IP address that a name resolves to: ``127.1``, ``0x7f000001`` and a public name
+may all lead to this machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gradeapp.common.refusals import BadInput
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Addresses that ``is_global`` calls public in some Python versions, and that lead inside.
+# Addresses that are ``is_global`` in some Python versions, but lead to private networks.
 DENIED = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -33,12 +33,12 @@ DENIED = tuple(
         "2002::/16",  # 6to4 does
     )
 )
-# Ports of services that read HTTP as commands, or keep what is secret.
+# Ports of services that read HTTP as commands, or contain secrets.
 SERVICE_PORTS = frozenset({2375, 2376, 2379, 3306, 5432, 5672, 6379, 9200, 11211, 27017})
 
 
 def is_allowed(text: str, allow: Iterable[str] = ()) -> bool:
-    """Whether the IP address *text* is public, or inside one of the networks *allow*."""
+    """Return whether the IP address *text* is public, or in one of the networks *allow*."""
     address: Address = ipaddress.ip_address(text.partition("%")[0])
     mapped = getattr(address, "ipv4_mapped", None)
     address = mapped or address
@@ -50,18 +50,18 @@ def is_allowed(text: str, allow: Iterable[str] = ()) -> bool:
 
 
 def check_address(base_url: str) -> None:
-    """Refuse *base_url* unless every address behind it may be called, at this moment.
+    """Raise BadInput unless every address that *base_url* resolves to is allowed.
 
-    Called when an endpoint is saved and again before it is used, because a name
-    may lead elsewhere by then.
+    It is called when an endpoint is saved and again before it is used, because a name may resolve
+    to another address by then.
     """
     parts, port = read_url(base_url)
     host = parts.hostname or ""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise BadInput(_("Cannot resolve the address %(host)s.") % {"host": host}) from None
-    for *_ignored, address in found:
+    for *_ignored, address in resolved:
         if not is_allowed(str(address[0]), settings.ENDPOINT_ALLOW_CIDRS):
             raise BadInput(
                 _("%(host)s is a private address. An operator can allow it in the settings.")
@@ -70,7 +70,7 @@ def check_address(base_url: str) -> None:
 
 
 def read_url(base_url: str) -> tuple[SplitResult, int]:
-    """The parts and the port of an endpoint's URL; refuses spellings that hide where it leads."""
+    """Return the parts and the port of an endpoint's URL. Raises BadInput for a deceptive URL."""
     if not base_url.isascii() or any(sign in base_url for sign in "\\#?@") or " " in base_url:
         raise BadInput(
             _(

@@ -1,4 +1,4 @@
-"""The call that a job asks for: its messages by its kind, its parameters as they were frozen."""
+"""Build the call of a job: the messages of its kind, and the frozen parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from questions.rules.vocabulary import Language, Subject
 
 
 def call_for(run: Run, job: Job) -> Call:
-    """The call of *job*, with the most that it can cost."""
+    """Return the call of *job*, with its highest possible cost."""
     settings = settings_of(run)
     prompt = kind_of(run).prompt(run, job)
     messages = prompt.messages
@@ -29,12 +29,12 @@ def call_for(run: Run, job: Job) -> Call:
 
 
 def subject_name(question: Question, language: Language) -> str:
-    """The subject in the item's language; a task without one is asked without a name."""
+    """Return the subject in the item's language; "" for a task without a subject."""
     return Subject(question.subject).label(language) if question.subject else ""
 
 
 def fence_for(run: Run, response_id: int, text: str, turn: int = 0) -> str:
-    """A token that the writer of *text* cannot know, and that can be made again from the run."""
+    """Return a token that the writer of *text* cannot know, and that the run reproduces."""
     digest = hashlib.sha256(f"{run.random_seed}:{response_id}:{turn}".encode()).hexdigest()
     token = digest[:16]
     return token if token not in visible(text) else fence_for(run, response_id, text, turn + 1)

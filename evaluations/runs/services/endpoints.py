@@ -1,33 +1,62 @@
-"""Endpoints: where models are called, with which key, at which price.
+"""Endpoints: save and check them, and open clients for them.
 
-The key itself stays in the environment of the worker. The database, the pages
-and the audit trail know only the name of the variable that holds it.
+The API key stays in the environment of the worker. The database, the pages and the audit trail
+contain only the name of its variable.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.llm.client import Limits
+from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.models import Endpoint, LanguageModel
 from evaluations.runs.services.addresses import check_address
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Refusal
 
 if TYPE_CHECKING:
     from evaluations.llm.openai_client import OpenAIChat
 
-# An endpoint must not be a way to send the server's other secrets somewhere.
+# Only variables with such names, so that an endpoint cannot be sent other secrets of the server.
 KEY_VARIABLE = re.compile(r"(?!.*SECRET)[A-Z][A-Z0-9_]{0,70}_(KEY|TOKEN)")
+
+
+CHECK_REQUEST = ChatRequest("check", [{"role": "user", "content": "1+1=?"}], {"max_tokens": 8})
+
+K = FailureKind
+SENTENCES: Mapping[FailureKind, str | Promise] = {
+    K.CONNECT: _("No response from %(url)s."),
+    K.TIMEOUT: _("%(url)s accepted the call but did not reply in time."),
+    K.INTERRUPTED: _("%(url)s accepted the call but closed the connection without a reply."),
+    K.AUTH: _("The endpoint rejects the API key. Check the variable %(variable)s."),
+    K.QUOTA: _("The API key is valid, but its account has no credit left."),
+    K.NOT_FOUND: _("There is no model %(model)s at %(url)s, or the address lacks /v1."),
+    K.RATE_LIMIT: _("The endpoint works but is limiting the rate of calls. Try again in a minute."),
+    K.SERVER: _("The endpoint reports an internal error (%(status)s): %(text)s"),
+    K.REDIRECT: _(
+        "The endpoint redirects to another address. Redirects are not "
+        "followed; enter the final address below."
+    ),
+    K.MALFORMED: _("%(url)s replies, but not in the chat completions format."),
+}
+REFUSED = _("The endpoint works but rejects the call: %(text)s")
+WORKS = _("The endpoint works: %(model)s replied.")
+NO_KEY = _(
+    "The endpoint asks for an API key, and none is set. Enter the variable that holds it below."
+)
 
 
 @transaction.atomic
@@ -48,16 +77,26 @@ def save_endpoint(
     max_tokens: int = 2048,
     note: str = "",
 ) -> Endpoint:
-    """Make an endpoint, or change *endpoint*; prices are per million tokens.
+    """Create an endpoint, or change *endpoint*. Prices are per million tokens.
 
-    ``key_variable`` is the name of an environment variable, "" for no key at
-    all, None to keep the one there is. A changed address never keeps it: a key
-    must not travel to a new host because somebody edited a URL.
-    ``language_model`` is the name that reports show, the model's own by default.
+    ``key_variable`` is the name of an environment variable, "" for no key, None to keep the present
+    one. It is not kept with a new address, because a key must not be sent to another host after an
+    edit of the URL. ``language_model`` is the name in reports, by default that of the model. Raises
+    BadInput for invalid fields.
     """
     endpoint = endpoint or Endpoint()
     check_address(base_url)
-    endpoint.key_variable = _key_variable(endpoint, base_url, key_variable)
+    if key_variable is None:
+        if endpoint.key_variable and endpoint.base_url.rstrip("/") != base_url.rstrip("/"):
+            raise BadInput(
+                _("The address has changed. Enter the name of the API key's variable again.")
+            )
+    elif key_variable and not KEY_VARIABLE.fullmatch(key_variable):
+        raise BadInput(
+            _("Enter the environment variable that holds the API key, such as DEEPSEEK_API_KEY.")
+        )
+    else:
+        endpoint.key_variable = key_variable
     endpoint.name, endpoint.base_url, endpoint.model = name, base_url.rstrip("/"), model
     endpoint.price_input, endpoint.price_output = price_input, price_output
     endpoint.currency, endpoint.note = currency, note
@@ -71,21 +110,8 @@ def save_endpoint(
     return endpoint
 
 
-def _key_variable(endpoint: Endpoint, base_url: str, typed: str | None) -> str:
-    if typed is None:
-        if endpoint.key_variable and endpoint.base_url.rstrip("/") != base_url.rstrip("/"):
-            raise BadInput(
-                _("The address has changed. Enter the name of the API key's variable again.")
-            )
-        return endpoint.key_variable
-    if typed and not KEY_VARIABLE.fullmatch(typed):
-        raise BadInput(
-            _("Enter the environment variable that holds the API key, such as DEEPSEEK_API_KEY.")
-        )
-    return typed
-
-
 def _check_fields(endpoint: Endpoint) -> None:
+    """Raise BadInput for invalid fields."""
     if min(endpoint.max_in_flight, endpoint.timeout_seconds, endpoint.max_tokens) < 1:
         raise BadInput(_("Concurrent calls, timeout and maximum tokens must be above zero."))
     if endpoint.price_input < 0 or endpoint.price_output < 0:
@@ -100,7 +126,10 @@ def _check_fields(endpoint: Endpoint) -> None:
 
 
 def api_key(endpoint: Endpoint) -> str | None:
-    """The key from the environment, None for an endpoint without one; refuses where it is unset."""
+    """Return the key from the environment, None for an endpoint without one.
+
+    Raises BadInput (``no_key``) if the variable is not set.
+    """
     if not endpoint.key_variable:
         return None
     key = os.environ.get(endpoint.key_variable, "").strip()
@@ -117,8 +146,11 @@ def api_key(endpoint: Endpoint) -> str | None:
 
 
 def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
-    """A client for *endpoint*; refuses a missing key and an address that leads inside by now."""
-    # Here, because the client takes a second to load and most processes never call a model.
+    """Return a client for *endpoint*.
+
+    Raises BadInput if the key is missing or the address is private by now.
+    """
+    # Imported here, because it takes a second and most processes never call a model.
     from evaluations.llm.openai_client import OpenAIChat
 
     key = api_key(endpoint)
@@ -128,3 +160,36 @@ def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
     return OpenAIChat(
         endpoint.base_url, endpoint.model, key, max_in_flight=in_flight, limits=limits
     )
+
+
+@dataclass(frozen=True)
+class EndpointCheck:
+    """Whether the endpoint works, and a sentence for people."""
+
+    works: bool
+    sentence: str
+
+
+def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
+    """Make one small call to *endpoint*, unless its key is missing or its address forbidden."""
+
+    async def call(client: OpenAIChat) -> ChatReply:
+        async with client:
+            return await client.complete(CHECK_REQUEST)
+
+    try:
+        reply = asyncio.run(call(open_chat(endpoint)))
+    except Refusal as refusal:
+        return EndpointCheck(False, str(refusal))
+    except ChatFailure as failure:
+        if failure.kind is K.AUTH and not endpoint.key_variable:
+            return EndpointCheck(False, str(NO_KEY))
+        facts = {
+            "url": endpoint.base_url,
+            "model": endpoint.model,
+            "variable": endpoint.key_variable,
+            "status": failure.http_status,
+            "text": failure.text[:300],
+        }
+        return EndpointCheck(False, str(SENTENCES.get(failure.kind, REFUSED) % facts))
+    return EndpointCheck(True, str(WORKS % {"model": reply.model or endpoint.model}))

@@ -1,4 +1,4 @@
-"""What a run froze at its start: settings that shape the answers, the address, the prices."""
+"""Freeze the settings of a run at its start: prompt settings, address and prices."""
 
 from __future__ import annotations
 
@@ -13,15 +13,10 @@ from evaluations.runs.rules.prompting.run_settings import RunSettings
 
 @dataclass(frozen=True)
 class Frozen:
-    """``settings`` as stored with the run; ``fingerprint`` of those that shape the answers."""
+    """``settings`` as stored with the run, and the ``fingerprint`` of the prompt settings."""
 
     settings: dict[str, Any]
     fingerprint: str
-
-
-def freeze_answering(endpoint: Endpoint, setting: str) -> Frozen:
-    """The settings of a run that sits an exam."""
-    return freeze(RunSettings(setting=setting, max_tokens=endpoint.max_tokens), endpoint)
 
 
 def freeze(settings: RunSettings, endpoint: Endpoint) -> Frozen:
@@ -37,18 +32,18 @@ def freeze(settings: RunSettings, endpoint: Endpoint) -> Frozen:
 
 
 def settings_of(run: Run) -> RunSettings:
-    """The settings that *run* was started with."""
+    """Return the prompt settings that *run* was started with."""
     names = RunSettings.__dataclass_fields__
     return RunSettings(**{name: run.run_settings[name] for name in names})
 
 
 def is_still_the_same(run: Run, endpoint: Endpoint) -> bool:
-    """Whether *endpoint* is the model and the address that the run was started with."""
+    """Return whether *endpoint* has the model and the address that the run was started with."""
     facts = run.run_settings
     return (facts["model"], facts["base_url"]) == (endpoint.model, endpoint.base_url)
 
 
 def price_of(run: Run) -> Price:
-    """The prices of the day the run was started."""
+    """Return the prices at the start of the run."""
     facts = run.run_settings
     return Price(Decimal(facts["price_input"]), Decimal(facts["price_output"]))

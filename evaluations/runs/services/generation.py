@@ -1,8 +1,7 @@
-"""Working on runs: who works on which, and what the clock does to them.
+"""Work on runs in sessions of some minutes, and find runs that need a worker.
 
-A shift ends after some minutes and hands over, so that a message that the
-broker delivers twice, late or never does no harm. Whatever ends a shift, a
-``kill -9`` included, the database knows what was sent.
+A work session hands over to the next message of the broker, so a message that is delivered twice,
+late or never does no harm. Also after ``kill -9`` the database contains which calls were sent.
 """
 
 from __future__ import annotations
@@ -37,12 +36,11 @@ def work_on_run(
     clock: Callable[[], datetime] = timezone.now,
     stop: StopSignals | None = None,
 ) -> list[int]:
-    """Work on a run for up to *seconds*; the ids of the runs to be worked on next.
+    """Work on a run for up to *seconds*; return the ids of the runs to be worked on next.
 
-    Does nothing where another worker has the run, or it is not to be worked on; one
-    that is surely gone has it no more.
-    ``on_progress`` is called after each delivery. A signal, or *stop* where the
-    caller listens itself, ends the work once the calls in flight are in.
+    Does nothing if another worker holds the run, or it is not to be worked on. ``on_progress`` is
+    called after each delivery. A signal (or *stop*, if the caller handles signals) ends the work
+    after the calls in flight are answered.
     """
     owner = new_name()
     queue.reap(clock())
@@ -63,10 +61,10 @@ def work_on_run(
 
 
 def look_for_work(clock: Callable[[], datetime] = timezone.now) -> list[int]:
-    """What has to happen though nobody asks: the ids of the runs that need a worker.
+    """Return the ids of the runs that need a worker.
 
-    Gives back what killed workers left, lets runs go on whose pause is over, and
-    brings states up to date. Safe to call at any time, anywhere, twice.
+    Before that, release the jobs of killed workers, resume runs whose wait is over, and update the
+    states of runs. It may be called at any time and concurrently.
     """
     now = clock()
     queue.reap(now)

@@ -1,4 +1,4 @@
-"""Which items a run asks, in which order, how often."""
+"""Select the items of a run, and plan its jobs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ Item = TypeVar("Item")
 
 
 def spread(groups: Mapping[str, Sequence[Item]], limit: int | None) -> list[Item]:
-    """Up to *limit* items, as evenly as possible over *groups* and over each group.
+    """Return up to *limit* items (None: all), spread evenly over *groups* and within each group.
 
-    Small groups give all they have and the others share the rest; groups come in
-    the order of their names. The same input always gives the same items. None
-    takes all.
+    Small groups give all their items and the others share the rest; groups are in the order of
+    their names. The same input always gives the same items.
     """
     sizes = {name: len(items) for name, items in sorted(groups.items())}
     left = sum(sizes.values()) if limit is None else limit
@@ -37,10 +36,10 @@ def spread(groups: Mapping[str, Sequence[Item]], limit: int | None) -> list[Item
 
 
 def items_of(dataset: Dataset, limit: int | None) -> list[Question]:
-    """The items of *dataset* that a run asks: all but the excluded ones; refuses where none is.
+    """Return the items of *dataset* that a run asks: all but the excluded ones.
 
-    Quarantined items are asked too: the policy ``published`` counts them, and a
-    curator may release them later, when nobody can ask them in the same run again.
+    Quarantined items are asked too, because the policy ``published`` counts them, and a curator may
+    release them later. Raises BadInput for an invalid *limit*, and if there are no items.
     """
     if limit is not None and limit < 1:
         raise BadInput(
@@ -62,7 +61,7 @@ def items_of(dataset: Dataset, limit: int | None) -> list[Question]:
 
 
 def plan_jobs(run: Run, questions: Sequence[Question]) -> int:
-    """Write a job for each item and repeat; a whole pass over the exam before the next repeat."""
+    """Create a job for each item and repeat, in the order of repeats; return their number."""
     jobs = (
         Job(run=run, question=question, revision_id=question.current_id, repeat=repeat)
         for repeat in range(1, run.repeats + 1)

@@ -1,4 +1,4 @@
-"""What a run will ask and about what it will cost, before anything is started."""
+"""Estimate the calls and the cost of a run before it is started."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.services.planning import items_of
 from questions.models import Dataset
 
-# So many earlier calls of an endpoint say more than a rule of thumb.
+# From this many earlier calls of an endpoint on, they are used instead of the rule of thumb.
 ENOUGH = 20
-# The rule of thumb: bytes of text a token, and the tokens of an answer.
+# The rule of thumb: bytes of text per token, and tokens per answer.
 BYTES_A_TOKEN = 3.5
 USUAL_ANSWER = 600
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan asks and costs.
+    """The number of items of a run, and its cost.
 
-    ``note`` is what stands written at the endpoint. ``beside`` are the costs of the runs that
-    followers start together with it.
+    ``note`` is the note of the endpoint. ``beside`` are the costs of the runs that followers start
+    with it.
     """
 
     items: int
@@ -43,7 +43,7 @@ def estimate(
     limit: int | None = None,
     judge: Endpoint | None = None,
 ) -> Estimate:
-    """The plan of ``start_run`` with the same arguments; refuses an empty dataset."""
+    """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
     items = items_of(dataset, limit)
     size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
     calls = len(items) * repeats
@@ -59,8 +59,8 @@ def cost_of(
 ) -> Cost:
     """Estimate the cost of *calls* whose prompts have *prompt_bytes* in all.
 
-    Earlier calls to *endpoint* with the same *purpose*, in runs that *alike* filters, say how long
-    prompts and answers are; a rule of thumb where there are fewer than ``ENOUGH``.
+    It is based on earlier calls to *endpoint* with the same *purpose*, in runs that *alike*
+    filters, or on a rule of thumb if there are fewer than ``ENOUGH``.
     """
     price = Price(endpoint.price_input, endpoint.price_output)
     earlier = Attempt.objects.filter(

@@ -1,4 +1,4 @@
-"""What all starts of runs have in common: ready to be called, once by their key, as was told."""
+"""Checks and records that all starts of runs share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gradeapp.common.refusals import BadInput, Conflict
 
 
 def hashed(key: str | None) -> str | None:
-    """An idempotency key of any length as the database keeps it; None for none."""
+    """Return the stored form of an idempotency key; None for none."""
     return hashlib.sha256(key.encode()).hexdigest() if key else None
 
 
 def planned_once(run: Run, plan: Callable[[], None]) -> Run:
-    """*run*, saved and filled by *plan* in one transaction; or the one that has its key already."""
+    """Save and fill *run* by *plan* in one transaction, or return the run with the same key."""
     try:
         with transaction.atomic():
             if there := _of_key(run.idempotency_key):
@@ -31,7 +31,7 @@ def planned_once(run: Run, plan: Callable[[], None]) -> Run:
             plan()
             return run
     except IntegrityError:
-        # The same key at the same moment: the other one was faster.
+        # Another request with the same key was faster.
         if there := _of_key(run.idempotency_key):
             return there
         raise
@@ -42,7 +42,7 @@ def _of_key(key: str | None) -> Run | None:
 
 
 def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
-    """Refuse a budget that is no amount, and an endpoint that could not be called."""
+    """Raise BadInput for an invalid budget, or an endpoint that cannot be called."""
     if budget is not None and not (budget.is_finite() and budget > 0):
         raise BadInput(_("A budget must be an amount above zero, or empty."))
     api_key(endpoint)
@@ -50,7 +50,7 @@ def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
 
 
 def check_call_count(shown: int | None, calls: int) -> None:
-    """Refuse another number of *calls* than somebody was *shown*; None where nobody was."""
+    """Raise Conflict if *calls* is not the number that the page has *shown* (None: no page)."""
     if shown not in (None, calls):
         raise Conflict(
             _(
@@ -63,11 +63,11 @@ def check_call_count(shown: int | None, calls: int) -> None:
 
 
 def record_start(run: Run, planned: int, **detail: object) -> None:
-    """Note who started *run* with so many calls planned, and with which budget."""
+    """Record in the audit trail who started *run*, with its calls and budget."""
     budget = as_text(run.budget)
     record(Tag.RUN_STARTED, run, actor=run.created_by, planned=planned, budget=budget, **detail)
 
 
 def as_text(amount: Decimal | None) -> str | None:
-    """An amount of money as the audit keeps it."""
+    """Return an amount of money for the audit trail."""
     return None if amount is None else str(amount)

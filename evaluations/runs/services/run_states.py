@@ -1,4 +1,4 @@
-"""The states that a run goes through by itself; what people do to it stands in ``runs``."""
+"""State changes of runs by workers and the clock; those by people are in ``runs``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from evaluations.llm.client import ChatFailure, FailureKind
-from evaluations.models import Job, Run
-from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
+from evaluations.models import Attempt, Job, Run
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.services import queue
 
@@ -28,9 +28,20 @@ REASON_OF = {
     FailureKind.REDIRECT: PauseReason.REDIRECT,
 }
 
+# A run waits for its endpoint after this many refused calls in a row, during at least this time.
+FEW = 3
+AT_LEAST = timedelta(seconds=5)
+# After this many failed connections it waits at once.
+MANY_UNCONNECTED = 10
+DOWN_FOR = timedelta(seconds=60)
+# A slowdown is waited for as long as it has lasted, within these limits, or as the endpoint asks.
+SHORTEST, LONGEST = timedelta(seconds=10), timedelta(seconds=60)
+# Failures that do not show whether the endpoint accepts calls again.
+UNDECIDED = frozenset({FailureKind.CONNECT, FailureKind.RATE_LIMIT, FailureKind.CANCELLED})
+
 
 def begin(run_id: int, owner: str, now: datetime) -> Run | None:
-    """Take the run for *owner* and set it running; None where it is not to be worked on."""
+    """Claim the run for *owner* and set it running; return None if it is not to be worked on."""
     run = Run.objects.filter(pk=run_id, endpoint__isnull=False).first()
     if run is None or not queue.hold_run(run, owner, now):
         return None
@@ -46,26 +57,66 @@ def begin(run_id: int, owner: str, now: datetime) -> Run | None:
 
 
 def pause(run: Run, reason: PauseReason, resume_at: datetime | None = None) -> None:
-    """Let no further call of *run* be made. A stop that a person asked for stays a stop."""
+    """Pause *run*, unless a person has stopped it."""
     Run.objects.filter(pk=run.pk, status__in=WORKABLE).update(
         status=RunStatus.PAUSED, pause_reason=reason, resume_at=resume_at
     )
 
 
 def pause_for_failure(run: Run, failure: ChatFailure, now: datetime) -> None:
-    """Pause because of *failure*, until the time that the endpoint named, if it named one."""
+    """Pause *run* because of *failure*, until the time of Retry-After if there is one."""
     reason = REASON_OF.get(failure.kind, PauseReason.ASKED_TO_WAIT)
     wait = failure.retry_after if reason is PauseReason.ASKED_TO_WAIT else None
     pause(run, reason, now + timedelta(seconds=wait) if wait else None)
 
 
 def forget_pause(run: Run) -> None:
-    """The endpoint answers again: the reason of the last pause is over."""
+    """Clear the reason of the last pause, because the endpoint answers again."""
     Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(pause_reason="")
 
 
+def accepts_calls(answered: int, failures: Sequence[ChatFailure]) -> bool:
+    """Return whether a batch shows that the endpoint accepts calls, be it with an error."""
+    return bool(answered) or any(failure.kind not in UNDECIDED for failure in failures)
+
+
+def pause_if_refused(run: Run, failures: Sequence[ChatFailure], now: datetime) -> None:
+    """Pause *run* for some time if the endpoint has refused all recent calls.
+
+    Refused calls are not billed and fail no job. But a run whose calls are all refused must not
+    look like one that works, nor keep a worker from other runs.
+    """
+    kinds = {failure.kind for failure in failures}
+    if FailureKind.CONNECT in kinds:
+        n, since = _in_a_row(run, FailureKind.CONNECT, now)
+        if n >= MANY_UNCONNECTED or (n >= FEW and now - since >= AT_LEAST):
+            pause(run, PauseReason.ENDPOINT_DOWN, resume_at=now + DOWN_FOR)
+    if FailureKind.RATE_LIMIT in kinds:
+        n, since = _in_a_row(run, FailureKind.RATE_LIMIT, now)
+        if n >= FEW and now - since >= AT_LEAST:
+            wait = min(LONGEST, max(SHORTEST, now - since))
+            asked = max(failure.retry_after or 0.0 for failure in failures)
+            resume_at = now + max(wait, timedelta(seconds=asked))
+            pause(run, PauseReason.ASKED_TO_WAIT, resume_at=resume_at)
+
+
+def _in_a_row(run: Run, kind: FailureKind, now: datetime) -> tuple[int, datetime]:
+    """Return how many attempts of *run* failed by *kind* since its last answer, and since when.
+
+    It is counted in the database, because a small run has only a few calls in each work session.
+    """
+    attempts = Attempt.objects.filter(job__run=run)
+    answered = attempts.filter(status=AttemptStatus.ANSWERED)
+    last = answered.aggregate(last=Max("finished_at"))["last"]
+    refused = attempts.filter(error=kind)
+    if last is not None:
+        refused = refused.filter(finished_at__gt=last)
+    counts = refused.aggregate(n=Count("pk"), since=Min("finished_at"))
+    return counts["n"], counts["since"] or now
+
+
 def resume_waiting(now: datetime) -> None:
-    """Let runs go on that waited for a time that has come; their calls have waited with them."""
+    """Resume runs whose wait is over, with their pending jobs."""
     waited = list(Run.objects.filter(status=RunStatus.PAUSED, resume_at__lte=now))
     Job.objects.filter(run__in=waited, status=JobStatus.PENDING).update(next_at=None)
     Run.objects.filter(
@@ -74,13 +125,13 @@ def resume_waiting(now: datetime) -> None:
 
 
 def without_worker(now: datetime) -> Q:
-    """Runs that nobody holds at *now*."""
+    """Return the filter on runs that no worker holds at *now*."""
     return Q(worker="") | Q(worker_until__lt=now)
 
 
 @transaction.atomic
 def finalize(run_id: int, now: datetime) -> None:
-    """Set *run* to stopped or finished where that is what its jobs say by now."""
+    """Set the run to stopped or finished if its jobs allow it and no worker holds it."""
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.worker and run.worker_until and run.worker_until >= now:
         return
@@ -88,46 +139,36 @@ def finalize(run_id: int, now: datetime) -> None:
     if run.status == RunStatus.STOPPING and not jobs.filter(status=JobStatus.LEASED).exists():
         Run.objects.filter(pk=run.pk).update(status=RunStatus.STOPPED)
     elif run.status in WORKABLE and not jobs.filter(status__in=OPEN_JOBS).exists():
-        finish(run, now)
-
-
-def finish(run: Run, now: datetime) -> None:
-    """Finish *run* if its kind says that it is over."""
-    if not kind_of(run).may_finish(run):
-        return
-    catch_up(run)
-    Run.objects.filter(pk=run.pk).update(
-        status=RunStatus.FINISHED, finished_at=now, pause_reason="", worker="", worker_until=None
-    )
-
-
-def catch_up(run: Run) -> None:
-    """Make of the responses what a killed worker had stored and not got round to."""
-    for follower in followers():
-        follower.catch_up(run)
-    try:
-        with transaction.atomic():
-            kind_of(run).catch_up(run)
-    except Exception:
-        logger.exception("responses of %s stay unread; the command score reads answers", run)
+        if not kind_of(run).may_finish(run):
+            return
+        # Process the responses that a killed worker stored and did not process.
+        for follower in followers():
+            follower.catch_up(run)
+        try:
+            with transaction.atomic():
+                kind_of(run).catch_up(run)
+        except Exception:
+            logger.exception("responses of %s stay unread; the command score reads answers", run)
+        done = {"status": RunStatus.FINISHED, "finished_at": now, "pause_reason": ""}
+        Run.objects.filter(pk=run.pk).update(**done, worker="", worker_until=None)
 
 
 def finalize_all(now: datetime) -> None:
-    """Settle every run that nobody works on."""
+    """Call ``finalize`` for every run that no worker holds."""
     live = Run.objects.filter(without_worker(now), status__in=[*WORKABLE, RunStatus.STOPPING])
     for run_id in live.values_list("pk", flat=True):
         finalize(run_id, now)
 
 
 def waiting_runs(now: datetime, among: Sequence[int] | None = None) -> list[int]:
-    """The runs, or those *among* the named ones, with a job due at *now* and no worker."""
+    """Return the ids of runs (*among* the given ones) with a job due at *now* and no worker."""
     due = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.PENDING)
-    found: QuerySet[Run] = Run.objects.filter(
+    waiting: QuerySet[Run] = Run.objects.filter(
         without_worker(now),
         Exists(due.filter(Q(next_at__isnull=True) | Q(next_at__lte=now))),
         status__in=WORKABLE,
         endpoint__isnull=False,
     )
     if among is not None:
-        found = found.filter(pk__in=among)
-    return list(found.order_by("pk").values_list("pk", flat=True))
+        waiting = waiting.filter(pk__in=among)
+    return list(waiting.order_by("pk").values_list("pk", flat=True))

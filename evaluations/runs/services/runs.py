@@ -1,4 +1,4 @@
-"""What people do to runs: start, stop, resume, try failed calls again."""
+"""Start, stop and resume runs, and retry failed calls, on behalf of people."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.models import Endpoint, Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.runs.kinds import followers
+from evaluations.runs.rules.prompting.run_settings import RunSettings
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
-from evaluations.runs.services.frozen import freeze_answering
+from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.planning import items_of, plan_jobs
 from evaluations.runs.services.run_starts import (
     as_text,
@@ -45,13 +46,12 @@ def start_run(
     budget: Decimal | None = None,
     judge: Endpoint | None = None,
 ) -> Run:
-    """Plan a run over the items of *dataset*, *repeats* times each; a worker does the rest.
+    """Plan a run over the items of *dataset*, *repeats* times each, for a worker.
 
-    ``limit`` asks only so many items, spread evenly over the tasks. ``budget``
-    is in the endpoint's currency. With *judge*, the followers start a run of that
-    endpoint beside this one, with the same budget of its own, which marks the
-    subjective answers as they come. The same idempotency key gives the same run,
-    whatever else is asked.
+    ``limit`` is the number of items, spread evenly over the tasks; None for all. ``budget`` is in
+    the endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget
+    of the same amount, which marks the subjective answers as they arrive. A second call with the
+    same idempotency key returns the same run. Raises BadInput for invalid arguments.
     """
     if setting != ZERO_SHOT:
         raise BadInput(
@@ -61,7 +61,7 @@ def start_run(
         raise BadInput(
             _("The number of repeats must be between 1 and %(most)d.") % {"most": MOST_REPEATS}
         )
-    frozen = freeze_answering(endpoint, setting)
+    frozen = freeze(RunSettings(setting=setting, max_tokens=endpoint.max_tokens), endpoint)
     run = Run(
         purpose=RunPurpose.ANSWER,
         language_model=endpoint.language_model,
@@ -90,7 +90,10 @@ def start_run(
 
 @transaction.atomic
 def stop_run(run: Run, *, acting_user: User | None) -> Run:
-    """Send nothing more; what is in flight comes in. Stopping a stopped run changes nothing."""
+    """Stop the calls of *run*; answers of calls in flight are stored.
+
+    Raises Conflict if finished.
+    """
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in (RunStatus.FINISHED, RunStatus.IMPORTED):
         raise Conflict(_("This run has ended and cannot be stopped."))
@@ -105,10 +108,10 @@ def stop_run(run: Run, *, acting_user: User | None) -> Run:
 
 @transaction.atomic
 def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = None) -> Run:
-    """Go on with a stopped or paused run, with a higher *budget* where that one was reached."""
+    """Resume a stopped or paused run, with a higher *budget* if its budget was reached."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in WORKABLE and waits_for_endpoint(run):
-        return run  # the clock was faster: it is being tried
+        return run  # the clock was faster
     if run.status not in RESUMABLE:
         raise Conflict(_("This run is not stopped or paused and cannot be resumed."))
     if run.endpoint is None:
@@ -130,7 +133,7 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
 
 @transaction.atomic
 def retry_failed(run: Run, *, acting_user: User | None) -> int:
-    """Try the failed jobs of *run* again, each with all its attempts; how many there are."""
+    """Queue the failed jobs of *run* again, with all their attempts; return their number."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     failed = Job.objects.filter(run=run, status=JobStatus.FAILED)
     n = failed.update(status=JobStatus.PENDING, attempts_made=0, next_at=None, error="")

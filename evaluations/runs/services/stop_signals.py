@@ -1,4 +1,4 @@
-"""A polite stop: SIGTERM and Ctrl-C let what is in flight come in."""
+"""Stop after the calls in flight on SIGTERM and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ECHO_SECONDS = 1.0
 
 
 class StopSignals:
-    """Inside ``with``, ``asked`` becomes true at the first signal; a second one acts as before.
+    """Within ``with``, the first signal sets ``asked``; a second one has its usual effect.
 
-    Python sets handlers in the main thread only; in another thread nothing changes.
+    Python sets signal handlers in the main thread only; in another thread nothing changes.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class StopSignals:
         self._restore()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """Some senders signal a process and then its group: an echo is not a second wish."""
+        """Handle a signal; one within a second of the first is ignored as its repetition."""
         now = time.monotonic()
         if not self.asked:
             self.asked, self._asked_at = True, now

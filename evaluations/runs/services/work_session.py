@@ -1,4 +1,4 @@
-"""One shift of one worker on one run, from the claim of a job to its stored answer."""
+"""A work session of one worker on one run, from claiming jobs to storing answers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -24,12 +25,17 @@ from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services import queue
-from evaluations.runs.services.call_results import Stored, is_wall, store_results
+from evaluations.runs.services.call_results import Stored, fails_every_call, store_results
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
 from evaluations.runs.services.frozen import is_still_the_same
-from evaluations.runs.services.run_states import forget_pause, pause, pause_for_failure
-from evaluations.runs.services.turned_away import accepts_calls, pause_if_refused
+from evaluations.runs.services.run_states import (
+    accepts_calls,
+    forget_pause,
+    pause,
+    pause_for_failure,
+    pause_if_refused,
+)
 from gradeapp.common.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -37,22 +43,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A worker waits for a retry that is due so soon; beyond, it lets another run have its place.
+# A worker waits for a retry that is due within this time; otherwise it ends the session.
 PATIENCE = timedelta(seconds=5)
 
 
 def spool_path(run: Run, owner: str) -> Path:
-    """Where a worker keeps answers that the database did not take."""
+    """Return the file for results that the database did not store."""
     return Path(settings.VAR_DIR) / "spool" / f"{run.public_id}-{owner.replace(':', '-')}.jsonl"
 
 
 def spools_of(run: Run) -> list[Path]:
-    """What any worker left for *run*."""
+    """Return the spool files of all workers for *run*."""
     return sorted((Path(settings.VAR_DIR) / "spool").glob(f"{run.public_id}-*.jsonl"))
 
 
 class WorkSession:
-    """One worker on one run. Everything here is called in one thread, in turn."""
+    """One worker on one run. All methods are called in one thread."""
 
     def __init__(
         self,
@@ -71,23 +77,23 @@ class WorkSession:
         self.budget = Budget(run.budget)
         self.in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
         self.flying = 0
-        # After a wait for the endpoint one call goes ahead, and the others follow slowly.
+        # After a wait for the endpoint one call is sent first, and the others follow slowly.
         self.probing = waits_for_endpoint(run)
         first = 1 if self.probing else None
         self.gate = SharedSlowdown(self.in_flight, random=self.random, first=first)
         self.renew_at = clock()
 
     def work(self) -> None:
-        """Bring in what was left over, then pump until nothing is due, the shift ends or a stop."""
+        """Store spooled results, then pump until nothing is due, the session ends, or a stop."""
         for path in spools_of(self.run):
-            spool.replay(path, self.deliver_late)
+            spool.replay(path, lambda batch: self.process(self.store(batch)))
         self.budget = Budget(self.run.budget, money(self.run).exposed)
         while (chat := self.open_chat()) is not None:
             if self.pump(chat) is not StopReason.DRAINED or not self.wait_for_due():
                 return
 
     def open_chat(self) -> OpenAIChat | None:
-        """The client; None, and the run paused with its reason, where it cannot be used."""
+        """Return the client; if it cannot be used, pause the run and return None."""
         if not is_still_the_same(self.run, self.endpoint):
             pause(self.run, PauseReason.ENDPOINT_CHANGED)
             return None
@@ -99,7 +105,7 @@ class WorkSession:
             return None
 
     def pump(self, chat: OpenAIChat) -> StopReason:
-        """Keep calls in flight; a stop waits as long for answers as the endpoint may take."""
+        """Make calls; after a stop, wait for answers as long as the endpoint may take."""
         try:
             result = run_pump(
                 Callbacks(self.claim, self.deliver, self.should_stop),
@@ -114,45 +120,43 @@ class WorkSession:
             raise error.__cause__ or error from None
         return result.stopped_because
 
-    # ---- the desk of the pump ----
-
     def claim(self, n: int) -> Sequence[ChatRequest]:
-        """Up to *n* calls, within this run's share of the endpoint and its budget."""
+        """Claim up to *n* calls, within the run's share of the endpoint and its budget."""
         now = self.clock()
         room = min(n, self.share(now) - self.flying)
         if room < 1:
             return []
-        claimed = queue.claim(
-            self.run, self.owner, room, now, prepare=self.prepare, budget=self.budget
-        )
+        prepare = partial(call_for, self.run)
+        claimed = queue.claim(self.run, self.owner, room, now, prepare=prepare, budget=self.budget)
         self.flying += len(claimed)
         if not self.flying and self.budget.limit is not None and queue.due(self.run, now).exists():
             pause(self.run, PauseReason.BUDGET)
         return [one.request for one in claimed]
 
     def share(self, now: datetime) -> int:
-        """How many calls this run may have in flight beside the other runs of its endpoint."""
+        """Return how many calls may be in flight, shared with other runs of the endpoint."""
         if self.probing:
             return 1
         others = Run.objects.filter(endpoint=self.endpoint, worker_until__gt=now)
         workers = others.exclude(worker="").count()
         return max(1, self.in_flight // max(1, workers))
 
-    def prepare(self, job: Job) -> queue.Call:
-        return call_for(self.run, job)
+    def store(self, batch: Sequence[CallResult]) -> Stored:
+        """Store a batch of results in a transaction of its own."""
+        return store_results(batch, now=self.clock(), random=self.random)
 
     def deliver(self, batch: Sequence[CallResult]) -> None:
-        """Store a batch; the paid answers are committed before anything is made of them."""
-        stored = store_results(batch, now=self.clock(), random=self.random)
+        """Store a batch, then process its responses and react to its failures."""
+        stored = self.store(batch)
         self.flying -= len(batch)
-        for reserved, counted in stored.settled:
-            self.budget.finalize(reserved, counted)
-        self.make_of(stored)
-        self.look_at(stored)
+        for reserved, cost in stored.costs:
+            self.budget.finalize(reserved, cost)
+        self.process(stored)
+        self.react_to_failures(stored)
         self.on_progress()
 
     def should_stop(self) -> bool:
-        """Asked at least twice a second; also renews the leases."""
+        """Return whether to stop, and renew the leases; called at least twice a second."""
         now = self.clock()
         if now >= self.renew_at:
             self.renew_at = now + timedelta(seconds=settings.RUN_LEASE_SECONDS / 4)
@@ -164,12 +168,10 @@ class WorkSession:
         status = Run.objects.values_list("status", flat=True).get(pk=self.run.pk)
         return status != RunStatus.RUNNING
 
-    # ---- after the answers ----
+    def process(self, stored: Stored) -> None:
+        """Let the run's kind process what was stored, and the followers the new responses.
 
-    def make_of(self, stored: Stored) -> None:
-        """Let the run's kind process what was stored, then the followers the new responses.
-
-        The answers are safe: a defect of the kind is logged.
+        The answers are committed; an exception of the kind is logged.
         """
         kept = stored.kept
         if not (kept.responses or kept.done):
@@ -182,18 +184,18 @@ class WorkSession:
             for follower in followers():
                 follower.after_responses(self.run, kept.responses)
 
-    def look_at(self, stored: Stored) -> None:
-        """Pause where no other call would fare better; wait where calls are turned away."""
+    def react_to_failures(self, stored: Stored) -> None:
+        """Pause the run if every call would fail, or if the endpoint refuses calls."""
         if self.probing and accepts_calls(stored.answered, stored.failures):
             self.probing = False
             forget_pause(self.run)
         for failure in stored.failures:
-            if is_wall(failure):
+            if fails_every_call(failure):
                 pause_for_failure(self.run, failure, self.clock())
         pause_if_refused(self.run, stored.failures, self.clock())
 
     def wait_for_due(self) -> bool:
-        """Wait for the next retry, if it is due soon; False to end the shift."""
+        """Wait for the next retry if it is due soon; return False to end the session."""
         soon = self.clock() + PATIENCE
         while not self.should_stop():
             if queue.due(self.run, self.clock()).exists():
@@ -203,8 +205,3 @@ class WorkSession:
                 return False
             time.sleep(0.2)
         return False
-
-    def deliver_late(self, batch: Sequence[CallResult]) -> None:
-        """Store paid answers that an earlier worker could not store."""
-        stored = store_results(batch, now=self.clock(), random=self.random)
-        self.make_of(stored)

@@ -1,7 +1,6 @@
-"""The names under which workers hold runs and jobs, and which of them are surely gone.
+"""Names of workers, and which of them have ended.
 
-Where the system does not tell of its processes, no worker is ever surely gone
-and every lease is waited for.
+On a system without /proc no worker is known to have ended, and every lease has to expire.
 """
 
 from __future__ import annotations
@@ -12,20 +11,27 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-from evaluations.runs.rules.owners import Sight, name_of, owner_in, place_of, sight_in, surely_gone
+from evaluations.runs.rules.owners import (
+    ProcessState,
+    has_ended,
+    name_of,
+    owner_in,
+    place_of,
+    state_in,
+)
 
 PROC = Path("/proc")
 
 
 def new_name() -> str:
-    """A name for this process, another one at each call."""
+    """Return a new name for this process."""
     pid = os.getpid()
     token = uuid.uuid4().hex[:8]
-    return name_of(socket.gethostname(), pid, token, sight_of(pid).started, here())
+    return name_of(socket.gethostname(), pid, token, state_of(pid).started, here())
 
 
 def here() -> str | None:
-    """The place where this process runs; None where /proc is missing or of another place."""
+    """Return the place of this process; None if /proc is missing or of another namespace."""
     try:
         if os.readlink(PROC / "self") != str(os.getpid()):
             return None
@@ -35,26 +41,26 @@ def here() -> str | None:
         return None
 
 
-def sight_of(pid: int) -> Sight:
-    """What the system says of *pid* now."""
+def state_of(pid: int) -> ProcessState:
+    """Return the present state of *pid*."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return Sight(exists=False)
+        return ProcessState(exists=False)
     except OSError:
-        pass  # somebody else's, but there
+        pass  # it exists, and belongs to another user
     try:
-        return sight_in((PROC / str(pid) / "stat").read_text(errors="replace"))
+        return state_in((PROC / str(pid) / "stat").read_text(errors="replace"))
     except OSError:
-        return Sight(exists=True)
+        return ProcessState(exists=True)
 
 
-def gone(names: Iterable[str]) -> list[str]:
-    """Those of *names* whose process is surely gone."""
+def ended_workers(names: Iterable[str]) -> list[str]:
+    """Return those of *names* whose process has certainly ended."""
     place = here()
     owners = ((name, owner_in(name)) for name in names)
     return [
         name
         for name, owner in owners
-        if owner is not None and surely_gone(owner, place, sight_of(owner.pid))
+        if owner is not None and has_ended(owner, place, state_of(owner.pid))
     ]

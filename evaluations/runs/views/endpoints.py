@@ -1,4 +1,4 @@
-"""Endpoints: the list, the form, and the button that makes one tiny call."""
+"""Pages of endpoints: the list, the form, and the check."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluations.models import Endpoint
 from evaluations.runs.forms.runs import EndpointForm, endpoint_initial
-from evaluations.runs.services.endpoint_check import check_endpoint
-from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import NotFound, Refusal
 
 
-def found(pk: int) -> Endpoint:
-    """The endpoint *pk*; refuses where there is none."""
+def get_endpoint(pk: int) -> Endpoint:
+    """Return the endpoint *pk*. Raises NotFound if there is none."""
     endpoint = Endpoint.objects.select_related("language_model").filter(pk=pk).first()
     if endpoint is None:
         raise NotFound(_("There is no such endpoint."))
@@ -28,7 +27,7 @@ def found(pk: int) -> Endpoint:
 @require_safe
 @requires(Capability.OPERATE)
 def endpoint_list(request: MemberRequest) -> HttpResponse:
-    """All endpoints."""
+    """List all endpoints."""
     endpoints = Endpoint.objects.select_related("language_model").prefetch_related("judges")
     return render(request, "evaluations/runs/endpoints.html", {"endpoints": endpoints})
 
@@ -36,19 +35,19 @@ def endpoint_list(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.OPERATE)
 def endpoint_new(request: MemberRequest) -> HttpResponse:
-    """The form of a new endpoint."""
-    return edited(request, None)
+    """Show or save the form of a new endpoint."""
+    return edit(request, None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.OPERATE)
 def endpoint_edit(request: MemberRequest, pk: int) -> HttpResponse:
-    """The form of an endpoint."""
-    return edited(request, found(pk))
+    """Show or save the form of an endpoint."""
+    return edit(request, get_endpoint(pk))
 
 
-def edited(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
-    """Save the form, or show it with what is wrong; nothing typed is lost."""
+def edit(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
+    """Show the form, or save it, or show it again with its errors."""
     if request.method != "POST":
         form = EndpointForm(initial=endpoint_initial(endpoint) if endpoint else None)
         return render(
@@ -63,15 +62,15 @@ def edited(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
         else:
             messages.success(request, _("%(name)s saved.") % {"name": saved.name})
             return redirect("runs:endpoint", saved.pk)
-    context = {"form": form, "endpoint": found(endpoint.pk) if endpoint else None}
+    context = {"form": form, "endpoint": get_endpoint(endpoint.pk) if endpoint else None}
     return render(request, "evaluations/runs/endpoint.html", context, status=400)
 
 
 @require_POST
 @requires(Capability.OPERATE)
 def endpoint_check(request: MemberRequest, pk: int) -> HttpResponse:
-    """Make one tiny call and say what happened."""
-    endpoint = found(pk)
+    """Check an endpoint by one small call."""
+    endpoint = get_endpoint(pk)
     check = check_endpoint(endpoint)
     tell = messages.success if check.works else messages.error
     tell(request, f"{endpoint.name}: {check.sentence}")

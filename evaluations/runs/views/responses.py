@@ -1,4 +1,4 @@
-"""Responses of a run: the list with its filters, and one response with its evidence."""
+"""Pages of the responses of a run, and of one response."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE = 50
 @require_safe
 @requires(Capability.SEE_RUNS)
 def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
-    """The responses of a run by filter; the filters stand in the address."""
+    """List the responses of a run by filter."""
     run = get_run(pk)
     filters = ResponseFilter(request.GET, queryset=responses_of(run), run=run)
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
@@ -36,7 +36,7 @@ def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
 @require_safe
 @requires(Capability.SEE_RUNS)
 def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
-    """One response: the question, the words, what was read in them, scores, attempts."""
+    """Show one response with its question, readings, scores and attempts."""
     response = response_whole(public_id)
     if response is None:
         raise NotFound(_("There is no such response."))

@@ -1,4 +1,4 @@
-"""The page of a form that starts a run: what it will cost, and the start."""
+"""Start a run from a form, and estimate its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: the list, one run while it goes, a new one, and what people do to it."""
+"""Pages of runs: the list, one run, a new run, and its actions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAGE = 25
 @require_safe
 @requires(Capability.SEE_RUNS)
 def run_list(request: MemberRequest) -> HttpResponse:
-    """All runs, the newest first."""
+    """List all runs, newest first."""
     page = Paginator(reading.runs(), PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "may_start": request.user.may(Capability.START_RUNS)}
     return render(request, "evaluations/runs/list.html", context)
@@ -46,7 +46,7 @@ def run_list(request: MemberRequest) -> HttpResponse:
 @require_safe
 @requires(Capability.SEE_RUNS)
 def run_page(request: MemberRequest, pk: int) -> HttpResponse:
-    """One run: its progress, its tasks, its errors, its settings."""
+    """Show one run with its progress, tasks, errors and settings."""
     run = get_run(pk)
     panels = panels_of(run, request.user)
     context = {
@@ -62,10 +62,9 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
 @require_safe
 @requires(Capability.SEE_RUNS)
 def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
-    """The moving part of the page; the whole page anew once the state is another one.
+    """Return the progress fragment, or reload the page if the state has changed.
 
-    The sentence above it comes along only when it is not the one that the page
-    has, so that a screen reader says it once.
+    The notice is included only if it has changed, so that a screen reader reads it once.
     """
     context = progress_context(get_run(pk), may_start=request.user.may(Capability.START_RUNS))
     if request.GET.get("state") != context["state"]:
@@ -76,7 +75,7 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
 
 
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
-    """What page and fragment show alike."""
+    """Return the context of the page and the fragment."""
     now = timezone.now()
     progress = reading.progress(run, now)
     notice = run_notice(run, progress, now)
@@ -84,7 +83,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "run": run,
         "kind": kind_of(run),
         "progress": progress,
-        # Waiting for the endpoint, and the try in between, are one state.
+        # Waiting for the endpoint, and the single call in between, are one state.
         "state": "waiting" if progress.waits else run.status,
         "notice": notice,
         "notice_key": notice.key if notice else "none",
@@ -113,7 +112,7 @@ def new_run(request: MemberRequest) -> HttpResponse:
 @require_POST
 @requires(Capability.START_RUNS)
 def stop(request: MemberRequest, pk: int) -> HttpResponse:
-    """Send nothing more."""
+    """Stop a run."""
     services.stop_run(get_run(pk), acting_user=request.user)
     messages.success(
         request, _("No new calls are sent. Replies to calls in progress are still stored.")
@@ -124,7 +123,7 @@ def stop(request: MemberRequest, pk: int) -> HttpResponse:
 @require_POST
 @requires(Capability.START_RUNS)
 def resume(request: MemberRequest, pk: int) -> HttpResponse:
-    """Go on, with a higher budget where one was typed."""
+    """Resume a run, with a higher budget if one was entered."""
     form = BudgetForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("The budget must be an amount such as 12.50."))
@@ -136,7 +135,7 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
 @require_POST
 @requires(Capability.START_RUNS)
 def retry(request: MemberRequest, pk: int) -> HttpResponse:
-    """Try the failed calls again."""
+    """Retry the failed calls of a run."""
     n = services.retry_failed(get_run(pk), acting_user=request.user)
     transaction.on_commit(partial(ask_for_work, pk))
     tried = ngettext("Retrying %(n)d call.", "Retrying %(n)d calls.", n)

@@ -15,7 +15,7 @@ from django.core.management import call_command
 
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint, Job, Run
-from evaluations.runs.services import call_results, turned_away
+from evaluations.runs.services import call_results, run_states
 from evaluations.runs.services.endpoints import save_endpoint
 from tests.factories import make_dataset, make_question, make_task
 from tests.scripted_server import ScriptedServer, script_from
@@ -182,8 +182,8 @@ def test_one_failed_call_is_told_as_well(endpoint: Endpoint, server: ScriptedSer
 def test_a_slow_down_is_said_once_and_waited_for(
     endpoint: Endpoint, server: ScriptedServer, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turned_away, "AT_LEAST", timedelta(seconds=0.2))
-    monkeypatch.setattr(turned_away, "SHORTEST", timedelta(seconds=3))
+    monkeypatch.setattr(run_states, "AT_LEAST", timedelta(seconds=0.2))
+    monkeypatch.setattr(run_states, "SHORTEST", timedelta(seconds=3))
     server.endpoint.faults = script_from([{"fault": "rate_limit", "times": 5}])
     result, said = run_model("--wait")
     assert result is not None

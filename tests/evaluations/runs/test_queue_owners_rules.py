@@ -7,12 +7,12 @@ import pytest
 from evaluations.runs.rules.owners import (
     NAME_LENGTH,
     Owner,
-    Sight,
+    ProcessState,
+    has_ended,
     name_of,
     owner_in,
     place_of,
-    sight_in,
-    surely_gone,
+    state_in,
 )
 
 BOOT, NAMESPACE = "2ab3f346-3ed4-45f4-9366-08720ac19f08\n", "pid:[4026531836]"
@@ -22,22 +22,22 @@ STAT = "4321 (cat) S 1407 1407 14579 0 -1 4194304 100 0 0 0 0 0 0 0 20 0 1 0 493
 
 
 @pytest.mark.parametrize(
-    ("place", "sight", "gone"),
+    ("place", "state", "gone"),
     [
-        (HERE, Sight(exists=False), True),
-        (HERE, Sight(exists=True, started=493939), True),
-        (HERE, Sight(exists=True, started=493938), False),
-        (HERE, Sight(exists=True), False),
-        (None, Sight(exists=False), False),
-        (place_of("another boot", NAMESPACE), Sight(exists=False), False),
-        (place_of(BOOT, "pid:[4026532000]"), Sight(exists=False), False),
-        (place_of("another boot", NAMESPACE), Sight(exists=True, started=1), False),
+        (HERE, ProcessState(exists=False), True),
+        (HERE, ProcessState(exists=True, started=493939), True),
+        (HERE, ProcessState(exists=True, started=493938), False),
+        (HERE, ProcessState(exists=True), False),
+        (None, ProcessState(exists=False), False),
+        (place_of("another boot", NAMESPACE), ProcessState(exists=False), False),
+        (place_of(BOOT, "pid:[4026532000]"), ProcessState(exists=False), False),
+        (place_of("another boot", NAMESPACE), ProcessState(exists=True, started=1), False),
     ],
 )
 def test_only_who_shares_its_place_can_say_that_a_holder_is_gone(
-    place: str | None, sight: Sight, gone: bool
+    place: str | None, state: ProcessState, gone: bool
 ) -> None:
-    assert surely_gone(OWNER, place, sight) is gone
+    assert has_ended(OWNER, place, state) is gone
 
 
 def test_a_name_is_read_back_and_fits() -> None:
@@ -72,19 +72,19 @@ def test_a_name_that_tells_too_little_tells_of_nobody(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stat", "sight"),
+    ("stat", "state"),
     [
-        (STAT, Sight(exists=True, started=493938)),
-        (STAT.replace("cat", "a) Z 1 (b c"), Sight(exists=True, started=493938)),
-        (STAT.replace(" S ", " Z "), Sight(exists=False)),
-        (STAT.replace(" S ", " T "), Sight(exists=True, started=493938)),
-        (STAT.replace("493938", "?"), Sight(exists=True)),
-        ("", Sight(exists=True)),
-        ("4321 (cat) S 1407", Sight(exists=True)),
+        (STAT, ProcessState(exists=True, started=493938)),
+        (STAT.replace("cat", "a) Z 1 (b c"), ProcessState(exists=True, started=493938)),
+        (STAT.replace(" S ", " Z "), ProcessState(exists=False)),
+        (STAT.replace(" S ", " T "), ProcessState(exists=True, started=493938)),
+        (STAT.replace("493938", "?"), ProcessState(exists=True)),
+        ("", ProcessState(exists=True)),
+        ("4321 (cat) S 1407", ProcessState(exists=True)),
     ],
 )
-def test_what_the_system_says_of_a_process(stat: str, sight: Sight) -> None:
-    assert sight_in(stat) == sight
+def test_what_the_system_says_of_a_process(stat: str, state: ProcessState) -> None:
+    assert state_in(stat) == state
 
 
 def test_places_differ_by_boot_and_by_namespace() -> None:

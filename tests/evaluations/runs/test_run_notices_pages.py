@@ -16,7 +16,7 @@ from django.utils.html import escape
 
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint, Job, Run
-from evaluations.runs.services import call_results, queue, turned_away
+from evaluations.runs.services import call_results, queue, run_states
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
@@ -31,7 +31,7 @@ KEY = "sk-sentinel-5c11"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turned_away, "AT_LEAST", timedelta(seconds=0.2))
+    monkeypatch.setattr(run_states, "AT_LEAST", timedelta(seconds=0.2))
     monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.05)
     monkeypatch.setattr(call_results, "PATIENT", patient)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from evaluations.models import Endpoint
-from evaluations.runs.services.endpoint_check import check_endpoint
-from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput

@@ -11,17 +11,17 @@ from gradeapp.common.named import Named
 
 
 class Setting(Named):
-    """How a model is asked. AGIEval (section 4.1) knows all four; one is built so far."""
+    """The prompt setting. Of the four of AGIEval (section 4.1), one is implemented."""
 
     ZERO_SHOT = "zero_shot", "Zero-shot", "零样本"
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Everything that decides what is sent, apart from the questions and the endpoint.
+    """The settings of requests, apart from the questions and the endpoint.
 
-    ``temperature`` and ``top_p`` are sent as they are, never left to the
-    provider's default; ``max_tokens`` bounds the reply.
+    ``temperature`` (0 to 2) and ``top_p`` (above 0, to 1) are always sent, so the provider's
+    defaults never apply; ``max_tokens`` limits the reply.
     """
 
     setting: str = Setting.ZERO_SHOT.value
@@ -39,11 +39,11 @@ class RunSettings:
             raise ValueError("max_tokens is a whole number above 0")
 
     def as_dict(self) -> dict[str, object]:
-        """The settings as JSON."""
+        """Return the settings as JSON."""
         return asdict(self)
 
     def request_params(self) -> dict[str, object]:
-        """The parameters that go into every request."""
+        """Return the parameters of every request."""
         return {
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -51,6 +51,6 @@ class RunSettings:
         }
 
     def fingerprint(self) -> str:
-        """SHA-256 over the settings in one spelling: equal settings, equal fingerprint."""
+        """Return the SHA-256 of the settings; equal settings have equal fingerprints."""
         text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

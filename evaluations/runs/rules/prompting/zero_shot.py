@@ -1,9 +1,8 @@
-"""Zero-shot prompts: the question, and how to write the answer so that it can be read.
+"""Zero-shot prompts: the question, and the form of the answer.
 
-The tagged format (analysis up to ``<eoe>``, answer up to ``<eoa>``) is that of
-GAOKAO-Bench (section 3.1); the words are ours. An item is asked in its own
-language. Raise PROMPT_VERSION with every change of a word: it is part of a
-run's fingerprint.
+The tagged format (analysis up to ``<eoe>``, answer up to ``<eoa>``) is that of GAOKAO-Bench
+(section 3.1); the wording is ours. An item is asked in its own language. Raise PROMPT_VERSION with
+every change of a word: it is part of a run's fingerprint.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ ENGLISH_PARTS = "Write this form once for each question, with its number in fron
 
 
 def sample_answer(question_type: QuestionType, letters: str, parts: int) -> str:
-    """What stands in the place of the answer in the form: the shape, not a hint."""
+    """Return the placeholder for the answer in the form, which shows its shape."""
     if question_type is QuestionType.MULTIPLE_CHOICE:
         return letters[:2]
     if question_type is QuestionType.FIVE_OUT_OF_SEVEN:
@@ -62,7 +61,7 @@ def sample_answer(question_type: QuestionType, letters: str, parts: int) -> str:
 def instructions(
     question_type: QuestionType, subject_name: str, language: Language, parts: int, letters: str
 ) -> str:
-    """The words before the question, in its language."""
+    """Return the instructions before the question, in its language."""
     chinese = language is Language.CHINESE
     task = (CHINESE_TASK if chinese else ENGLISH_TASK)[question_type]
     listed = ("、" if chinese else ", ").join(letters)
@@ -82,11 +81,10 @@ def zero_shot_messages(
     parts: int = 1,
     letters: str = "",
 ) -> list[Message]:
-    """A system message with the form and a user message with the question alone.
+    """Return a system message with the form and a user message with only the question.
 
-    ``subject_name`` is the subject in the item's language, ``parts`` the number
-    of sub-answers, ``letters`` the allowed options. The stem is never formatted
-    into anything: braces in it stay braces.
+    ``subject_name`` is the subject in the item's language, ``parts`` the number of sub-answers,
+    ``letters`` the allowed options. The stem is not used as a format string.
     """
     system = instructions(question_type, subject_name, language, parts, letters)
     return [{"role": "system", "content": system}, {"role": "user", "content": stem.strip()}]

@@ -24,9 +24,9 @@ told = pytest.mark.skipif(worker_names.here() is None, reason="the system tells 
 def name_of_dead_process() -> str:
     """The name of a real process that was killed and buried."""
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    started = worker_names.sight_of(process.pid).started
+    started = worker_names.state_of(process.pid).started
     name = name_of("host", process.pid, "0a1b2c3d", started, worker_names.here())
-    assert worker_names.gone([name]) == [], "it lives"
+    assert worker_names.ended_workers([name]) == [], "it lives"
     process.kill()
     process.wait()
     return name
@@ -86,12 +86,12 @@ def test_whoever_is_not_surely_gone_keeps_the_lease(of: str) -> None:
 def test_a_dead_process_that_nobody_buried_is_gone() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
     assert process.stdout is not None
-    started = worker_names.sight_of(process.pid).started
+    started = worker_names.state_of(process.pid).started
     name = name_of("host", process.pid, "0a1b2c3d", started, worker_names.here())
     process.stdout.read()
-    while worker_names.sight_of(process.pid).exists:
+    while worker_names.state_of(process.pid).exists:
         pass  # between closing its output and its end
-    assert worker_names.gone([name]) == [name]
+    assert worker_names.ended_workers([name]) == [name]
     process.wait()
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Attempt, Endpoint, Job, Run
 from evaluations.runs.selectors.runs import waits_for_endpoint
-from evaluations.runs.services import call_results, turned_away
+from evaluations.runs.services import call_results, run_states
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, start_run, stop_run
@@ -26,7 +26,7 @@ IN_FLIGHT = 4
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run is turned away for half a second, and its calls wait as usual: up to a minute."""
-    monkeypatch.setattr(turned_away, "AT_LEAST", timedelta(seconds=0.5))
+    monkeypatch.setattr(run_states, "AT_LEAST", timedelta(seconds=0.5))
     monkeypatch.setattr(
         call_results,
         "PATIENT",
@@ -161,7 +161,7 @@ def test_a_small_run_notices_a_dead_endpoint(endpoint: Endpoint) -> None:
         run.refresh_from_db()
         worked(run)
         assert state(run) == ("paused", "endpoint_down")
-        assert Attempt.objects.filter(job__run=run).count() < turned_away.MANY_UNCONNECTED
+        assert Attempt.objects.filter(job__run=run).count() < run_states.MANY_UNCONNECTED
         later = timezone.now() + timedelta(seconds=61)
         look_for_work(lambda: later)
         run.refresh_from_db()
