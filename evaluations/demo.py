@@ -23,7 +23,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
 from gradeapp.common.refusals import NotAllowed
 from questions.services.imports import import_questions
-from questions.services.taxonomy import ensure_taxonomy
+from questions.services.label_rows import ensure_taxonomy
 
 SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
 DATASET = "sample-exam"

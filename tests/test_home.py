@@ -12,7 +12,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.waiting import waiting_for
 from questions.models import ImportBatch, Question
 from questions.rules.vocabulary import QuestionType
-from questions.services.rubric_proposals import propose_draft
+from questions.services.rubrics import propose_draft
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task, make_user
 

@@ -45,8 +45,8 @@ from gradeapp.accounts.roles import Role
 from questions.models import Dataset, LabelOpinion, Question, Task
 from questions.rules.vocabulary import ItemStatus
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
+from questions.services.label_rows import ensure_taxonomy
 from questions.services.opinions import give_opinion
-from questions.services.taxonomy import ensure_taxonomy
 from tests.evaluations.check_world import half_checked
 from tests.evaluations.marking_world import (
     answers_of,

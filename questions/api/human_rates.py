@@ -18,7 +18,7 @@ from gradeapp.common.parameters import DeclaredFilters
 from gradeapp.common.refusals import NotFound
 from questions.api.common import MAY, found_question, said
 from questions.models import HumanRate
-from questions.selectors.human_rates import rates_of
+from questions.selectors.labels import rates_of
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from questions.api.label_serializers import LabelSerializer
+from questions.api.labels import LabelSerializer
 from questions.api.rubric_serializers import RubricSerializer
 from questions.models import Question, QuestionRevision
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from questions.api import human_rates, imports, labels, problems, questions, rubrics, saved_views
+from questions.api import human_rates, imports, labels, problems, questions, rubrics
 
 one = "questions/<uuid:public_id>/"
 taken = "imports/<int:pk>/"
@@ -33,6 +33,6 @@ urlpatterns = [
     path(f"{taken}stop/", imports.ImportStopAPI.as_view(), name="api-import-stop"),
     path(f"{taken}resume/", imports.ImportResumeAPI.as_view(), name="api-import-resume"),
     path(f"{taken}discard/", imports.ImportDiscardAPI.as_view(), name="api-import-discard"),
-    path("saved-views/", saved_views.SavedViewListAPI.as_view(), name="api-saved-views"),
-    path("saved-views/<int:pk>/", saved_views.SavedViewAPI.as_view(), name="api-saved-view"),
+    path("saved-views/", questions.SavedViewListAPI.as_view(), name="api-saved-views"),
+    path("saved-views/<int:pk>/", questions.SavedViewAPI.as_view(), name="api-saved-view"),
 ]

@@ -9,7 +9,7 @@ from django import forms
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from questions.forms.filter_choices import named_choices
+from questions.forms.filters import named_choices
 from questions.models import Dataset, ItemProblem, QuestionRevision
 from questions.rules.vocabulary import Decision, ProblemCode
 from questions.selectors.gate import ACROSS_DATASETS

@@ -16,7 +16,6 @@ from gradeapp.common.strict_json import JsonRefusal, cleaned, read_array
 from questions.importers.exam_format import contradictions
 from questions.importers.jsonl_images import image_problem, images_beside
 from questions.importers.papers import civil_service_paper
-from questions.importers.published_values import text_of, whole_of, wrong_type
 from questions.importers.records import (
     HumanRateRecord,
     LabelsRecord,
@@ -24,8 +23,15 @@ from questions.importers.records import (
     QuestionRecord,
     SourceFile,
 )
-from questions.importers.source_files import leads_out, refused, unreadable
-from questions.rules.difficulty import difficulty_level
+from questions.importers.source_files import (
+    leads_out,
+    refused,
+    text_of,
+    unreadable,
+    whole_of,
+    wrong_type,
+)
+from questions.rules.four_tuple import difficulty_level
 from questions.rules.taxonomy import branch_of, subclass_slug
 from questions.rules.vocabulary import AbilityBranch, Language, QuestionType
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from gradeapp.common.strict_json import JsonRefusal
-from questions.importers.agieval_options import apart, read_options
 from questions.importers.agieval_tasks import AgievalTask
-from questions.importers.published_values import text_of, wrong_type
+from questions.importers.source_files import text_of, wrong_type
 from questions.rules.vocabulary import QuestionType
 
 KEYS = ("passage", "question", "options", "label", "answer", "other")
@@ -117,3 +117,59 @@ def _other(row: dict[str, Any]) -> dict[str, str]:
         if value is not None and not isinstance(value, str | int | Decimal | float):
             raise wrong_type(f"other.{key[:40]}", "one value")
     return {key: str(value) for key, value in other.items() if value is not None}
+
+
+ALPHABET = "ABCDEFGHIJ"
+
+_BRACKETED = re.compile(r"\s*[(（]\s*([A-J])\s*[)）]")
+# Looser forms are words of a sentence too ("A man"), so they count only where all options agree.
+_LOOSE = re.compile(r"\s*([A-J])\s*(?:[.．。、,，:：?？]|(?=\s))")
+_NEXT = re.compile(r"\s+(?=[(（]?[B-J][)）.．、])")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Texts in the order of *letters*; *note* is a code and a sentence where they were odd."""
+
+    letters: str
+    texts: tuple[str, ...]
+    note: tuple[str, str] | None = None
+
+
+def read_options(options: Sequence[str]) -> ReadOptions:
+    """*options* without their letters.
+
+    A printed letter counts where every option has another one; otherwise the
+    place in the list does, and the note says that letters repeat or are missing.
+    """
+    letters = ALPHABET[: len(options)]
+    read = [_split(option, loosely=False) for option in options]
+    loose = [_split(option, loosely=True) for option in options]
+    if sorted(letter for letter, _ in loose) == list(letters):
+        read = loose
+    printed = "".join(letter for letter, _ in read)
+    texts = [text for _, text in read]
+    if printed == letters:
+        return ReadOptions(letters, tuple(texts))
+    if sorted(printed) == list(letters):
+        in_order = tuple(texts[printed.index(letter)] for letter in letters)
+        text = f"The options stood as {', '.join(printed)}; they were put in order."
+        return ReadOptions(letters, in_order, ("options_reordered", text))
+    shown = ", ".join(letter or "none" for letter, _ in read)
+    text = f"The options are lettered {shown}; their places were taken instead."
+    return ReadOptions(letters, tuple(texts), ("option_letters", text))
+
+
+def apart(options: list[str]) -> list[str]:
+    """Options that stand in one text (``A. one<tab>B. two``) as a list; others as they are."""
+    return _NEXT.split(options[0].strip()) if len(options) == 1 else options
+
+
+def _split(option: str, *, loosely: bool) -> tuple[str, str]:
+    """The printed letter, "" without one, and the rest of the option."""
+    match = _BRACKETED.match(option)
+    if match is None and loosely:
+        match = _LOOSE.match(option)
+    if match is None:
+        return "", option.strip()
+    return match[1], option[match.end() :].strip()

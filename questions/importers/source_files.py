@@ -1,10 +1,12 @@
-"""Where the files of a published folder lie; a link out of the folder is none of them."""
+"""What the readers of published sources share: their files, and the values of a JSON object."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.records import Problem, SourceFile
 
 
@@ -36,3 +38,30 @@ def unreadable(file: Path, error: OSError) -> SourceFile:
     """The refusal of a file that the system does not give out."""
     reason = error.strerror or "unknown reason"
     return refused(file.name, None, "unreadable", f"{file.name!r} cannot be read: {reason}.")
+
+
+def wrong_type(key: str, wanted: str) -> JsonRefusal:
+    """The refusal of a value that is not *wanted*, such as "a text"."""
+    return JsonRefusal("wrong_type", f"The value of {key!r} must be {wanted}.")
+
+
+def text_of(row: dict[str, Any], key: str, longest: int | None = None) -> str:
+    """The text under *key*; "" where it is left out."""
+    value = row.get(key, "")
+    if not isinstance(value, str):
+        raise wrong_type(key, "a text")
+    if longest is not None and len(value) > longest:
+        raise JsonRefusal("too_long", f"{key!r} is longer than {longest} characters.")
+    return value
+
+
+def whole_of(row: dict[str, Any], key: str, low: int, high: int) -> int | None:
+    """The whole number from *low* to *high* under *key*; None where it is left out or null."""
+    value = row.get(key)
+    if value is None:
+        return None
+    if type(value) is not int:  # a bool is an int
+        raise wrong_type(key, "a whole number")
+    if not low <= value <= high:
+        raise JsonRefusal("bad_value", f"{key!r} must lie between {low} and {high}.")
+    return value

@@ -6,6 +6,8 @@ from questions.models.bank import (
     FewShotExample,
     Question,
     QuestionRevision,
+    SavedView,
+    SearchText,
     Task,
 )
 from questions.models.gate import ItemDecision, ItemProblem
@@ -19,8 +21,6 @@ from questions.models.labels import (
     LabelSettlement,
 )
 from questions.models.rubric import Rubric, RubricGroup, ScoringPoint
-from questions.models.saved_views import SavedView
-from questions.models.search import SearchText
 
 __all__ = [
     "Asset",

@@ -1,4 +1,4 @@
-"""Dataset, task, question and its revisions: what is asked."""
+"""Datasets, tasks, questions with their revisions and search texts, and saved views."""
 
 from __future__ import annotations
 
@@ -201,3 +201,40 @@ class FewShotExample(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task} example {self.number}"
+
+
+class SearchText(models.Model):
+    """Passage, stem, options, answer and analysis of a revision, folded for search.
+
+    Made once with the revision (``questions.rules.search_words.search_text``) and
+    never changed, as the revision is not. A table of its own, so that a search
+    reads these texts and nothing else.
+    """
+
+    revision = models.OneToOneField(
+        QuestionRevision, primary_key=True, on_delete=models.PROTECT, related_name="search"
+    )
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return self.text[:40]
+
+
+class SavedView(models.Model):
+    """One person's name for the query of the question list (the address after ``?``)."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_views"
+    )
+    name = models.CharField(max_length=80)
+    query = models.CharField(max_length=1000, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "name"], name="one_view_per_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -8,12 +8,34 @@ nothing; whoever calls knows the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Self
 
 from gradeapp.common.named import Named
 from questions.rules.vocabulary import AbilityBranch, LabelOrigin, Modal
+
+# The lowest rate of each level, from the easiest; what is below all is level 5.
+LOWER_BOUNDS: tuple[tuple[Decimal, int], ...] = (
+    (Decimal("0.8"), 1),
+    (Decimal("0.6"), 2),
+    (Decimal("0.4"), 3),
+    (Decimal("0.2"), 4),
+)
+HARDEST = 5
+
+
+def difficulty_level(rate: Decimal) -> int:
+    """The level, 1 (easy) to 5 (hard), of a rate from 0 to 1; raises ValueError outside.
+
+    The rate counts as it is, without rounding: 0.79996 is level 2.
+    """
+    if not rate.is_finite() or not 0 <= rate <= 1:
+        raise ValueError(f"a rate lies between 0 and 1, not {rate}")
+    return next((level for bound, level in LOWER_BOUNDS if rate >= bound), HARDEST)
+
 
 LEVELS = (1, 2, 3, 4, 5)
 Value = str | int | None
@@ -113,3 +135,74 @@ def _level(raw: object) -> int:
     if text not in levels:
         raise BadLabel(Label.DIFFICULTY, raw)
     return levels[text]
+
+
+# AGIBench, section 3.2, of 927 items; which item is which is not published.
+PAPER_COUNTS = {
+    Modal.TEXT: 863,
+    Modal.TEXT_TABLE: 10,
+    Modal.TEXT_IMAGE: 38,
+    Modal.IMAGE: 5,
+    Modal.TEXT_IMAGE_TABLE: 11,
+}
+
+_IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)|<img\b[^>]*>", re.IGNORECASE)
+_TABLE = re.compile(
+    r"\\begin\s*\{(?:tabular|tabularx|longtable)\*?\}"
+    r"|\\begin\s*\{array\}\s*\{[^}|]*\|[^}|]*\|"  # one bar is a matrix's, two are a table's
+    r"|<table\b"
+    r"|^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+[ \t]*(?::?-{2,}:?)?[ \t]*$",  # the rule under a head
+    re.IGNORECASE | re.MULTILINE,
+)
+_WORD = re.compile(r"\w")
+
+
+def modal_of(
+    stem: str, options: Iterable[str] = (), passage: str = "", images: Iterable[str] = ()
+) -> Modal:
+    """The modal of one item; *images* are the names of its pictures, also those not in the text."""
+    question = f"{passage}\n{stem}"
+    asked = "\n".join((question, *options))
+    has_image = any(True for _ in images) or _IMAGE.search(asked) is not None
+    if _TABLE.search(asked) is not None:
+        return Modal.TEXT_IMAGE_TABLE if has_image else Modal.TEXT_TABLE
+    if not has_image:
+        return Modal.TEXT
+    has_words = _WORD.search(_IMAGE.sub("", question)) is not None
+    return Modal.TEXT_IMAGE if has_words else Modal.IMAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One rate as a share from 0 to 1; ``sample_size`` is None where the source names none."""
+
+    value: Decimal
+    weight: Decimal = Decimal(1)
+    sample_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The joined rate of an item from ``rates`` rates.
+
+    ``people`` is the sum of the sample sizes, None where one of them is missing.
+    """
+
+    value: Decimal
+    rates: int
+    people: int | None
+
+
+def joined(rates: Sequence[Rate]) -> Reference | None:
+    """The joined rate; None where there is none, or where no weight is above 0."""
+    sizes = [rate.sample_size for rate in rates if rate.sample_size]
+    sized = len(sizes) == len(rates)
+    weights = [
+        rate.weight * rate.sample_size if sized and rate.sample_size else rate.weight
+        for rate in rates
+    ]
+    whole = sum(weights, Decimal(0))
+    if whole <= 0:
+        return None
+    value = sum((w * r.value for w, r in zip(weights, rates, strict=True)), Decimal(0)) / whole
+    return Reference(value, len(rates), sum(sizes) if sized else None)

@@ -1,4 +1,4 @@
-"""Reading the bank: the list, one item whole, and the addresses of its images."""
+"""The bank: the list, its search and saved views, one item whole, the addresses of images."""
 
 from __future__ import annotations
 
@@ -20,14 +20,19 @@ from django.db.models import (
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce, Greatest, NullIf
 
+from gradeapp.accounts.models import User
 from questions.models import (
     Asset,
     Dataset,
     HumanRate,
     ItemProblem,
     Question,
+    QuestionRevision,
     Rubric,
+    SavedView,
+    SearchText,
 )
+from questions.rules.search_words import Piece, search_words, snippet
 from questions.rules.vocabulary import RateKind
 from questions.selectors.gate import live_problem
 
@@ -163,3 +168,37 @@ def distinct_years() -> list[int]:
     """The years that items of the bank are from, newest first."""
     years = Question.objects.exclude(year=None).order_by().values_list("year", flat=True)
     return sorted({year for year in years.distinct() if year is not None}, reverse=True)
+
+
+def views_of(user: User) -> QuerySet[SavedView]:
+    """The views of *user*, by name."""
+    return SavedView.objects.filter(owner=user).order_by("name")
+
+
+def searchable_parts(revision: QuestionRevision) -> list[str]:
+    """The texts of *revision* that search looks in; the stem first, as a list shows it."""
+    return [
+        revision.stem,
+        revision.passage,
+        *revision.options,
+        " ".join(revision.answer_key),
+        revision.reference_answer,
+        revision.analysis,
+    ]
+
+
+def holding_words(rows: QuerySet[Question], query: str) -> QuerySet[Question]:
+    """Those of *rows* whose current revision holds every word of *query*."""
+    words = search_words(query)
+    if not words:
+        return rows
+    # The texts are read in one go; joined to each item they would be looked up one by one.
+    texts = SearchText.objects.all()
+    for word in words:
+        texts = texts.filter(text__contains=word)
+    return rows.filter(current__in=texts.values("revision"))
+
+
+def hit(revision: QuestionRevision, words: Sequence[str]) -> list[Piece]:
+    """The line of *revision* around its first hit, in pieces; [] where none is seen."""
+    return snippet(searchable_parts(revision), words)

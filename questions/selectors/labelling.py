@@ -9,8 +9,8 @@ from django.db.models import Count, Q, QuerySet
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Knowledge, LabelRevision, Question
-from questions.rules.initials import pinyin_initials
-from questions.rules.modal import PAPER_COUNTS
+from questions.rules.four_tuple import PAPER_COUNTS
+from questions.rules.label_agreement import pinyin_initials
 from questions.rules.spread import beginning
 from questions.rules.vocabulary import ItemStatus
 from questions.selectors.labels import UNLABELLED

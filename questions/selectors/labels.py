@@ -1,13 +1,14 @@
-"""Reading labels: the tuple of a row, what is missing, the history of an item."""
+"""Labels: the tuple of a row, what is missing, histories, bulk changes, human rates, taxonomy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from questions.models import LabelBatch, LabelRevision, Question
-from questions.rules.four_tuple import FourTuple, Label
+from questions.models import HumanRate, Knowledge, LabelBatch, LabelRevision, Question, Task
+from questions.rules.four_tuple import FourTuple, Label, Rate, Reference, joined
+from questions.rules.vocabulary import RateKind
 
 # An item whose four labels are not all there. It stands in the labelling queue.
 UNLABELLED = (
@@ -67,3 +68,56 @@ def kept_questions(undoing: LabelBatch) -> QuerySet[Question]:
     """The items that an undoing left alone, because their labels had changed since."""
     kept = undoing.change.get("kept", [])
     return Question.objects.filter(pk__in=kept).select_related("task__dataset", "current")
+
+
+def knowledge_name(key: str, language: str) -> str:
+    """The name of the knowledge with this slug or number; *key* itself where there is none."""
+    chosen = Q(slug=key) | Q(pk=int(key)) if key.isascii() and key.isdigit() else Q(slug=key)
+    found = Knowledge.objects.filter(chosen).first()
+    return found.label(language) if found else key
+
+
+def bulk_changes() -> QuerySet[LabelBatch]:
+    """All bulk changes with their number of questions, the newest first."""
+    number = (
+        LabelRevision.objects.filter(batch=OuterRef("pk"))
+        .order_by()
+        .values("batch")
+        .annotate(n=Count("pk"))
+    )
+    return (
+        LabelBatch.objects.select_related("author", "undoes", "undone_by")
+        .annotate(number=Subquery(number.values("n")))
+        .order_by("-pk")
+    )
+
+
+def bulk_change(pk: int) -> LabelBatch | None:
+    """One bulk change; None where there is none."""
+    return bulk_changes().filter(pk=pk).first()
+
+
+def changed_rows(batch: LabelBatch) -> QuerySet[Question]:
+    """The questions that *batch* changed, with their present labels, by place."""
+    changed = LabelRevision.objects.filter(batch=batch).values("question")
+    return (
+        Question.objects.filter(pk__in=changed)
+        .select_related("task__dataset", "current", "label__knowledge")
+        .order_by("task__dataset__slug", "task__slug", "position")
+    )
+
+
+def rates_of(target: Question | Task) -> QuerySet[HumanRate]:
+    """Every rate of an item or a task, corrected ones too, oldest first, with who gave it."""
+    return target.human_rates.select_related("author", "corrects", "corrected_by").order_by("pk")
+
+
+def counting(rates: QuerySet[HumanRate]) -> QuerySet[HumanRate]:
+    """Those that no other rate corrects."""
+    return rates.filter(corrected_by__isnull=True)
+
+
+def reference_of(question: Question) -> Reference | None:
+    """How people did on the item, from its average rates that count; None without any."""
+    rates = counting(question.human_rates.filter(kind=RateKind.AVERAGE)).order_by("pk")
+    return joined([Rate(rate.value, rate.weight, rate.sample_size) for rate in rates])

@@ -11,13 +11,14 @@ from django.db import transaction
 from django.db.models import Max
 
 from questions.importers.records import QuestionRecord
-from questions.models import Dataset, Question, QuestionRevision, Task
+from questions.models import Dataset, Question, QuestionRevision, SearchText, Task
+from questions.rules.search_words import search_text
 from questions.rules.vocabulary import ItemStatus
+from questions.selectors.bank import searchable_parts
 from questions.services.gate import check_items
-from questions.services.images import store_images
+from questions.services.import_checks import store_images
 from questions.services.imported_rubrics import store_rubrics
 from questions.services.published_labels import store_labels_and_rates
-from questions.services.search_text import make_searchable
 
 # Name, licence and source of what is known; another dataset is called by its slug.
 PUBLISHED_DATASETS = {
@@ -240,4 +241,12 @@ def _revision(
         paper_published=record.paper_published,
         images=list(record.images),
         extra=record.extra,
+    )
+
+
+def make_searchable(revisions: Iterable[QuestionRevision]) -> None:
+    """Let search find *revisions*; call it in the transaction that makes them."""
+    SearchText.objects.bulk_create(
+        SearchText(revision=revision, text=search_text(searchable_parts(revision)))
+        for revision in revisions
     )

@@ -17,11 +17,11 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
 from questions.rules.vocabulary import CHOICE_TYPES, Decision, Part, QuestionType
 from questions.selectors.gate import DUPLICATES, mirrored
+from questions.services.bank import make_searchable
 from questions.services.duplicates import recheck_pairs
 from questions.services.gate import check_items
 from questions.services.item_status import settle_status
 from questions.services.label_rows import check_reason
-from questions.services.search_text import make_searchable
 
 LONGEST_TEXT = 200_000
 # What a repair can change; the rest of a revision is its source's.

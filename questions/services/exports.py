@@ -24,8 +24,13 @@ from questions.importers.jsonl import write_jsonl, write_tasks
 from questions.importers.records import QuestionRecord
 from questions.models import Asset, Dataset, Question
 from questions.selectors.bank import by_place
-from questions.selectors.export_records import question_record, task_records, whole_questions
-from questions.selectors.export_rows import QUESTION_COLUMNS, question_rows
+from questions.selectors.export_records import (
+    QUESTION_COLUMNS,
+    question_record,
+    question_rows,
+    task_records,
+    whole_questions,
+)
 
 Manifest = dict[str, object]
 MANIFEST = "manifest.json"

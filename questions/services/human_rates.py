@@ -13,11 +13,9 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import HumanRate, LabelRevision, Question, Task
-from questions.rules.difficulty import difficulty_level
-from questions.rules.four_tuple import Label
+from questions.rules.four_tuple import Label, difficulty_level
 from questions.rules.vocabulary import LabelOrigin, RateKind
-from questions.selectors.human_rates import reference_of
-from questions.selectors.labels import four_tuple
+from questions.selectors.labels import four_tuple, reference_of
 from questions.services.label_rows import check_reason
 from questions.services.labels import move_labels
 

@@ -1,18 +1,19 @@
-"""What only the bank knows about a file: names it cannot hold, images and knowledge it lacks."""
+"""Checks of a file against the bank (names, images, knowledge), and storing its images."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from django.db.models import Model
 
+from questions.importers.jsonl_images import HEAD_BYTES, image_kind
 from questions.importers.records import Problem, QuestionRecord, SourceFile
-from questions.models import Dataset, Knowledge, Question, QuestionRevision, Task
+from questions.models import Asset, Dataset, Knowledge, Question, QuestionRevision, Task
 from questions.rules.taxonomy import SLUGS
-from questions.services.images import changed_images
 
 MAX_FULL_MARKS = Decimal("9999.99")
 MAX_POINTS = Decimal("999.99")
@@ -68,3 +69,42 @@ def _too_large(name: str, record: QuestionRecord) -> Iterator[Problem]:
     if record.full_marks > MAX_FULL_MARKS or points > MAX_POINTS:
         text = f"Question {record.external_id[:80]!r} is worth more than the bank can hold."
         yield Problem(name, None, "too_many_points", text, fatal=True)
+
+
+def changed_images(records: Sequence[QuestionRecord], images: Mapping[str, Path]) -> list[str]:
+    """The images that the bank holds under the same name with another content.
+
+    An image must not change under a revision that was answered or marked.
+    """
+    used = {(record.dataset, name) for record in records for name in record.images}
+    stored = Asset.objects.filter(dataset__slug__in={slug for slug, _ in used})
+    return [
+        name
+        for slug, name, sha256 in stored.values_list("dataset__slug", "name", "sha256")
+        if (slug, name) in used and _sha256(images[name].read_bytes()) != sha256
+    ]
+
+
+def store_images(
+    dataset: Dataset, records: Sequence[QuestionRecord], images: Mapping[str, Path]
+) -> None:
+    """Keep the images of *records* that *dataset* does not have yet."""
+    names = {name for record in records for name in record.images}
+    known = Asset.objects.filter(dataset=dataset, name__in=names).values_list("name", flat=True)
+    Asset.objects.bulk_create(
+        _asset(dataset, name, images[name].read_bytes()) for name in sorted(names - set(known))
+    )
+
+
+def _asset(dataset: Dataset, name: str, content: bytes) -> Asset:
+    return Asset(
+        dataset=dataset,
+        name=name,
+        media_type=f"image/{image_kind(content[:HEAD_BYTES])}",
+        sha256=_sha256(content),
+        content=content,
+    )
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

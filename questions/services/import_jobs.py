@@ -27,7 +27,7 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.recognise import data_files, roots
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus as Is
-from questions.services.import_progress import UploadLog, written
+from questions.services.import_log import UploadLog, written
 from questions.services.imports import import_questions
 from questions.services.uploads import (
     KEPT_FOR,

@@ -1,18 +1,22 @@
-"""Keeps what an import did and found, with the audit row of who did it."""
+"""Stores what an import did and found, who did it, and how far it is."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
 
 from django.db import transaction
+from django.db.models import F, Sum
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.background_work.services import held
 from questions.importers.records import Problem
 from questions.models import Dataset, ImportBatch, ImportProblem
+from questions.models.imports import ImportFile
 
 SOURCE_LENGTH = 200
 
@@ -82,3 +86,94 @@ class ImportLog:
             )
             record(self._tag, self._batch, actor=self._actor, source=self._source)
         return self._batch
+
+
+COUNTS = ("new", "same", "changed", "quarantined")
+
+
+class UploadLog(ImportLog):
+    """The log of one worker on one root of an upload.
+
+    What was written of a file is noted in the transaction that wrote it, so that
+    a killed worker leaves no file half noted. ``prefix`` keeps the files of
+    several roots apart; *sizes* are bytes by file name. *counted* sums up what was written.
+    """
+
+    def __init__(
+        self,
+        batch: ImportBatch,
+        *,
+        prefix: str,
+        sizes: Mapping[str, int],
+        clock: Callable[[], datetime],
+        counted: Callable[[ImportBatch], dict[str, int]] | None = None,
+    ) -> None:
+        super().__init__(batch.kind, batch.source, Tag.QUESTIONS_IMPORTED, batch.actor)
+        self._counted = counted or written
+        self._upload = batch
+        self._prefix = prefix
+        self._sizes = sizes
+        self._clock = clock
+        self.stopped = False
+
+    def wrote(self, dataset: Dataset | None, counts: Mapping[str, int], file: str = "") -> None:
+        """Note what was written, in its transaction."""
+        self._note(file, counts, refused=False)
+        upload = ImportBatch.objects.filter(pk=self._upload.pk)
+        upload.update(dataset=dataset, counts=self._counted(self._upload))
+
+    def goes_on(self, file: ReadFile, counts: Mapping[str, int]) -> bool:
+        """Note the file and its problems; False when somebody asked to stop or took over."""
+        with transaction.atomic():
+            self._note(file.name, counts, refused=file.refused)
+            self._keep_problems(file)
+            noted = held(self._upload).update(
+                heartbeat=self._clock(),
+                files_done=F("files_done") + 1,
+                bytes_done=F("bytes_done") + self._sizes.get(file.name, 0),
+            )
+        asked = ImportBatch.objects.values_list("stop_asked", flat=True).get(pk=self._upload.pk)
+        self.stopped = asked or not noted
+        return not self.stopped
+
+    def finish(self) -> None:
+        """Everything was noted file by file."""
+
+    def _note(self, name: str, counts: Mapping[str, int], *, refused: bool) -> None:
+        """The counts of a file; one that was imported keeps those of the import that wrote it."""
+        importing = self._upload.confirmed_at is not None
+        more = {key: value for key, value in counts.items() if key not in COUNTS}
+        values: dict[str, Any] = {key: counts.get(key, 0) for key in COUNTS}
+        values |= {"refused": refused, "more_counts": more}
+        row, made = ImportFile.objects.get_or_create(
+            batch=self._upload, name=self._named(name), defaults=values
+        )
+        if row.imported_at is None and (importing or not made):
+            imported_at = self._clock() if importing and not refused else None
+            ImportFile.objects.filter(pk=row.pk).update(**values, imported_at=imported_at)
+
+    def _keep_problems(self, file: ReadFile) -> None:
+        name = self._named(file.name)
+        ImportProblem.objects.filter(batch=self._upload, file=name).delete()
+        ImportProblem.objects.bulk_create(
+            ImportProblem(
+                batch=self._upload,
+                file=name,
+                row=problem.row,
+                code=problem.code,
+                text=problem.text,
+                fatal=problem.fatal,
+            )
+            for problem in file.problems
+        )
+
+    def _named(self, name: str) -> str:
+        return (self._prefix + name)[-SOURCE_LENGTH:]
+
+
+def written(batch: ImportBatch) -> dict[str, int]:
+    """What *batch* wrote so far, over its files."""
+    rows = ImportFile.objects.filter(batch=batch, imported_at__isnull=False)
+    sums = rows.aggregate(**{key: Sum(key) for key in COUNTS})
+    found = Counter({key: value or 0 for key, value in sums.items()})
+    return {"read": found["new"] + found["same"] + found["changed"], **found}

@@ -28,7 +28,7 @@ from questions.services.bank import ChangedItem, store_records
 from questions.services.gate import check_duplicates
 from questions.services.import_checks import storable
 from questions.services.import_log import ImportLog
-from questions.services.task_facts import store_task_facts
+from questions.services.published_labels import store_task_facts
 
 READERS: Mapping[str, Callable[[Path], Iterator[SourceFile]]] = {
     "gaokao-bench": read_gaokao_bench,

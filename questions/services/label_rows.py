@@ -1,9 +1,10 @@
-"""What every writer of labels shares: reading a change, making the next row."""
+"""What every writer of labels shares: reading a change, the next row, the taxonomy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.db import transaction
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -11,6 +12,7 @@ from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
 from questions.models import Knowledge, LabelBatch, LabelRevision
 from questions.rules.four_tuple import BadLabel, FourTuple, Label, Value, read_change
+from questions.rules.taxonomy import SLUGS, TAXONOMY
 
 LONGEST_REASON = 200
 
@@ -86,3 +88,43 @@ def _refused(bad: BadLabel) -> BadInput:
     }
     sentence = _("“%(value)s” is not a value of the label “%(label)s”.") % values
     return BadInput(sentence, code="unknown_value")
+
+
+@transaction.atomic
+def ensure_taxonomy() -> dict[str, int]:
+    """Make the rows of the published categories and subclasses that are missing.
+
+    Returns the keys of all knowledge rows by slug, a curator's own included.
+    Rows that are there are left as they are; safe to repeat.
+    """
+    known = _keys()
+    if known.keys() >= SLUGS:
+        return known
+    Knowledge.objects.bulk_create(
+        Knowledge(
+            slug=category.slug,
+            english=category.english,
+            chinese=category.chinese,
+            ability_branch=category.branch,
+        )
+        for category in TAXONOMY
+        if category.slug not in known
+    )
+    categories = _keys()
+    Knowledge.objects.bulk_create(
+        Knowledge(
+            slug=subclass.slug,
+            english=subclass.english,
+            chinese=subclass.chinese,
+            ability_branch=category.branch,
+            parent_id=categories[category.slug],
+        )
+        for category in TAXONOMY
+        for subclass in category.subclasses
+        if subclass.slug not in known
+    )
+    return _keys()
+
+
+def _keys() -> dict[str, int]:
+    return dict(Knowledge.objects.values_list("slug", "pk"))

@@ -7,21 +7,25 @@ and a changed one is one more row.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
-from questions.importers.records import QuestionRecord
-from questions.models import HumanRate, LabelRevision, Question
-from questions.rules.difficulty import difficulty_level
-from questions.rules.four_tuple import FourTuple, Label, Value
-from questions.rules.human_reference import Rate, joined
-from questions.rules.modal import modal_of
+from questions.importers.records import FewShotRecord, HumanRateRecord, QuestionRecord, TaskRecord
+from questions.models import FewShotExample, HumanRate, LabelRevision, Question, Task
+from questions.rules.four_tuple import (
+    FourTuple,
+    Label,
+    Rate,
+    Value,
+    difficulty_level,
+    joined,
+    modal_of,
+)
 from questions.rules.vocabulary import LabelOrigin, RateKind
 from questions.selectors.labels import four_tuple
-from questions.services.label_rows import label_row
-from questions.services.published_rates import new_rates
-from questions.services.taxonomy import ensure_taxonomy
+from questions.services.label_rows import ensure_taxonomy, label_row
 
 
 @dataclass(slots=True)
@@ -155,3 +159,99 @@ def _level(stored: Sequence[HumanRate], added: Sequence[HumanRate]) -> int | Non
     counting = [row for row in rows if row.pk is None or row.pk not in corrected]
     reference = joined([Rate(row.value, row.weight, row.sample_size) for row in counting])
     return difficulty_level(reference.value) if reference else None
+
+
+def new_rates(
+    given: Sequence[HumanRateRecord],
+    stored: Sequence[HumanRate],
+    *,
+    question: int | None = None,
+    task: int | None = None,
+) -> list[HumanRate]:
+    """The rows, not yet stored, that *given* adds to *stored*: rates of one item or one task.
+
+    The n-th rate of a source is found again as the n-th of that source. One that
+    the source changed corrects the earlier row; one that a person corrected stays.
+    """
+    chains = _chains(stored)
+    met: dict[tuple[str, str], int] = defaultdict(int)
+    rows: list[HumanRate] = []
+    for rate in given:
+        name = rate.kind, rate.source
+        known, place = chains[name], met[name]
+        met[name] += 1
+        chain = known[place] if place < len(known) else []
+        published = [row for row in chain if row.author_id is None]
+        if published and _same(published[-1], rate):
+            continue
+        if chain and chain[-1].author_id is not None:
+            continue
+        rows.append(
+            HumanRate(
+                question_id=question,
+                task_id=task,
+                kind=rate.kind,
+                value=rate.value,
+                sample_size=rate.sample_size,
+                weight=rate.weight,
+                source=rate.source,
+                corrects=chain[-1] if chain else None,
+            )
+        )
+    return rows
+
+
+def _chains(stored: Sequence[HumanRate]) -> dict[tuple[str, str], list[list[HumanRate]]]:
+    """By kind and source: each published rate with its corrections, oldest first."""
+    chains: dict[tuple[str, str], list[list[HumanRate]]] = defaultdict(list)
+    holding: dict[int, list[HumanRate]] = {}
+    for row in stored:
+        chain = holding.get(row.corrects_id or 0)
+        if chain is None:
+            if row.author_id is not None:
+                continue
+            chain = []
+            chains[row.kind, row.source].append(chain)
+        chain.append(row)
+        holding[row.pk] = chain
+    return chains
+
+
+def _same(row: HumanRate, rate: HumanRateRecord) -> bool:
+    return (row.value, row.sample_size, row.weight) == (rate.value, rate.sample_size, rate.weight)
+
+
+def store_task_facts(record: TaskRecord) -> bool:
+    """Add what *record* says that is not there yet; whether anything was written.
+
+    A changed rate corrects the earlier row. A changed example is replaced, for it
+    is no evidence: a run keeps the words that it asked with. A task without
+    questions is left alone. Call it in a transaction.
+    """
+    task = Task.objects.filter(dataset__slug=record.dataset, slug=record.task).first()
+    if task is None:
+        return False
+    stored = list(HumanRate.objects.filter(task=task).order_by("pk"))
+    rates = new_rates(record.human_rates, stored, task=task.pk)
+    HumanRate.objects.bulk_create(rates)
+    return _store_examples(task, record.examples) or bool(rates)
+
+
+def _store_examples(task: Task, examples: Sequence[FewShotRecord]) -> bool:
+    known = {example.number: example for example in FewShotExample.objects.filter(task=task)}
+    changed = []
+    for record in examples:
+        values = asdict(record) | {
+            "options": list(record.options),
+            "answer_key": list(record.answer_key),
+        }
+        before = known.get(record.number)
+        if before is None or any(getattr(before, name) != new for name, new in values.items()):
+            changed.append(FewShotExample(task=task, **values))
+    FewShotExample.objects.bulk_create(
+        changed,
+        update_conflicts=True,
+        unique_fields=["task", "number"],
+        update_fields=["passage", "stem", "options", "letters", "answer_key", "explanation"],
+    )
+    return bool(changed)

@@ -16,7 +16,7 @@ from questions.models import LabelRevision, QuestionRevision
 from questions.rules.four_tuple import Label
 from questions.rules.readable import readable
 from questions.rules.vocabulary import AbilityBranch, LabelOrigin, Modal
-from questions.selectors.knowledge import knowledge_name
+from questions.selectors.labels import knowledge_name
 
 register = template.Library()
 # A sign beside the label says where it comes from; a published one has none.

@@ -1,26 +1,33 @@
-"""The question bank: the list and its images."""
+"""The question bank: its list with saved views, its images, and the list as a file."""
 
 from __future__ import annotations
 
+import tempfile
 from typing import NamedTuple
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.db.models import QuerySet
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
-from questions.forms.bulk_labels import BulkLabelForm
+from gradeapp.common.parameters import refuse_unknown
+from gradeapp.common.refusals import BadInput
 from questions.forms.filter_chips import chips, query_of
 from questions.forms.filters import QuestionFilter
-from questions.models import Question
+from questions.forms.labels import BulkLabelForm
+from questions.models import Dataset, Question
 from questions.rules.search_words import Piece, beginning, search_words
-from questions.selectors.bank import by_place, image, shown_rows
-from questions.selectors.saved_views import views_of
-from questions.selectors.search import hit
+from questions.selectors.bank import by_place, hit, image, shown_rows, views_of
+from questions.services import saved_views as services
+from questions.services.exports import export_csv, export_jsonl, note_export
+from questions.services.uploads import imports_folder
 
 PAGE = 50
 SEEN = 36  # so many characters of a row's first line are in sight on any screen
@@ -93,3 +100,80 @@ def question_image(request: HttpRequest, public_id: UUID) -> HttpResponse:
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+FORMATS = {
+    "jsonl": (export_jsonl, "zip", "application/zip"),
+    "csv": (export_csv, "csv", "text/csv; charset=utf-8"),
+}
+
+
+def chosen(data: QueryDict) -> tuple[QuerySet[Question], dict[str, object]]:
+    """The questions that the filters in *data* choose, and the filters that are set.
+
+    Raises BadInput for a filter that does not exist and for a value that none has.
+    """
+    refuse_unknown(data, QuestionFilter)
+    filters = QuestionFilter(data, queryset=by_place())
+    if not filters.form.is_valid():
+        names = ", ".join(sorted(filters.form.errors))
+        raise BadInput(_("The filter %(names)s has no such value.") % {"names": names})
+    return filters.qs, {key: value for key, value in data.items() if value and key != "page"}
+
+
+@require_safe
+@requires(Capability.SEE_QUESTIONS)
+def question_export(request: MemberRequest) -> FileResponse:
+    """``?as=jsonl`` (default) or ``?as=csv``, and the filters of the list.
+
+    The file is whole before the first byte is sent, so that an error is an error
+    and never half a file; memory stays small, because it is on disk meanwhile.
+    """
+    data = request.GET.copy()
+    name = (data.pop("as", None) or ["jsonl"])[-1]
+    if name not in FORMATS:
+        raise BadInput(_("Choose csv or jsonl."))
+    write, suffix, media_type = FORMATS[name]
+    questions, parameters = chosen(data)
+    file = tempfile.TemporaryFile(dir=imports_folder())  # noqa: SIM115 - closed once sent
+    made = write(questions, file, {"export": "questions", "as": name, **parameters})
+    dataset = Dataset.objects.filter(slug=parameters.get("dataset", "")).first()
+    if request.method == "GET":
+        note_export(made, dataset or request.user, acting_user=request.user)
+    file.seek(0)
+    filename = f"{dataset.slug if dataset else 'questions'}.{suffix}"
+    return FileResponse(file, as_attachment=True, filename=filename, content_type=media_type)
+
+
+def _to_list(query: str) -> HttpResponse:
+    """Back to the list with *query*; only its parameters are taken, so it leads nowhere else."""
+    clean = QueryDict(query).urlencode()
+    return redirect(reverse("questions:list") + (f"?{clean}" if clean else ""))
+
+
+@require_POST
+@requires(Capability.SEE_QUESTIONS)
+def save_view(request: MemberRequest) -> HttpResponse:
+    """Keep the filters of the list under a name."""
+    query = request.POST.get("query", "")
+    view = services.save_view(request.POST.get("name", ""), query, acting_user=request.user)
+    messages.success(request, _("The view “%(name)s” was saved.") % {"name": view.name})
+    return _to_list(view.query)
+
+
+@require_POST
+@requires(Capability.SEE_QUESTIONS)
+def rename_view(request: MemberRequest, pk: int) -> HttpResponse:
+    """Call a view something else."""
+    view = services.rename_view(pk, request.POST.get("name", ""), acting_user=request.user)
+    messages.success(request, _("The view was renamed to “%(name)s”.") % {"name": view.name})
+    return _to_list(request.POST.get("query", ""))
+
+
+@require_POST
+@requires(Capability.SEE_QUESTIONS)
+def delete_view(request: MemberRequest, pk: int) -> HttpResponse:
+    """Take a view away."""
+    services.delete_view(pk, acting_user=request.user)
+    messages.success(request, _("The view was deleted. No question was changed."))
+    return _to_list(request.POST.get("query", ""))

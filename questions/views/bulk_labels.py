@@ -15,12 +15,11 @@ from django.views.decorators.http import require_POST, require_safe
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.forms.bulk_labels import BulkLabelForm
 from questions.forms.filters import QuestionFilter
+from questions.forms.labels import BulkLabelForm
 from questions.models import LabelBatch
 from questions.selectors.bank import by_place, shown_rows
-from questions.selectors.bulk_changes import bulk_change, bulk_changes, changed_rows
-from questions.selectors.labels import kept_questions
+from questions.selectors.labels import bulk_change, bulk_changes, changed_rows, kept_questions
 from questions.services import bulk_labels as services
 
 PAGE = 50

@@ -16,8 +16,8 @@ from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput, NotFound, Refusal
 from questions.forms.labelling import number
 from questions.models import Question
-from questions.rules.difficulty import difficulty_level
-from questions.selectors.human_rates import rates_of, reference_of
+from questions.rules.four_tuple import difficulty_level
+from questions.selectors.labels import rates_of, reference_of
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
 
 

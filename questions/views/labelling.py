@@ -1,4 +1,4 @@
-"""The labelling queue: overview, one question at a time, undo, the history of labels."""
+"""The labelling queue: overview, one question at a time, undo, history, opinions of models."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
-from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.desk_pages import address_of, desk_page, leave_desk, shown_at
 from gradeapp.common.refusals import BadInput, NotFound
@@ -27,8 +28,8 @@ from questions.forms.labelling import (
     sent_labels,
 )
 from questions.models import LabelOpinion, Question
+from questions.rules.four_tuple import Label
 from questions.selectors.bank import image_addresses
-from questions.selectors.human_rates import reference_of
 from questions.selectors.labelling import (
     begins_after,
     by_whom,
@@ -37,9 +38,16 @@ from questions.selectors.labelling import (
     progress,
     waiting,
 )
-from questions.selectors.labels import history_rows
-from questions.selectors.opinions import open_differences, own_opinion, suggestion_for
+from questions.selectors.labels import history_rows, reference_of
+from questions.selectors.opinions import (
+    ModelShare,
+    model_shares,
+    open_differences,
+    own_opinion,
+    suggestion_for,
+)
 from questions.services.opinions import give_opinion, take_back
+from questions.services.suggestions import import_suggestions
 
 FOLDER = "questions/labelling"
 SHOWN_FILTERS = ("dataset", "subject", "type", "year")
@@ -197,3 +205,48 @@ def _context(request: MemberRequest, question: Question, filters: Filters) -> di
 
 def _address(filters: Filters, question: Question) -> str:
     return address_of("questions:labelling-item", filters.query, question.public_id)
+
+
+MOST_BYTES = 32 * 1024 * 1024
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.SEE_QUESTIONS)
+def suggestions(request: MemberRequest) -> HttpResponse:
+    """Models and how often curators took what they suggested; a POST brings a file in."""
+    problems: tuple[tuple[int, str], ...] = ()
+    if request.method == "POST":
+        check(request.user, Capability.EDIT_QUESTIONS)
+        problems = _import(request)
+        if not problems:
+            return redirect("questions:labelling-suggestions")
+    language = get_language() or "en"
+    context = {
+        "models": [_row(share) for share in model_shares()],
+        "labels": [label.label(language) for label in Label],
+        "problems": problems,
+        "may_import": request.user.may(Capability.EDIT_QUESTIONS),
+        "may_suggest": request.user.may(Capability.START_RUNS),
+    }
+    status = 400 if problems else 200
+    return render(request, "questions/labelling/suggestions.html", context, status=status)
+
+
+def _import(request: MemberRequest) -> tuple[tuple[int, str], ...]:
+    file = request.FILES.get("file")
+    if file is None:
+        raise BadInput(_("Choose a file."), code="no_file")
+    if file.size is None or file.size > MOST_BYTES:
+        raise BadInput(_("The file is larger than 32 MB."), code="file_too_large")
+    kept = import_suggestions(file, acting_user=request.user)  # type: ignore[arg-type]
+    if not kept.problems:
+        told = {"new": kept.new, "same": kept.same}
+        messages.success(request, _("Suggestions: %(new)d new, %(same)d already known.") % told)
+    return kept.problems
+
+
+def _row(share: ModelShare) -> dict[str, object]:
+    return {
+        "share": share,
+        "labels": [(share.taken.get(label, 0), share.compared.get(label, 0)) for label in Label],
+    }

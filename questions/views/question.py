@@ -17,7 +17,7 @@ from gradeapp.common.refusals import BadInput
 from questions.forms.labels import LabelForm
 from questions.models import Question
 from questions.selectors.bank import image_addresses, problems_of, question_whole
-from questions.selectors.human_rates import rates_of, reference_of
+from questions.selectors.labels import rates_of, reference_of
 from questions.selectors.revisions import revision_changes
 from questions.services.labels import set_labels
 

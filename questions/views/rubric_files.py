@@ -21,8 +21,7 @@ from questions.forms.rubrics import DatasetForm, RubricFileForm
 from questions.rules.rubric_files import RubricFor, write_csv, write_json
 from questions.selectors.rubric_parts import task_rubrics
 from questions.selectors.rubrics import accepted_rubrics, dataset_rubrics, waiting_drafts
-from questions.services.rubric_proposals import propose_drafts
-from questions.services.rubrics import import_rubrics, note_export
+from questions.services.rubrics import import_rubrics, note_export, propose_drafts
 
 PAGE = 30
 

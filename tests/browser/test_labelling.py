@@ -14,9 +14,9 @@ from gradeapp.accounts.roles import Role
 from questions.models import LabelOpinion, LabelRevision, Question
 from questions.selectors.labels import UNLABELLED
 from questions.services.imports import import_questions
+from questions.services.label_rows import ensure_taxonomy
 from questions.services.opinions import give_opinion
 from questions.services.suggestions import import_suggestions
-from questions.services.taxonomy import ensure_taxonomy
 from tests.browser.conftest import Site
 from tests.factories import make_question, make_task, make_user
 

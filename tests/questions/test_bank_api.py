@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from gradeapp.accounts.models import User
 from questions.models import HumanRate, ImportBatch, ImportProblem, ItemProblem, Question
 from questions.rules.vocabulary import ProblemCode, QuestionType, Subject
-from questions.services.taxonomy import ensure_taxonomy
+from questions.services.label_rows import ensure_taxonomy
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task
 

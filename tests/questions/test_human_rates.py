@@ -11,10 +11,9 @@ from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import HumanRate, Question
-from questions.rules.human_reference import Rate, Reference, joined
+from questions.rules.four_tuple import Rate, Reference, joined
 from questions.rules.vocabulary import RateKind
-from questions.selectors.human_rates import counting, rates_of, reference_of
-from questions.selectors.labels import label_history
+from questions.selectors.labels import counting, label_history, rates_of, reference_of
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
 from questions.services.labels import set_labels
 from tests.factories import make_question, make_task

@@ -15,7 +15,7 @@ from questions.importers.records import SourceFile
 from questions.models import Asset, ImportBatch, ImportProblem, Question
 from questions.models.imports import ImportFile
 from questions.services import import_jobs, uploads
-from questions.services.import_progress import UploadLog
+from questions.services.import_log import UploadLog
 from questions.services.imports import import_questions
 from tests.questions.upload_world import SAMPLE, lines, sample_zip, sent, zip_of
 from tests.questions.upload_world import var as var

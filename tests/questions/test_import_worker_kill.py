@@ -35,7 +35,7 @@ DIES_AT = """
 import os, signal
 import django
 django.setup()
-from questions.services import bank, import_jobs, import_progress
+from questions.services import bank, import_jobs, import_log
 
 files = 0
 
@@ -49,7 +49,7 @@ def dying(step, after):
         return result
     return wrapped
 
-log = import_progress.UploadLog
+log = import_log.UploadLog
 owner, name, after = {
     "in the transaction of a file": (log, "wrote", True),
     "between a file and its progress": (log, "goes_on", False),

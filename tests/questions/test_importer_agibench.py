@@ -14,8 +14,7 @@ from gradeapp.common import strict_json
 from questions.importers.agibench import read_agibench
 from questions.importers.papers import civil_service_paper
 from questions.importers.records import SourceFile
-from questions.rules.difficulty import difficulty_level
-from questions.rules.modal import modal_of
+from questions.rules.four_tuple import difficulty_level, modal_of
 from questions.rules.vocabulary import AbilityBranch, Modal
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)

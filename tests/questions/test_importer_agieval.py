@@ -13,7 +13,7 @@ import pytest
 
 from gradeapp.common import strict_json
 from questions.importers.agieval import read_agieval
-from questions.importers.agieval_options import read_options
+from questions.importers.agieval_items import read_options
 from questions.importers.agieval_tasks import TASKS
 from questions.importers.papers import examination_paper
 from questions.importers.records import QuestionRecord, SourceFile

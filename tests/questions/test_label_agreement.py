@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.rules.initials import pinyin_initials
-from questions.rules.label_agreement import NO_PAIRS, ONE_VALUE, label_agreement
+from questions.rules.label_agreement import NO_PAIRS, ONE_VALUE, label_agreement, pinyin_initials
 
 
 def pairs(rows: list[list[int]]) -> list[tuple[int, int]]:

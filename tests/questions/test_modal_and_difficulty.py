@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from questions.rules.difficulty import difficulty_level
-from questions.rules.modal import modal_of
+from questions.rules.four_tuple import difficulty_level, modal_of
 from questions.rules.vocabulary import Modal
 
 IMAGE = "![](image:a.png)"

@@ -20,7 +20,7 @@ from questions.rules.vocabulary import QuestionType
 from questions.selectors.bank import accepted_rubric
 from questions.selectors.rubric_parts import task_rubrics
 from questions.selectors.rubrics import lines_of
-from questions.services.rubric_proposals import propose_drafts
+from questions.services.rubrics import propose_drafts
 from tests.conftest import logged_in
 from tests.factories import make_question, make_rubric, make_task, make_user
 

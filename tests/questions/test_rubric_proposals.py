@@ -14,7 +14,7 @@ from questions.models import Question, Rubric
 from questions.rules.vocabulary import QuestionType
 from questions.selectors.bank import accepted_rubric
 from questions.selectors.rubrics import lines_of
-from questions.services.rubric_proposals import ProposedDrafts, propose_draft, propose_drafts
+from questions.services.rubrics import ProposedDrafts, propose_draft, propose_drafts
 from tests.factories import make_question, make_rubric, make_task, make_user
 
 pytestmark = pytest.mark.django_db

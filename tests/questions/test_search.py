@@ -9,7 +9,7 @@ import pytest
 from questions.importers.records import QuestionRecord
 from questions.models import Question, SearchText
 from questions.rules.vocabulary import Language, QuestionType
-from questions.selectors.search import hit, holding_words
+from questions.selectors.bank import hit, holding_words
 from questions.services.bank import store_records
 
 

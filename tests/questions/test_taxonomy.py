@@ -11,7 +11,7 @@ import pytest
 from questions.models import Knowledge
 from questions.rules.taxonomy import TAXONOMY, branch_of, subclass_slug
 from questions.rules.vocabulary import AbilityBranch
-from questions.services.taxonomy import ensure_taxonomy
+from questions.services.label_rows import ensure_taxonomy
 
 SUBCLASSES = [subclass for category in TAXONOMY for subclass in category.subclasses]
 

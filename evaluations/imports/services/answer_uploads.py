@@ -22,7 +22,7 @@ from gradeapp.common.refusals import BadInput
 from questions.models import ImportBatch
 from questions.models.imports import ImportFile
 from questions.services import import_jobs
-from questions.services.import_progress import UploadLog
+from questions.services.import_log import UploadLog
 from questions.services.uploads import Upload, UploadKind, folder_of, take_upload
 
 JSONL, GAOKAO_BENCH = "jsonl", "gaokao-bench"

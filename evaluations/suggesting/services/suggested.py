@@ -27,9 +27,9 @@ from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput
 from questions.rules.four_tuple import Label
 from questions.rules.vocabulary import RubricSource
+from questions.services.label_rows import ensure_taxonomy
 from questions.services.rubrics import draft_rubric
 from questions.services.suggestions import Suggestion, keep_suggestions
-from questions.services.taxonomy import ensure_taxonomy
 
 BATCH = 200
 

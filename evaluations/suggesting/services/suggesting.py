@@ -46,7 +46,7 @@ from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
 from questions.models import Dataset, Question, QuestionRevision
 from questions.rules.vocabulary import Language
-from questions.services.taxonomy import ensure_taxonomy
+from questions.services.label_rows import ensure_taxonomy
 
 MOST_ITEMS = 5000
 PROMPTS = {

@@ -36,7 +36,7 @@ from gradeapp.common.refusals import BadInput
 from questions.models import Dataset, LabelOpinion, LabelRevision, Question, Rubric
 from questions.rules.vocabulary import ItemStatus, QuestionType
 from questions.selectors.bank import by_place
-from questions.services.taxonomy import ensure_taxonomy
+from questions.services.label_rows import ensure_taxonomy
 from tests.factories import make_dataset, make_question, make_rubric, make_task
 from tests.scripted_server import Fault, ScriptedServer, named_fault
 

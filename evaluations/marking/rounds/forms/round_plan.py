@@ -32,7 +32,7 @@ from evaluations.schemes import (
 from gradeapp.accounts.models import User
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named
-from questions.forms.filter_choices import difficulty_choices
+from questions.forms.filters import difficulty_choices
 from questions.models import Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
 from questions.templatetags.names import task_name
