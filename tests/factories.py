@@ -6,7 +6,7 @@ import itertools
 from decimal import Decimal
 from typing import Any
 
-from evaluations.models import BlindAnswer, FinalMark, LanguageModel, Response, Run
+from evaluations.models import BlindAnswer, Endpoint, FinalMark, LanguageModel, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -110,6 +110,14 @@ def make_run(dataset: Dataset | None = None, model: str = "canary-gpt-7f3a", **f
         dataset=dataset or make_dataset(),
         status=fields.pop("status", RunStatus.IMPORTED),
         **fields,
+    )
+
+
+def make_endpoint(name: str = "judge") -> Endpoint:
+    """An endpoint that nobody calls."""
+    model = LanguageModel.objects.get_or_create(name=name)[0]
+    return Endpoint.objects.create(
+        name=name, base_url="http://127.0.0.1:9/v1", model=name, language_model=model
     )
 
 

@@ -111,7 +111,9 @@ def _judge_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterato
 
 
 def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
-    judgements = Judgement.objects.filter(response__run__dataset__slug=params.dataset)
+    judgements = Judgement.objects.filter(
+        response__run__dataset__slug=params.dataset, followed_by__isnull=True
+    )
     if params.is_judge:
         judgements = judgements.filter(judge__name=params.judge)
     return {

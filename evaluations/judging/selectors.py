@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from evaluations.facts.pairs import JUDGE_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
@@ -55,14 +55,6 @@ class JudgedResponse:
         return float(self.newest.total - self.finals[0].value)
 
 
-def newest_judgements() -> QuerySet[Judgement]:
-    """One judgement for each judge and response."""
-    newer = Judgement.objects.filter(
-        judge=OuterRef("judge"), response=OuterRef("response"), pk__gt=OuterRef("pk")
-    )
-    return Judgement.objects.filter(~Exists(newer))
-
-
 @dataclass(frozen=True, slots=True)
 class ImportedJudge:
     """How many judgements of a run were imported, and how many have points."""
@@ -91,7 +83,11 @@ def judges_of_run(run: Run) -> dict[str, Any]:
 def judge_lines() -> list[JudgeLine]:
     """Return a line for each judge and dataset, by name."""
     counts: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
-    rows = newest_judgements().order_by().values_list("judge", "response__run__dataset", "status")
+    rows = (
+        Judgement.objects.filter(followed_by__isnull=True)
+        .order_by()
+        .values_list("judge", "response__run__dataset", "status")
+    )
     for judge, dataset, status, n in rows.annotate(n=Count("pk")):
         counts[judge, dataset][status] = n
     judges = Judge.objects.in_bulk({judge for judge, _ in counts})
@@ -120,7 +116,7 @@ def judgement_list() -> QuerySet[Judgement]:
     """Return judgements for a list, each annotated with the teachers' final mark."""
     final = FinalMark.objects.official().filter(answer__response=OuterRef("response"))
     return (
-        newest_judgements()
+        Judgement.objects.filter(followed_by__isnull=True)
         .select_related("judge", "response__question__task", "response__run__language_model")
         .select_related("response__run__dataset")
         .defer("response__text", "response__reasoning")

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.judging.rules.judge_prompt import JUDGE_PROMPT_VERSION, judge_messages
@@ -197,13 +197,15 @@ def _judgement(attempt: Attempt, reply: ChatReply) -> Judgement:
     assert judge
     full = job.revision.full_marks
     reading = read_judge_reply(text, full, finish_reason=reply.finish_reason)
-    last = Judgement.objects.filter(response=response, judge=judge).aggregate(n=Max("number"))
+    own = Judgement.objects.filter(response=response, judge=judge)
+    before = own.filter(followed_by__isnull=True).first()
     return Judgement.objects.create(
         response=response,
         judge=judge,
         run=job.run,
         attempt=attempt,
-        number=(last["n"] or 0) + 1,
+        number=before.number + 1 if before else 1,
+        follows=before,
         prompt_version=job.run.run_settings["prompt_version"],
         rubric=attempt.rubric,
         reply=storable(text),

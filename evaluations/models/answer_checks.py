@@ -10,6 +10,7 @@ from django.db import models
 from evaluations.models.responses import Extraction, Response
 from evaluations.models.runs import Attempt, Run
 from evaluations.models.vocabulary import CheckSource
+from gradeapp.common.checks import known
 
 
 class ModelReading(models.Model):
@@ -38,7 +39,7 @@ class ModelReading(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["response", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["run", "response"], name="one_reading_per_run"),
         ]
@@ -101,8 +102,9 @@ class AnswerCheck(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["response", "id"]
+        ordering = ["id"]
         constraints = [
+            known("check_source_known", source=CheckSource),
             models.UniqueConstraint(
                 fields=["response", "checker", "number"], name="one_check_per_person_and_number"
             ),

@@ -10,6 +10,8 @@ from django.db import models
 from evaluations.models.responses import Response
 from evaluations.models.runs import Run
 from evaluations.models.vocabulary import ReviewStatus
+from evaluations.statistics.policies import Policy
+from gradeapp.common.checks import known
 from questions.models import Dataset, Question, QuestionRevision
 
 
@@ -37,6 +39,7 @@ class CapabilityReview(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
+            known("review_lists_known", status=ReviewStatus, policy=Policy),
             models.CheckConstraint(
                 condition=models.Q(reviewers_each__in=(1, 2)), name="one_or_two_reviewers"
             ),
@@ -61,7 +64,7 @@ class ReviewItem(models.Model):
     full = models.DecimalField(max_digits=6, decimal_places=2)
 
     class Meta:
-        ordering = ["review", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["review", "response"], name="once_in_a_review"),
         ]
@@ -71,7 +74,10 @@ class ReviewItem(models.Model):
 
 
 class ReviewSlot(models.Model):
-    """One of the judgements that an item needs: planned for a reviewer, then held by one."""
+    """One of the judgements that an item needs: planned for a reviewer, then held by one.
+
+    ``judgement`` is the version that counts, null while there is none.
+    """
 
     item = models.ForeignKey(ReviewItem, on_delete=models.PROTECT, related_name="slots")
     place = models.PositiveSmallIntegerField()
@@ -84,9 +90,12 @@ class ReviewSlot(models.Model):
     )
     lease_until = models.DateTimeField(null=True)
     reviewed = models.BooleanField(default=False)
+    judgement = models.ForeignKey(
+        "CapabilityJudgement", null=True, on_delete=models.PROTECT, related_name="counts_for"
+    )
 
     class Meta:
-        ordering = ["item", "place"]
+        ordering = ["place", "id"]
         constraints = [
             models.UniqueConstraint(fields=["item", "place"], name="one_review_per_place"),
             models.UniqueConstraint(
@@ -125,7 +134,7 @@ class CapabilityJudgement(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["slot", "version"]
+        ordering = ["version", "id"]
         constraints = [
             models.UniqueConstraint(fields=["slot", "version"], name="one_judgement_per_version"),
             *(

@@ -31,7 +31,8 @@ class Judgement(models.Model):
 
     ``released`` keeps the totals that a benchmark released with the reply, as
     they were released, possible or not. ``status`` is ``scored`` or the reason
-    why not. The newest judgement of a judge on a response counts.
+    why not. A later judgement of the judge on the response names the one that it
+    ``follows``; the one that none follows counts.
     """
 
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="judgements")
@@ -51,10 +52,13 @@ class Judgement(models.Model):
     status = models.CharField(max_length=20)
     flags = models.JSONField(default=list)
     released = models.JSONField(default=list)
+    follows = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="followed_by"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["response", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["response", "judge", "number"], name="one_judgement_per_number"

@@ -48,7 +48,7 @@ class BlindAnswer(models.Model):
     tolerance = models.DecimalField(max_digits=6, decimal_places=2)
 
     class Meta:
-        ordering = ["round", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["round", "response"],
@@ -97,7 +97,7 @@ class Slot(models.Model):
     void_version = models.PositiveIntegerField(default=0)
 
     class Meta:
-        ordering = ["answer", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["answer", "kind"],
@@ -173,7 +173,7 @@ class Mark(models.Model):
     objects = MarkQuerySet.as_manager()
 
     class Meta:
-        ordering = ["slot", "version", "id"]
+        ordering = ["version", "id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["slot", "version"],
@@ -212,7 +212,7 @@ class PointMark(models.Model):
     full = models.DecimalField(max_digits=5, decimal_places=2)
 
     class Meta:
-        ordering = ["mark", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["mark", "scoring_point"], name="one_mark_per_point"),
             models.CheckConstraint(
@@ -275,7 +275,7 @@ class FinalMark(models.Model):
     objects = FinalMarkQuerySet.as_manager()
 
     class Meta:
-        ordering = ["answer", "number"]
+        ordering = ["number", "id"]
         constraints = [
             models.UniqueConstraint(fields=["answer", "number"], name="one_final_per_number"),
             models.CheckConstraint(
@@ -331,7 +331,7 @@ class SeedAnswer(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["answer"]
+        ordering = ["id"]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(taken_from__isnull=False) | models.Q(author__isnull=False),

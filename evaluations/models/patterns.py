@@ -10,6 +10,9 @@ from django.db import models
 from evaluations.models.runs import Run
 from evaluations.models.vocabulary import PatternVerdict
 from gradeapp.common.background_work.models import BackgroundWork
+from gradeapp.common.checks import known
+from gradeapp.common.named import WorkStatus
+from questions.rules.vocabulary import QuestionType
 
 
 class PatternSearch(BackgroundWork):
@@ -42,6 +45,7 @@ class PatternSearch(BackgroundWork):
         ordering = ["-id"]
         verbose_name_plural = "pattern searches"
         constraints = [
+            known("pattern_search_status_known", status=WorkStatus),
             models.CheckConstraint(
                 condition=models.Q(covered__lte=models.F("responses")),
                 name="covered_within_responses",
@@ -61,7 +65,7 @@ class MinedPattern(models.Model):
     counts those of ``matched`` in which the strict cascade read an answer too,
     ``agreed`` those where it read the same. ``examples`` are
     ``{"response": id, "span": [start, end], "letters": [...]}``, spans in the
-    response's text.
+    response's text. ``decision`` is what people decided, null before anybody did.
     """
 
     search = models.ForeignKey(PatternSearch, on_delete=models.PROTECT, related_name="patterns")
@@ -79,11 +83,15 @@ class MinedPattern(models.Model):
     compared = models.PositiveIntegerField(default=0)
     agreed = models.PositiveIntegerField(default=0)
     examples = models.JSONField(default=list)
+    decision = models.ForeignKey(
+        "PatternDecision", null=True, on_delete=models.PROTECT, related_name="counts_for"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["search", "question_type", "number", "version"]
+        ordering = ["question_type", "number", "version", "id"]
         constraints = [
+            known("pattern_type_known", question_type=QuestionType),
             models.UniqueConstraint(
                 fields=["search", "question_type", "number", "version"],
                 name="one_pattern_per_version",
@@ -100,9 +108,9 @@ class MinedPattern(models.Model):
 
 
 class PatternDecision(models.Model):
-    """A person accepted a pattern, or retired it; the newest decision of a pattern counts.
+    """A person accepted a pattern, or retired it; only added to.
 
-    The id of the newest decision of all is the version of the accepted set.
+    The accepted set has the id of the last of the decisions that count as its version.
     """
 
     pattern = models.ForeignKey(MinedPattern, on_delete=models.PROTECT, related_name="decisions")
@@ -115,6 +123,9 @@ class PatternDecision(models.Model):
 
     class Meta:
         ordering = ["id"]
+        constraints = [
+            known("pattern_verdict_known", verdict=PatternVerdict),
+        ]
 
     def __str__(self) -> str:
         return f"{self.pattern} {self.verdict}"

@@ -6,7 +6,10 @@ from django.conf import settings
 from django.db import models
 
 from evaluations.models.runs import Run
+from evaluations.statistics.policies import Policy
 from gradeapp.common.background_work.models import BackgroundWork
+from gradeapp.common.checks import known
+from gradeapp.common.named import WorkStatus
 
 
 class Rescoring(BackgroundWork):
@@ -31,6 +34,9 @@ class Rescoring(BackgroundWork):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            known("rescoring_lists_known", status=WorkStatus, policy=("", *Policy)),
+        ]
 
     def __str__(self) -> str:
         return f"rescoring {self.pk}"

@@ -10,6 +10,9 @@ from django.db.models.functions import Coalesce
 
 from evaluations.models.runs import Attempt, Run
 from evaluations.models.vocabulary import Asks
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import Policy, PublishedRules
+from gradeapp.common.checks import known
 from questions.models import Question, QuestionRevision
 
 
@@ -21,7 +24,8 @@ class Response(models.Model):
     not count it.
 
     ``strict_score`` and ``published_score`` point to the score that counts under each
-    policy; the scoring service moves them in the transaction that adds a score.
+    policy, ``rule_reading`` to the strict reading by rules, before models and people, and
+    ``model_reading`` to what a model read: the services that add these rows move them.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -44,10 +48,26 @@ class Response(models.Model):
     published_score = models.OneToOneField(
         "ObjectiveScore", null=True, editable=False, on_delete=models.PROTECT, related_name="+"
     )
+    rule_reading = models.ForeignKey(
+        "Extraction",
+        null=True,
+        editable=False,
+        db_index=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    model_reading = models.ForeignKey(
+        "ModelReading",
+        null=True,
+        editable=False,
+        db_index=False,
+        on_delete=models.PROTECT,
+        related_name="counts_for",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["run", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "question", "repeat"], name="one_response_per_question_and_repeat"
@@ -126,8 +146,9 @@ class Extraction(Provenance):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["response", "id"]
+        ordering = ["id"]
         constraints = [
+            known("extraction_policy_known", policy=Policy),
             models.UniqueConstraint(
                 *map(models.F, ("response", "policy", "reader_version")),
                 *DECIDERS,
@@ -163,8 +184,14 @@ class ObjectiveScore(Provenance):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["response", "id"]
+        ordering = ["id"]
         constraints = [
+            known(
+                "score_lists_known",
+                policy=Policy,
+                published_rules=("", *PublishedRules),
+                outcome=LedgerOutcome,
+            ),
             models.UniqueConstraint(
                 *map(models.F, ("response", "policy", "reader_version", "scorer_version")),
                 models.F("published_rules"),
@@ -205,6 +232,11 @@ class SuggestionReading(models.Model):
     fault = models.CharField(max_length=40, blank=True)
     fault_values = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            known("suggestion_asks_known", asks=Asks),
+        ]
 
     def __str__(self) -> str:
         return f"{self.response} {self.asks} {self.fault or self.said}"

@@ -103,7 +103,7 @@ class HouseRuling(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["round", "number"]
+        ordering = ["number", "id"]
         constraints = [
             models.UniqueConstraint(fields=["round", "number"], name="one_ruling_per_number"),
         ]

@@ -8,7 +8,14 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 
-from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose, RunStatus
+from evaluations.models.vocabulary import (
+    AttemptStatus,
+    JobStatus,
+    PauseReason,
+    RunPurpose,
+    RunStatus,
+)
+from gradeapp.common.checks import known
 from questions.models import Dataset, Question, QuestionRevision
 
 
@@ -53,6 +60,17 @@ class Endpoint(models.Model):
         return self.name
 
 
+_WITH_ENDPOINT = models.Q(endpoint__isnull=False)
+_OF_NO_RUN = models.Q(judge=None, judged_run=None)
+# What a run of each kind names; an imported one answers without an endpoint.
+_NEEDS = (
+    models.Q(_OF_NO_RUN, _WITH_ENDPOINT | models.Q(status="imported"), purpose="answer")
+    | models.Q(_OF_NO_RUN, _WITH_ENDPOINT, purpose="suggest")
+    | models.Q(_WITH_ENDPOINT, purpose="judge", judge__isnull=False, judged_run__isnull=False)
+    | models.Q(_WITH_ENDPOINT, purpose="read", judge=None, judged_run__isnull=False)
+)
+
+
 class Run(models.Model):
     """A model sits an exam once or several times, under settings that are frozen at the start.
 
@@ -94,6 +112,15 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=_NEEDS, name="a_run_names_what_its_kind_needs"),
+            known(
+                "run_lists_known",
+                purpose=RunPurpose,
+                status=RunStatus,
+                pause_reason=("", *PauseReason),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"run {self.pk}"
@@ -125,8 +152,9 @@ class Job(models.Model):
     error = models.CharField(max_length=40, blank=True)
 
     class Meta:
-        ordering = ["run", "id"]
+        ordering = ["id"]
         constraints = [
+            known("job_status_known", status=JobStatus),
             models.UniqueConstraint(
                 fields=["run", "question", "repeat"], name="one_job_per_question_and_repeat"
             ),
@@ -174,8 +202,9 @@ class Attempt(models.Model):
     request_id = models.CharField(max_length=120, blank=True)
 
     class Meta:
-        ordering = ["job", "number"]
+        ordering = ["number", "id"]
         constraints = [
+            known("attempt_status_known", status=AttemptStatus),
             models.UniqueConstraint(fields=["job", "number"], name="one_attempt_per_number"),
         ]
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 
+from gradeapp.common.checks import known
 from questions.rules.vocabulary import ItemStatus, Language, Part, QuestionType, Subject
 
 
@@ -38,8 +39,15 @@ class Task(models.Model):
     language = models.CharField(max_length=2, choices=Language.choices())
 
     class Meta:
-        ordering = ["dataset", "slug"]
+        ordering = ["slug", "id"]
         constraints = [
+            known(
+                "task_lists_known",
+                subject=("", *Subject),
+                part=Part,
+                question_type=QuestionType,
+                language=Language,
+            ),
             models.UniqueConstraint(fields=["dataset", "slug"], name="one_task_per_slug"),
         ]
 
@@ -80,8 +88,9 @@ class Question(models.Model):
     imported_hash = models.CharField(max_length=64, blank=True)
 
     class Meta:
-        ordering = ["task", "position"]
+        ordering = ["position", "id"]
         constraints = [
+            known("question_lists_known", subject=("", *Subject), part=Part, status=ItemStatus),
             models.UniqueConstraint(
                 fields=["task", "external_id"], name="one_question_per_external_id"
             ),
@@ -130,8 +139,9 @@ class QuestionRevision(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["question", "number"]
+        ordering = ["number", "id"]
         constraints = [
+            known("revision_lists_known", question_type=QuestionType, language=Language),
             models.UniqueConstraint(fields=["question", "number"], name="one_revision_per_number"),
             models.CheckConstraint(
                 condition=models.Q(full_marks__gt=0), name="full_marks_above_zero"
@@ -194,7 +204,7 @@ class FewShotExample(models.Model):
     explanation = models.TextField(blank=True)
 
     class Meta:
-        ordering = ["task", "number"]
+        ordering = ["number", "id"]
         constraints = [
             models.UniqueConstraint(fields=["task", "number"], name="one_example_per_number"),
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from gradeapp.common.checks import known
 from questions.models.bank import Question, QuestionRevision
 from questions.rules.vocabulary import Decision, ProblemCode
 
@@ -38,6 +39,7 @@ class ItemProblem(models.Model):
         ordering = ["id"]
         indexes = [models.Index(fields=["code", "question"], name="problem_by_code")]
         constraints = [
+            known("problem_code_known", code=ProblemCode),
             models.UniqueConstraint(
                 fields=["revision", "code"],
                 condition=models.Q(other__isnull=True),
@@ -71,6 +73,9 @@ class ItemDecision(models.Model):
 
     class Meta:
         ordering = ["id"]
+        constraints = [
+            known("decision_known", decision=Decision),
+        ]
 
     def __str__(self) -> str:
         return f"{self.problem}: {self.decision}"

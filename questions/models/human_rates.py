@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from gradeapp.common.checks import known
 from questions.models.bank import Question, Task
 from questions.rules.vocabulary import RateKind
 
@@ -39,6 +40,7 @@ class HumanRate(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
+            known("rate_kind_known", kind=RateKind),
             models.CheckConstraint(
                 condition=models.Q(value__gte=0, value__lte=1), name="rate_from_0_to_1"
             ),

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 
 from gradeapp.common.background_work.models import BackgroundWork
+from gradeapp.common.checks import known
 from questions.models.bank import Dataset
 from questions.rules.vocabulary import ImportStatus
 
@@ -45,6 +46,9 @@ class ImportBatch(BackgroundWork):
     class Meta:
         ordering = ["-id"]
         verbose_name_plural = "import batches"
+        constraints = [
+            known("import_status_known", status=ImportStatus),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} from {self.source}"
@@ -73,7 +77,7 @@ class ImportFile(models.Model):
     imported_at = models.DateTimeField(null=True)
 
     class Meta:
-        ordering = ["batch", "id"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["batch", "name"], name="one_import_file_per_name"),
         ]
@@ -93,7 +97,7 @@ class ImportProblem(models.Model):
     fatal = models.BooleanField(default=False)
 
     class Meta:
-        ordering = ["batch", "id"]
+        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.file}:{self.row} {self.code}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from gradeapp.common.checks import known
 from questions.models.bank import Question
 from questions.rules.vocabulary import AbilityBranch, Modal
 
@@ -30,6 +31,9 @@ class Knowledge(models.Model):
 
     class Meta:
         verbose_name_plural = "knowledge"
+        constraints = [
+            known("knowledge_branch_known", ability_branch=("", *AbilityBranch)),
+        ]
 
     def __str__(self) -> str:
         return self.english
@@ -94,8 +98,9 @@ class LabelRevision(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["question", "-id"]
+        ordering = ["-id"]
         constraints = [
+            known("label_lists_known", ability_branch=("", *AbilityBranch), modal=("", *Modal)),
             models.CheckConstraint(condition=_DIFFICULTY_RANGE, name="difficulty_from_1_to_5"),
         ]
 
@@ -136,8 +141,9 @@ class LabelOpinion(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["question", "-id"]
+        ordering = ["-id"]
         constraints = [
+            known("opinion_lists_known", ability_branch=("", *AbilityBranch), modal=("", *Modal)),
             models.CheckConstraint(
                 condition=_DIFFICULTY_RANGE, name="opinion_difficulty_from_1_to_5"
             ),

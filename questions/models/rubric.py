@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from gradeapp.common.checks import known
 from questions.models.bank import Question
 from questions.rules.vocabulary import RubricSource
 
@@ -34,8 +35,14 @@ class Rubric(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["question", "version"]
+        ordering = ["version", "id"]
         constraints = [
+            known("rubric_source_known", source=RubricSource),
+            models.CheckConstraint(
+                condition=(models.Q(source="model") & ~models.Q(model_name=""))
+                | (~models.Q(source="model") & models.Q(model_name="")),
+                name="a_proposing_model_is_named",
+            ),
             models.UniqueConstraint(fields=["question", "version"], name="one_rubric_per_version"),
         ]
 
@@ -59,7 +66,7 @@ class RubricGroup(models.Model):
     choose = models.PositiveSmallIntegerField(null=True)
 
     class Meta:
-        ordering = ["rubric", "order"]
+        ordering = ["order", "id"]
         constraints = [
             models.UniqueConstraint(fields=["rubric", "order"], name="one_rubric_group_per_order"),
             models.CheckConstraint(condition=models.Q(cap__gt=0), name="group_cap_above_zero"),
@@ -86,7 +93,7 @@ class ScoringPoint(models.Model):
     points = models.DecimalField(max_digits=5, decimal_places=2)
 
     class Meta:
-        ordering = ["rubric", "order"]
+        ordering = ["order", "id"]
         constraints = [
             models.UniqueConstraint(fields=["rubric", "order"], name="one_scoring_point_per_order"),
             models.CheckConstraint(

@@ -18,14 +18,21 @@ from evaluations.models import (
     Run,
 )
 from evaluations.models.vocabulary import AttemptStatus, CheckSource, RunPurpose, RunStatus
-from evaluations.reading.rules.extraction.model_reader import read_fallback_reply
+from evaluations.reading.rules.extraction.model_reader import ReplyStatus, read_fallback_reply
 from evaluations.reading.rules.extraction.reading import Statement
 from evaluations.reading.selectors.answer_checks import reading_to_check
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.answer_checks import SavedCheck, draw_sample, save_check
 from evaluations.reading.services.scoring import score_responses
 from gradeapp.accounts.models import User
-from tests.factories import make_dataset, make_question, make_response, make_run, make_task
+from tests.factories import (
+    make_dataset,
+    make_endpoint,
+    make_question,
+    make_response,
+    make_run,
+    make_task,
+)
 
 TAGGED = "【答案】A"
 MEANT = "I would go for the one about the moon, the second one."
@@ -50,7 +57,7 @@ def read_by_model(response: Response, reply: str = READ_B, model: str = "reader"
     run = Run.objects.create(
         purpose=RunPurpose.READ,
         language_model=LanguageModel.objects.get_or_create(name=model)[0],
-        endpoint=Endpoint.objects.first(),
+        endpoint=Endpoint.objects.first() or make_endpoint(),
         dataset=response.run.dataset,
         judged_run=response.run,
         status=RunStatus.FINISHED,
@@ -68,7 +75,7 @@ def read_by_model(response: Response, reply: str = READ_B, model: str = "reader"
     )
     found = read_fallback_reply(reply, response.text, asked_of(response.revision))
     one = found.extraction
-    return ModelReading.objects.create(
+    made = ModelReading.objects.create(
         response=response,
         run=run,
         attempt=attempt,
@@ -81,6 +88,10 @@ def read_by_model(response: Response, reply: str = READ_B, model: str = "reader"
         outcome=one.outcome if one else "",
         confidence=one.confidence if one else 0.0,
     )
+    if found.status == ReplyStatus.TAKEN:
+        Response.objects.filter(pk=response.pk).update(model_reading=made)
+        response.model_reading = made
+    return made
 
 
 def half_checked(chosen: Response, people: list[User]) -> ModelReading:

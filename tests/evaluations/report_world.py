@@ -94,9 +94,12 @@ def judged(
     response: Response, total: str | None, status: str = "scored", **fields: Any
 ) -> Judgement:
     """What the judge says of *response*; without a total, why not."""
+    judge = Judge.objects.get_or_create(name=fields.pop("judge", JUDGE))[0]
+    before = Judgement.objects.filter(response=response, judge=judge, followed_by=None).first()
     return Judgement.objects.create(
         response=response,
-        judge=Judge.objects.get_or_create(name=fields.pop("judge", JUDGE))[0],
+        judge=judge,
+        follows=before,
         total=total,
         full=response.revision.full_marks,
         status=status,

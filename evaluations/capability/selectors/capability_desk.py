@@ -185,12 +185,11 @@ def keys_on(reviewer: User) -> bool:
 def review_desk(slot: ReviewSlot, reviewer: User) -> ReviewDesk:
     """The answer of *slot* for the reviewer who holds it."""
     revision = slot.item.revision
-    own = CapabilityJudgement.objects.filter(slot=slot, reviewer=reviewer)
     return ReviewDesk(
         answer=reviewed_answer(slot.item),
         images=image_addresses(slot.item.review.dataset, revision.images),
         language=revision.language,
-        own=own.order_by("-version").first(),
+        own=CapabilityJudgement.objects.filter(counts_for=slot, reviewer=reviewer).first(),
     )
 
 

@@ -106,13 +106,12 @@ def models_in(review: CapabilityReview) -> list[str]:
 def current_judgements(
     review: CapabilityReview, run: int | None = None
 ) -> list[CapabilityJudgement]:
-    """The newest version of every judgement, of one *run* if named, by item and person."""
-    rows = CapabilityJudgement.objects.filter(slot__item__review=review)
+    """The judgements that count, of one *run* if named, by item and person."""
+    rows = CapabilityJudgement.objects.filter(slot__item__review=review, counts_for__isnull=False)
     if run is not None:
         rows = rows.filter(slot__item__response__run=run)
     rows = rows.select_related("slot__item__question__task")
-    newest = {row.slot_id: row for row in rows.order_by("version")}
-    return sorted(newest.values(), key=lambda row: (row.slot.item_id, row.reviewer_id))
+    return list(rows.order_by("slot__item", "reviewer"))
 
 
 def as_judged(row: CapabilityJudgement) -> Judged:

@@ -62,13 +62,13 @@ def save_judgement(
             held = _held(slot, reviewer)
             if earlier := _earlier(key, given, held):
                 return SavedJudgement(earlier, repeated=True)
-            current = held.judgements.order_by("-version").first()
+            current = held.judgement
             stored = current.version if current else 0
             if stored != based_on_version:
                 raise _stale(current)
             return SavedJudgement(_store(held, reviewer, given, key=key, version=stored + 1))
     except IntegrityError as error:  # one_judgement_per_version: the same person in two windows
-        raise _stale(slot.judgements.order_by("-version").first()) from error
+        raise _stale(CapabilityJudgement.objects.filter(counts_for=slot).first()) from error
 
 
 def last_judged(reviewer: User, review: CapabilityReview, before: ReviewSlot | None) -> ReviewSlot:
@@ -129,7 +129,9 @@ def _known(seconds: int | None) -> int | None:
 
 def _held(slot: ReviewSlot, reviewer: User) -> ReviewSlot:
     """The slot if *reviewer* has it now and its review is open, held against everybody else."""
-    rows = ReviewSlot.objects.select_for_update(of=("self",)).select_related("item__review")
+    rows = ReviewSlot.objects.select_for_update(of=("self",)).select_related(
+        "item__review", "judgement"
+    )
     held = rows.filter(pk=slot.pk, holder=reviewer).first()
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
@@ -147,7 +149,7 @@ def _earlier(key: uuid.UUID, given: _Given, slot: ReviewSlot) -> CapabilityJudge
         raise BadInput(_("Use a new submission id for a new verdict."), code="key_used")
     if given.is_same(stored):
         return stored
-    raise _stale(slot.judgements.order_by("-version").first())
+    raise _stale(slot.judgement)
 
 
 def _store(
@@ -163,7 +165,7 @@ def _store(
         seconds=given.seconds,
         **{one.value: value for one, value in given.values.items()},
     )
-    ReviewSlot.objects.filter(pk=slot.pk).update(reviewed=True, lease_until=None)
+    ReviewSlot.objects.filter(pk=slot.pk).update(reviewed=True, judgement=made, lease_until=None)
     tag = Tag.ANSWER_REVIEWED if version == 1 else Tag.ANSWER_REVIEWED_AGAIN
     record(tag, made, actor=reviewer, item=slot.item_id, version=version)
     return made

@@ -14,12 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.models import AnswerCheck, CheckSample, Response, Run
 from evaluations.models.vocabulary import CheckSource, RunPurpose
 from evaluations.reading.rules.extraction.reading import Outcome, majority
-from evaluations.reading.selectors.answer_checks import (
-    newest_checks,
-    newest_pattern,
-    said_in,
-    taken_readings,
-)
+from evaluations.reading.selectors.answer_checks import newest_checks, said_in
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import ROLE_CAPABILITIES, Capability
 from gradeapp.waiting import Waiting
@@ -72,21 +67,21 @@ def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
 
 def _because(source: CheckSource) -> Q:
     """Return the condition on unchecked responses for *source*."""
-    patterns = newest_pattern(OuterRef("pk"))
-    by_model = Q(Exists(taken_readings().filter(response=OuterRef("pk"))))
     match source:
         case CheckSource.MODEL:
-            return by_model
+            return Q(model_reading__isnull=False)
         case CheckSource.AMBIGUOUS:
-            rows = patterns.filter(outcome=Outcome.AMBIGUOUS)
+            wanted = Q(rule_reading__outcome=Outcome.AMBIGUOUS)
         case CheckSource.LOW:
-            rows = patterns.filter(outcome=Outcome.READ, confidence__lt=LOW_CONFIDENCE)
+            wanted = Q(
+                rule_reading__outcome=Outcome.READ, rule_reading__confidence__lt=LOW_CONFIDENCE
+            )
         case CheckSource.SAMPLE:
             drawn = CheckSample.responses.through.objects.filter(response=OuterRef("pk"))
             return Q(Exists(drawn))
         case _:
-            rows = patterns.filter(outcome__in=NOTHING_READ).exclude(response__text="")
-    return Q(Exists(rows)) & ~by_model
+            wanted = Q(rule_reading__outcome__in=NOTHING_READ) & ~Q(text="")
+    return wanted & Q(model_reading=None)
 
 
 def _checked_once(user: User) -> QuerySet[Any, Any]:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
-from evaluations.reading.rules.extraction.model_reader import METHOD, ReplyStatus
+from evaluations.reading.rules.extraction.model_reader import METHOD
 from evaluations.reading.rules.extraction.reading import Outcome, Span, Statement, majority
-from evaluations.statistics.policies import Policy
 
 PERSON = "person"
 DECIDED = (METHOD, PERSON)
@@ -41,13 +37,12 @@ class DecidedReading:
 def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
     """Return the decided readings of *responses* by response: by people, else by a model.
 
-    A model counts where it read an answer; that it found none changes nothing. Of
-    several models the newest counts. Responses of which neither said anything are
-    not in it.
+    A model counts where it read an answer; that it found none changes nothing.
+    Responses of which neither said anything are not in it.
     """
     found: dict[int, DecidedReading] = {}
     for some in batches(responses):
-        readings = taken_readings(some).filter(outcome=Outcome.READ)
+        readings = ModelReading.objects.filter(outcome=Outcome.READ, counts_for__in=some)
         found |= {
             one.response_id: DecidedReading(
                 answers=tuple(one.answers),
@@ -58,7 +53,7 @@ def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
                 confidence=one.confidence,
                 model_reading=one.pk,
             )
-            for one in readings.order_by("pk")
+            for one in readings
         }
         for response, checks in newest_checks(some).items():
             found[response] = _by_people(checks)
@@ -69,12 +64,6 @@ def batches(keys: Collection[int]) -> Iterator[Sequence[int]]:
     """Yield *keys* in batches for one SQL statement each."""
     rows = sorted(set(keys))
     return (rows[at : at + BATCH] for at in range(0, len(rows), BATCH))
-
-
-def taken_readings(responses: Iterable[int] | None = None) -> QuerySet[ModelReading]:
-    """Return the accepted readings by models of *responses*, or of all."""
-    found = ModelReading.objects.filter(status=ReplyStatus.TAKEN)
-    return found if responses is None else found.filter(response__in=list(responses))
 
 
 def newest_checks(responses: Iterable[int] | None = None) -> dict[int, list[AnswerCheck]]:
@@ -100,24 +89,9 @@ def looked_at(check: AnswerCheck) -> Extraction | ModelReading:
     return row
 
 
-def newest_patterns(**chosen: Any) -> QuerySet[Extraction]:
-    """The newest strict reading by patterns of each response that the lookups *chosen* choose."""
-    rows = Extraction.objects.filter(policy=Policy.STRICT, **chosen).exclude(method__in=DECIDED)
-    newest = rows.order_by().values("response").annotate(last=Max("pk")).values("last")
-    return Extraction.objects.filter(pk__in=newest)
-
-
-def newest_pattern(response: OuterRef) -> QuerySet[Extraction]:
-    """Return the same of one *response* of the outer statement, for use with Exists."""
-    rows = Extraction.objects.filter(policy=Policy.STRICT).exclude(method__in=DECIDED)
-    newer = rows.filter(response=OuterRef("response"), pk__gt=OuterRef("pk"))
-    return rows.filter(~Exists(newer), response=response)
-
-
 def reading_to_check(response: Response) -> Extraction | ModelReading | None:
-    """Return the reading of *response* to be checked: a model's, else the patterns'."""
-    by_model = taken_readings([response.pk]).order_by("pk").last()
-    return by_model or newest_patterns(response=response).first()
+    """Return the reading of *response* that a person is shown: a model's, else the rules'."""
+    return response.model_reading or response.rule_reading
 
 
 def _by_people(checks: Sequence[AnswerCheck]) -> DecidedReading:

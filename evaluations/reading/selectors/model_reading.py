@@ -10,7 +10,6 @@ from evaluations.models import Job, ModelReading, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.extraction.model_reader import Asked, ReplyStatus
 from evaluations.reading.rules.extraction.reading import Outcome
-from evaluations.reading.selectors.answer_checks import newest_patterns
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, QuestionType
 
@@ -44,14 +43,14 @@ def unread_responses(run: Run) -> QuerySet[Response]:
     Empty responses are not among them, nor those that people have checked. A call
     that failed for good may be asked again: nothing is paid for twice.
     """
-    open_ = newest_patterns(response__run=run).filter(outcome__in=ASKED_ABOUT)
     asked = Job.objects.filter(response=OuterRef("pk"), run__purpose=RunPurpose.READ).exclude(
         status=JobStatus.FAILED
     )
     return (
         Response.objects.filter(
             ~Exists(asked),
-            pk__in=open_.values("response"),
+            run=run,
+            rule_reading__outcome__in=ASKED_ABOUT,
             revision__question_type__in=OBJECTIVE_TYPES,
             answer_checks=None,
         )

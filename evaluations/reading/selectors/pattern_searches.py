@@ -9,9 +9,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from evaluations.models import MinedPattern, PatternDecision, PatternSearch, Response
+from evaluations.models import MinedPattern, PatternSearch, Response
 from evaluations.models.vocabulary import PatternVerdict
-from evaluations.reading.selectors.reading_patterns import newest_decisions
+from evaluations.reading.selectors.reading_patterns import ACCEPTED
 from evaluations.runs.selectors.responses import Piece, pieces_of
 from gradeapp.common.background_work import selectors as background_work
 from gradeapp.common.background_work.selectors import Progress
@@ -35,7 +35,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class FoundPattern:
-    """One version of a pattern with what people decided; ``decision`` is the newest, if any.
+    """One version of a pattern with what people decided.
 
     ``of`` counts the responses of its question type. ``accepted_elsewhere`` names
     an accepted pattern of another search with the same expression.
@@ -44,14 +44,14 @@ class FoundPattern:
     row: MinedPattern
     of: int
     examples: Sequence[Example]
-    decision: PatternDecision | None
     earlier: Sequence[MinedPattern]
     accepted_elsewhere: str
 
     @property
     def accepted(self) -> bool:
         """Return whether answers are read by it."""
-        return self.decision is not None and self.decision.verdict == PatternVerdict.ACCEPTED
+        decision = self.row.decision
+        return decision is not None and decision.verdict == PatternVerdict.ACCEPTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,12 @@ def progress(search: PatternSearch, now: datetime) -> Progress:
 
 def figures_of(search: PatternSearch) -> list[TypeFigures]:
     """Return what *search* found by question type; a constant number of queries."""
-    rows = list(MinedPattern.objects.filter(search=search))
+    found_here = MinedPattern.objects.filter(search=search).select_related("decision__author")
+    rows = list(found_here)
     replaced = {row.replaces_id for row in rows if row.replaces_id}
     final = [row for row in rows if row.pk not in replaced]
-    decisions = newest_decisions()
-    elsewhere = _accepted_elsewhere(search, decisions)
+    others = MinedPattern.objects.filter(ACCEPTED).exclude(search=search)
+    elsewhere = {(row.question_type, row.expression): row.name for row in others}
     texts = _responses(example["response"] for row in final for example in row.examples)
     found = []
     for question_type, figures in sorted(search.figures.items()):
@@ -102,7 +103,6 @@ def figures_of(search: PatternSearch) -> list[TypeFigures]:
                     for example in row.examples
                     if example["response"] in texts
                 ],
-                decision=decisions.get(row.pk),
                 earlier=[
                     one
                     for one in rows
@@ -116,15 +116,6 @@ def figures_of(search: PatternSearch) -> list[TypeFigures]:
         counts = figures["responses"], figures["covered"]
         found.append(TypeFigures(question_type, *counts, figures["iterations"], patterns))
     return found
-
-
-def _accepted_elsewhere(
-    search: PatternSearch, decisions: dict[int, PatternDecision]
-) -> dict[tuple[str, str], str]:
-    """The names of the accepted patterns of other searches, by question type and expression."""
-    accepted = [pk for pk, one in decisions.items() if one.verdict == PatternVerdict.ACCEPTED]
-    rows = MinedPattern.objects.filter(pk__in=accepted).exclude(search=search)
-    return {(row.question_type, row.expression): row.name for row in rows}
 
 
 def _responses(ids: Iterable[int]) -> dict[int, Response]:

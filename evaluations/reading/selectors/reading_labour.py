@@ -9,16 +9,14 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Run
+from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reading.rules.extraction.model_reader import METHOD
 from evaluations.reading.rules.extraction.reading import Outcome, Statement
 from evaluations.reading.selectors.answer_checks import (
     PERSON,
     decided_readings,
-    newest_patterns,
     said_in,
-    taken_readings,
 )
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.intervals import share
@@ -68,22 +66,22 @@ def labour(runs: Sequence[Run]) -> list[Labour]:
 
 
 def _labour(run: Run) -> Labour:
-    patterns = newest_patterns(response__run=run)
-    grouped = patterns.order_by().values_list("outcome", "method").annotate(n=Count("pk"))
+    answers = Response.objects.filter(run=run, rule_reading__isnull=False).order_by()
+    grouped = answers.values_list("rule_reading__outcome", "rule_reading__method")
     by: Counter[str] = Counter()
-    for outcome, method, n in grouped:
+    for outcome, method, n in grouped.annotate(n=Count("pk")):
         by[_reader(outcome, method)] += n
     checks = AnswerCheck.objects.filter(response__run=run, followed_by__isnull=True)
     read = ModelReading.objects.filter(response__run=run)
     touched = {*checks.values_list("response", flat=True), *read.values_list("response", flat=True)}
-    before = {row.response_id: row for row in patterns.filter(response__in=list(touched))}
-    models = {row.response_id: said_in(row) for row in taken_readings(touched).order_by("pk")}
-    for response, decided in decided_readings(touched).items():
-        if (row := before.get(response)) is None:
+    looked_at = answers.select_related("rule_reading", "model_reading").in_bulk(touched)
+    for pk, decided in decided_readings(touched).items():
+        if pk not in looked_at or (row := looked_at[pk].rule_reading) is None:
             continue
+        by_model = looked_at[pk].model_reading
         by[_reader(row.outcome, row.method)] -= 1
         said = Statement(decided.answers, decided.outcome)
-        by[_decider(said, row, models.get(response))] += 1
+        by[_decider(said, row, said_in(by_model) if by_model else None)] += 1
     corrected = checks.filter(confirmed=False).values("response").distinct().count()
     return Labour(run, +by, checks.values("response").distinct().count(), corrected)
 

@@ -15,7 +15,7 @@ from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.rules.extraction.model_reader import answers_fit
 from evaluations.reading.rules.extraction.reading import Outcome, Statement
 from evaluations.reading.selectors.answer_check_queue import own_check
-from evaluations.reading.selectors.answer_checks import newest_patterns, said_in
+from evaluations.reading.selectors.answer_checks import said_in
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.scoring import score_responses
 from evaluations.statistics.policies import Policy
@@ -140,9 +140,9 @@ def draw_sample(
     if not 1 <= size <= MOST_DRAWN:
         raise BadInput(_("A sample must have 1 to %(most)d responses.") % {"most": MOST_DRAWN})
     Run.objects.select_for_update().get(pk=run.pk)
-    read = newest_patterns(response__run=run).filter(outcome=Outcome.READ)
-    free = read.filter(response__answer_checks=None, response__check_samples=None)
-    among = list(free.order_by("response").values_list("response", flat=True))
+    read = Response.objects.filter(run=run, rule_reading__outcome=Outcome.READ)
+    free = read.filter(answer_checks=None, check_samples=None)
+    among = list(free.order_by("pk").values_list("pk", flat=True))
     if not among:
         raise BadInput(_("This run has no unchecked answers extracted by rules."))
     seed = secrets.randbits(31) if random_seed is None else random_seed

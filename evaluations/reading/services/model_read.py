@@ -15,7 +15,7 @@ from evaluations.reading.rules.extraction.model_reader import (
     ReplyStatus,
     read_fallback_reply,
 )
-from evaluations.reading.selectors.answer_checks import newest_patterns
+from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.scoring import score_responses
 from evaluations.statistics.policies import Policy
@@ -26,19 +26,22 @@ def keep_readings(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
     """Store the reading of each reply, or why it is not accepted; return the finished jobs."""
     pairs = list(replies)
     responses = [attempt.job.response_id for attempt, _reply in pairs]
-    rows = newest_patterns(response__in=responses).values_list("response_id", "pk")
-    open_ = dict(rows)
-    known = Response.objects.select_related("revision").in_bulk(responses)
-    ModelReading.objects.bulk_create(
-        _reading(attempt, reply, known[attempt.job.response_id or 0], open_)
-        for attempt, reply in pairs
+    known = Response.objects.select_related("revision", "model_reading").in_bulk(responses)
+    made = ModelReading.objects.bulk_create(
+        _reading(attempt, reply, known[attempt.job.response_id or 0]) for attempt, reply in pairs
     )
+    moved = []
+    for reading in (one for one in made if one.status == ReplyStatus.TAKEN):
+        response = known[reading.response_id]
+        # A model that found no answer does not stand in for one that found it.
+        if response.model_reading is None or reading.outcome == Outcome.READ:
+            response.model_reading = reading
+            moved.append(response)
+    Response.objects.bulk_update(moved, ["model_reading"], batch_size=100)
     return [attempt.job for attempt, _reply in pairs]
 
 
-def _reading(
-    attempt: Attempt, reply: ChatReply, response: Response, open_: dict[int, int]
-) -> ModelReading:
+def _reading(attempt: Attempt, reply: ChatReply, response: Response) -> ModelReading:
     text = storable(reply.text or reply.refusal)
     read = read_fallback_reply(
         text, response.text, asked_of(response.revision), finish_reason=reply.finish_reason
@@ -48,7 +51,7 @@ def _reading(
         response=response,
         run=attempt.job.run,
         attempt=attempt,
-        extraction_id=open_.get(response.pk),
+        extraction_id=response.rule_reading_id,
         prompt_version=attempt.job.run.run_settings["prompt_version"],
         version=FALLBACK_READER_VERSION,
         reply=text,

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import MinedPattern, PatternDecision, PatternSearch
 from evaluations.models.vocabulary import PatternVerdict
-from evaluations.reading.selectors.reading_patterns import newest_decisions
+from evaluations.reading.selectors.reading_patterns import ACCEPTED
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -26,11 +26,11 @@ def accept_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") 
     _lock()
     if MinedPattern.objects.filter(replaces=pattern).exists():
         raise Conflict(_("A later version has replaced this pattern. Accept the later version."))
-    accepted = _accepted()
-    if pattern.pk in accepted:
+    accepted = MinedPattern.objects.filter(ACCEPTED)
+    if accepted.filter(pk=pattern.pk).exists():
         raise Conflict(_("This pattern is already accepted."))
-    same = MinedPattern.objects.filter(
-        pk__in=accepted, question_type=pattern.question_type, expression=pattern.expression
+    same = accepted.filter(
+        question_type=pattern.question_type, expression=pattern.expression
     ).first()
     if same:
         raise Conflict(
@@ -43,7 +43,7 @@ def accept_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") 
 def retire_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") -> PatternDecision:
     """Read no answer by *pattern* any more; Conflict where it does not count."""
     _lock()
-    if pattern.pk not in _accepted():
+    if not MinedPattern.objects.filter(ACCEPTED, pk=pattern.pk).exists():
         raise Conflict(_("This pattern is not accepted and cannot be retired."))
     return _decide(pattern, PatternVerdict.RETIRED, acting_user, note)
 
@@ -51,11 +51,6 @@ def retire_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") 
 def _lock() -> None:
     """Let two who decide at once, about whichever pattern, wait for each other."""
     PatternSearch.objects.select_for_update().order_by("pk").first()
-
-
-def _accepted() -> set[int]:
-    newest = newest_decisions()
-    return {pk for pk, one in newest.items() if one.verdict == PatternVerdict.ACCEPTED}
 
 
 def _decide(
@@ -66,6 +61,7 @@ def _decide(
     decision = PatternDecision.objects.create(
         pattern=pattern, verdict=verdict, note=note, author=acting_user
     )
+    MinedPattern.objects.filter(pk=pattern.pk).update(decision=decision)
     tag = Tag.PATTERN_ACCEPTED if verdict == PatternVerdict.ACCEPTED else Tag.PATTERN_RETIRED
     record(tag, pattern, actor=acting_user, name=pattern.name, expression=pattern.expression)
     return decision

@@ -87,6 +87,11 @@ class Basis:
     model_reading: int | None = None
     answer_check: int | None = None
 
+    @property
+    def by_rules(self) -> bool:
+        """Whether neither a model nor a person decided."""
+        return self.model_reading is None and self.answer_check is None
+
     def columns(self) -> dict[str, Any]:
         """Return the values of the model's columns."""
         return {

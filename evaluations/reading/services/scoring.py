@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
@@ -138,7 +138,8 @@ def score_basis(key: AnswerKey, basis: Basis) -> ScoreBasis:
 
 
 SCORE_COLUMNS = tuple(ScoreBasis(Basis(""), None, "").columns())
-Stored = dict[int, dict[tuple[Any, ...], int]]
+# By response and by what it rests on: the ids of a score and of its reading.
+Stored = dict[int, dict[tuple[Any, ...], tuple[int, int]]]
 
 
 @collector_paused()
@@ -170,7 +171,7 @@ def _score_batch(
         kept = known.get(_row_of(wanted))
         if kept is None and read is not None:
             reads[response.pk] = (read, key)
-        if kept is None or kept != getattr(response, field):
+        if kept is None or kept[0] != getattr(response, field):
             chosen[response.pk] = wanted
     if reads:
         extractions = _store_readings({pk: read for pk, (read, _key) in reads.items()}, policy)
@@ -180,7 +181,10 @@ def _score_batch(
         )
     else:
         results = {}
-    _point_to_scores([one for one in responses if one.pk in chosen], chosen, policy)
+    by_rules = {
+        pk for pk in chosen if (reads[pk][0].basis if pk in reads else chosen[pk].reading).by_rules
+    }
+    _point_to_scores([one for one in responses if one.pk in chosen], chosen, policy, by_rules)
     return Counter((policy, str(result.outcome)) for result in results.values())
 
 
@@ -189,27 +193,37 @@ def _row_of(basis: ScoreBasis) -> tuple[Any, ...]:
 
 
 def _stored_scores(responses: Iterable[Response], policy: Policy) -> Stored:
-    """Return the ids of the scores of *responses*, by response and by what they rest on."""
+    """Return the stored scores of *responses* under *policy*."""
     rows = ObjectiveScore.objects.filter(
         response__in=[response.pk for response in responses], policy=policy
-    ).values_list("response_id", "pk", *SCORE_COLUMNS)
+    ).values_list("response_id", "pk", "extraction_id", *SCORE_COLUMNS)
     stored: Stored = {}
-    for response, pk, *row in rows.order_by():
-        stored.setdefault(response, {})[tuple(row)] = pk
+    for response, pk, extraction, *row in rows.order_by():
+        stored.setdefault(response, {})[tuple(row)] = pk, extraction
     return stored
 
 
 def _point_to_scores(
-    responses: Sequence[Response], chosen: Mapping[int, ScoreBasis], policy: Policy
+    responses: Sequence[Response],
+    chosen: Mapping[int, ScoreBasis],
+    policy: Policy,
+    by_rules: Collection[int],
 ) -> None:
-    """Make the score with the chosen basis the current one of each of *responses*."""
+    """Make the score with the chosen basis the current one of each of *responses*.
+
+    Under ``strict`` its reading becomes the current one by rules for those *by_rules*.
+    """
     if not responses:
         return
     stored = _stored_scores(responses, policy)
     field = Response.score_field(policy)
     for response in responses:
-        setattr(response, f"{field}_id", stored[response.pk][_row_of(chosen[response.pk])])
-    Response.objects.bulk_update(responses, [field])
+        score, extraction = stored[response.pk][_row_of(chosen[response.pk])]
+        setattr(response, f"{field}_id", score)
+        if policy is Policy.STRICT and response.pk in by_rules:
+            response.rule_reading_id = extraction
+    fields = [field, "rule_reading"] if policy is Policy.STRICT else [field]
+    Response.objects.bulk_update(responses, fields)
 
 
 def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:

@@ -265,8 +265,8 @@ def _teacher_points(params: ReportParams) -> dict[int, Points]:
 
 def _judge_points(params: ReportParams) -> dict[int, Points]:
     judgements = Judgement.objects.filter(
-        _asked_for(params, "response__"), judge__name=params.judge
-    ).order_by("pk")
+        _asked_for(params, "response__"), judge__name=params.judge, followed_by__isnull=True
+    )
     return {
         response: judge_points(total, status, released, params.policy)
         for response, total, status, released in judgements.values_list(

@@ -55,7 +55,8 @@ class Reading:
 
 def response_list() -> QuerySet[Response]:
     """Return responses with what a list shows: the strict score and the newest judgement."""
-    judged = Judgement.objects.filter(response=OuterRef("pk")).order_by("-id")
+    counting = Judgement.objects.filter(response=OuterRef("pk"), followed_by__isnull=True)
+    judged = counting.order_by("-id")  # of several judges the last one
     return Response.objects.select_related(
         "question__task__dataset", "revision", "attempt", "run__language_model", "suggestion"
     ).annotate(

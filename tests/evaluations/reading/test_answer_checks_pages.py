@@ -242,7 +242,9 @@ def test_hostile_text_is_text(curator: User) -> None:
 
 def test_a_response_without_a_reading_is_none(curator: User) -> None:
     (one,) = answers(SEVERAL)
-    Response.objects.filter(pk=one.pk).update(strict_score=None, published_score=None)
+    Response.objects.filter(pk=one.pk).update(
+        strict_score=None, published_score=None, rule_reading=None
+    )
     one.scores.all().delete()
     one.extractions.all().delete()
     assert logged_in(curator).get(item(one)).status_code == 404

@@ -112,7 +112,10 @@ def test_a_check_counts_where_its_id_equals_that_of_a_decision_about_patterns(le
     (pattern,) = newest_patterns(searched(run))
     other, response = Response.objects.filter(run=run)[:2]
     number = check(other, lead, "D").pk + 1
-    PatternDecision.objects.create(pk=number, pattern=pattern, verdict="accepted", author=lead)
+    pattern.decision = PatternDecision.objects.create(
+        pk=number, pattern=pattern, verdict="accepted", author=lead
+    )
+    pattern.save(update_fields=["decision"])
     score_responses([response])
     assert newest(response).extraction.method == "mined"
     made = check(response, lead, "D")

@@ -36,6 +36,7 @@ from tests.evaluations.report_world import (
     whole_paper,
     written,
 )
+from tests.factories import make_endpoint
 
 OVERVIEW = "/reports/"
 NAMES = ["rates", "converted", "agreement", "repeats", "ledger"]
@@ -169,7 +170,7 @@ def test_published_rules_that_meet_our_own_prompts_are_said(admin: User, answers
     assert said not in page(admin, policy="published"), "all answers were imported"
     asked = run_of("asked-here")
     chosen(asked, "A")
-    Run.objects.filter(pk=asked.pk).update(status=RunStatus.FINISHED)
+    Run.objects.filter(pk=asked.pk).update(status=RunStatus.FINISHED, endpoint=make_endpoint())
     assert said in page(admin, policy="published")
     assert said not in page(admin), "strict rules expect no prompt"
     assert said not in page(admin, policy="published", model=ALPHA)

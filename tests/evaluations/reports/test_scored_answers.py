@@ -8,6 +8,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from evaluations.facts.params import ReportParams
+from evaluations.judging.services import ensure_judge
 from evaluations.models import (
     BlindAnswer,
     Extraction,
@@ -30,6 +31,7 @@ from questions.rules.vocabulary import QuestionType, Subject
 from tests.factories import (
     final_mark,
     make_dataset,
+    make_endpoint,
     make_question,
     make_response,
     make_run,
@@ -69,11 +71,12 @@ def final(response: Response, value: str, name: str = "round") -> FinalMark:
 
 def judgement(response: Response, total: str | None, status: str, *released: float) -> Judgement:
     judge = Judge.objects.get_or_create(name="j")[0]
-    number = Judgement.objects.filter(response=response).count() + 1
+    before = Judgement.objects.filter(response=response, followed_by=None).first()
     return Judgement.objects.create(
         response=response,
         judge=judge,
-        number=number,
+        number=before.number + 1 if before else 1,
+        follows=before,
         total=total,
         full=10,
         status=status,
@@ -258,8 +261,10 @@ def test_the_filters_pick_dataset_model_and_year() -> None:
 
 def test_judge_runs_are_no_answers() -> None:
     question = make_question()
-    run = make_run(question.task.dataset)
-    Run.objects.filter(pk=run.pk).update(purpose="judge")
+    judge = ensure_judge(make_endpoint())
+    judged = make_run(question.task.dataset)
+    run = make_run(question.task.dataset, model="judge", endpoint=judge.endpoint)
+    Run.objects.filter(pk=run.pk).update(purpose="judge", judge=judge, judged_run=judged)
     Job.objects.create(run=run, question=question, revision=question.current, status="failed")
     assert scored_answers(PARAMS) == []
 
