@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import transaction
 
-from questions.importers.catalogue import FileKind, file_kind
+from questions.importers.catalogue import file_kind
 from questions.models import Dataset, Question, QuestionRevision, Task
 
 
@@ -44,21 +44,18 @@ def _rows(
             year=int(item["year"]),
             paper=item["category"],
         )
-        yield question, _revision(question, item, kind)
-
-
-def _revision(question: Question, item: dict[str, Any], kind: FileKind) -> QuestionRevision:
-    keys = item["answer"] if isinstance(item["answer"], list) else []
-    return QuestionRevision(
-        question=question,
-        number=1,
-        question_type=kind.question_type,
-        language=kind.language,
-        stem=item["question"],
-        letters=kind.letters,
-        answer_key=keys,
-        reference_answer="" if keys else item["answer"],
-        analysis=item["analysis"],
-        sub_marks=[str(item["score"])] * max(len(keys), 1),
-        full_marks=item["score"] * max(len(keys), 1),
-    )
+        keys = item["answer"] if isinstance(item["answer"], list) else []
+        revision = QuestionRevision(
+            question=question,
+            number=1,
+            question_type=kind.question_type,
+            language=kind.language,
+            stem=item["question"],
+            letters=kind.letters,
+            answer_key=keys,
+            reference_answer="" if keys else item["answer"],
+            analysis=item["analysis"],
+            sub_marks=[str(item["score"])] * max(len(keys), 1),
+            full_marks=item["score"] * max(len(keys), 1),
+        )
+        yield question, revision

@@ -1,4 +1,4 @@
-"""The question list and its search on 12,000 questions, as a curator waits for them.
+"""Response times of the question list and its search on 12,000 questions.
 
     python -m bench.bench_bank [--quick] [--json] [--size 12000]
 
@@ -10,13 +10,12 @@ the same words. p50 and p95 are over all addresses and rounds.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
-from bench.measured import Measured, arguments, percentile, show
-from bench.own_database import engine, own_database
+from bench.measured import Measured, arguments, percentile, seconds_of, show
+from bench.own_database import client_of, engine, own_database
 
 LISTS: tuple[dict[str, str], ...] = (
     {},
@@ -33,13 +32,7 @@ LISTS: tuple[dict[str, str], ...] = (
     {"sort": "changed"},
 )
 SEARCHES = (
-    "光合作用",
-    "函数 导数",
-    "the passage",
-    "农业 政策 经济",
-    "CO2",
-    "没有这样的词语",
-    "的",
+    *("光合作用", "函数 导数", "the passage", "农业 政策 经济", "CO2", "没有这样的词语", "的"),
     "Which of the following",
 )
 PAGE_TEXTS = """
@@ -49,15 +42,8 @@ JOIN questions_questionrevision r ON r.id = q.current_id
 ORDER BY d.slug, t.slug, q.position LIMIT 50"""
 
 
-def milliseconds(way: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    started = time.perf_counter()
-    way()
-    return 1000 * (time.perf_counter() - started)
-
-
 def scan(query: str) -> None:
-    """Read the texts once for every word of *query*, with a bare statement."""
+    """Scan the texts for every word of *query* with one SQL statement."""
     from django.db import connection
 
     words = [f"%{word}%" for word in query.casefold().split()]
@@ -68,7 +54,7 @@ def scan(query: str) -> None:
 
 
 def first_fifty() -> None:
-    """The texts of the first page, with a bare statement."""
+    """Fetch the texts of the first page with one SQL statement."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -76,24 +62,10 @@ def first_fifty() -> None:
         cursor.fetchall()
 
 
-def curator() -> Any:
-    """A browser in which a curator is logged in."""
-    from django.test import Client
-
-    from gradeapp.accounts.roles import Role
-    from gradeapp.accounts.services import ensure_user, sync_roles
-
-    sync_roles()
-    client = Client(headers={"host": "localhost"})
-    roles = [Role.CURATOR]
-    client.force_login(ensure_user("bench-curator", roles=roles, password="bench-curator-pass"))
-    return client
-
-
 def times(
     client: Any, queries: list[tuple[dict[str, str], Callable[[], None]]], rounds: int
 ) -> tuple[list[float], list[float]]:
-    """Milliseconds of every address and of its floor, in turn, after one round to warm up."""
+    """Return the milliseconds of every address and of its floor, after a warm-up round."""
     pages, floors = [], []
     for number in range(rounds + 1):
         for parameters, floor in queries:
@@ -103,7 +75,7 @@ def times(
                 if client.get(address).status_code != 200:
                     raise SystemExit(f"{address} was refused")
 
-            page_time, floor_time = milliseconds(page), milliseconds(floor)
+            page_time, floor_time = 1000 * seconds_of(page), 1000 * seconds_of(floor)
             if number:
                 pages.append(page_time)
                 floors.append(floor_time)
@@ -111,11 +83,11 @@ def times(
 
 
 def measure(size: int, rounds: int) -> list[Measured]:
-    """The list and the search, each p50 and p95."""
+    """Measure the list and the search, each p50 and p95."""
     from bench.bank_world import make_bank  # after Django is set up
 
     name = make_bank(size)
-    client = curator()
+    client = client_of("curator")
     lists = [(parameters, first_fifty) for parameters in LISTS]
     searches: list[tuple[dict[str, str], Callable[[], None]]] = [
         ({"q": query}, lambda query=query: scan(query))  # type: ignore[misc]

@@ -15,7 +15,6 @@ import asyncio
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from statistics import median
 import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
-from bench.measured import Measured, arguments, show
+from bench.measured import Measured, arguments, seconds_of, show
 from evaluations.llm.blocking import run_pump
 from evaluations.llm.callbacks import Callbacks
 from evaluations.llm.client import CallResult, ChatRequest
@@ -122,13 +121,12 @@ def with_bare_loop(base_url: str, load: Load) -> int:
     return asyncio.run(loop())
 
 
-def seconds_of(way: Callable[[str, Load], int], base_url: str, load: Load) -> float:
-    """Wall time of one round; a round that loses an answer is no measurement."""
-    started = time.perf_counter()
-    answered = way(base_url, load)
-    seconds = time.perf_counter() - started
-    if answered != load.calls:
-        raise SystemExit(f"{load.calls - answered} of {load.calls} calls were not answered")
+def time_of(way: Callable[[str, Load], int], base_url: str, load: Load) -> float:
+    """Return the wall time of one round; exit if an answer is lost."""
+    answered: list[int] = []
+    seconds = seconds_of(lambda: answered.append(way(base_url, load)))
+    if answered != [load.calls]:
+        raise SystemExit(f"{load.calls - answered[0]} of {load.calls} calls were not answered")
     return seconds
 
 
@@ -147,8 +145,8 @@ def main() -> None:
     pump, bare = [], []
     with endpoint(load.latency) as base_url:
         for _ in range(rounds):
-            pump.append(seconds_of(with_pump, base_url, load))
-            bare.append(seconds_of(with_bare_loop, base_url, load))
+            pump.append(time_of(with_pump, base_url, load))
+            bare.append(time_of(with_bare_loop, base_url, load))
     show([measured(load, median(pump), median(bare))], as_json=options.json)
 
 

@@ -11,12 +11,11 @@ of its shape. The median of the rounds counts.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from bench.measured import Measured, arguments, show
+from bench.measured import Measured, arguments, seconds_of, show
 from bench.own_database import engine, own_database
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "shared" / "data" / "gaokao-bench"
@@ -47,13 +46,12 @@ def emptied() -> None:
     call_command("flush", verbosity=0, interactive=False, inhibit_post_migrate=True)
 
 
-def seconds_of(way: Callable[[Path], int], path: Path, expected: int) -> float:
-    """Wall time; a way that stores another number of items is no measurement."""
-    started = time.perf_counter()
-    stored = way(path)
-    seconds = time.perf_counter() - started
-    if stored != expected:
-        raise SystemExit(f"{way.__name__} stored {stored} items instead of {expected}")
+def time_of(way: Callable[[Path], int], path: Path, expected: int) -> float:
+    """Return the wall time; exit if *way* stores another number of items."""
+    stored: list[int] = []
+    seconds = seconds_of(lambda: stored.append(way(path)))
+    if stored != [expected]:
+        raise SystemExit(f"{way.__name__} stored {stored[0]} items instead of {expected}")
     return seconds
 
 
@@ -66,10 +64,10 @@ def measure(folder: Path, *, quick: bool) -> Measured:
     items = bare(path)  # the first pass warms the disk's cache and counts
     for _ in range(1 if quick else 3):
         emptied()
-        floors.append(seconds_of(bare, path, items))
+        floors.append(time_of(bare, path, items))
         emptied()
-        imports.append(seconds_of(imported, path, items))
-        again.append(seconds_of(imported, path, 0))
+        imports.append(time_of(imported, path, items))
+        again.append(time_of(imported, path, 0))
     rate, floor = items / median(imports), items / median(floors)
     detail = f"{items:,} items of {what} into {engine()} in {median(imports):.2f} s"
     detail += f"; again, with 0 new, in {median(again):.2f} s"

@@ -12,11 +12,10 @@ beside one plain scan of it.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from random import Random
 
-from bench.measured import Measured, arguments, show
+from bench.measured import Measured, arguments, seconds_of, show
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.math_equivalence import equivalent
@@ -29,12 +28,8 @@ REMARKS = (
     "The triangle has sides 3, 4 and 5, and hence its area is 6. ",
 )
 ENDINGS = (
-    "【答案】${0}$<eoa>",
-    "Therefore, the answer is ${0}$.",
-    "所以答案是${0}$。",
-    "So $\\boxed{{{0}}}$.",
-    "故所求的值为${0}$。",
-    "The final answer is {0}",
+    *("【答案】${0}$<eoa>", "Therefore, the answer is ${0}$.", "所以答案是${0}$。"),
+    *("So $\\boxed{{{0}}}$.", "故所求的值为${0}$。", "The final answer is {0}"),
 )
 PAIRS: tuple[tuple[str, str], ...] = (
     ("{0}", "{0}.0"),
@@ -87,16 +82,9 @@ def pairs(count: int) -> list[tuple[str, str]]:
     ]
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """How long *work* takes."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
 def per_second(count: int, work: Callable[[], object]) -> float:
-    """How many of *count* are done a second."""
-    return count / seconds(work)
+    """Return how many of *count* are done per second."""
+    return count / seconds_of(work)
 
 
 def reading(texts: Sequence[str]) -> Measured:
@@ -119,10 +107,10 @@ def comparing(written: Sequence[tuple[str, str]]) -> Measured:
 def slowest() -> Measured:
     """The hostile text that takes longest to be read and compared."""
     worst, text = max(
-        (seconds(lambda t=text: (read_exact_answer(t, 2), equivalent("x^2", t))), text)
+        (seconds_of(lambda t=text: (read_exact_answer(t, 2), equivalent("x^2", t))), text)
         for text in HOSTILE
     )
-    floor = seconds(lambda: re.findall(r"\d+", text))
+    floor = seconds_of(lambda: re.findall(r"\d+", text))
     detail = f"{text[:16]!r}… ({len(text):,} characters); floor: one plain scan of it"
     return Measured.time("mathematics: slowest hostile text", worst, floor, detail=detail)
 

@@ -41,12 +41,8 @@ REASONING = (
     ),
 )
 ENDINGS = (
-    "\n【答案】C<eoa>",
-    "综上所述，故选C。",
-    "\nTherefore, the answer is (C).",
-    "\n**Answer: C**",
-    "\\boxed{C}",
-    "以上就是对本题的全部分析。",
+    *("\n【答案】C<eoa>", "综上所述，故选C。", "\nTherefore, the answer is (C)."),
+    *("\n**Answer: C**", "\\boxed{C}", "以上就是对本题的全部分析。"),
 )
 
 

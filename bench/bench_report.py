@@ -12,14 +12,13 @@ counts, after one round that loads what is loaded once.
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from bench.measured import Measured, arguments, show
-from bench.own_database import engine, own_database
+from bench.measured import Measured, arguments, seconds_of, show
+from bench.own_database import client_of, engine, own_database
 
 PAGE = "/reports/"
 
@@ -62,27 +61,9 @@ def check_same(sums: dict[tuple[str, ...], list[float]]) -> None:
             raise SystemExit(f"the report says {found} of {key}, the floor {sums[key]}")
 
 
-def logged_in() -> Any:
-    """A browser in which a lead is logged in."""
-    from django.test import Client
-
-    from gradeapp.accounts.roles import Role
-    from gradeapp.accounts.services import ensure_user, sync_roles
-
-    sync_roles()
-    client = Client()
-    client.force_login(ensure_user("bench-lead", roles=[Role.LEAD], password="bench-lead-pass"))
-    return client
-
-
-def seconds_of(way: Callable[[], object], rounds: int) -> float:
-    """The median wall time, after one round that is not counted."""
-    times = []
-    for _ in range(rounds + 1):
-        started = time.perf_counter()
-        way()
-        times.append(time.perf_counter() - started)
-    return median(times[1:])
+def median_of(way: Callable[[], object], rounds: int) -> float:
+    """Return the median wall time, after one round that is not counted."""
+    return median([seconds_of(way) for _ in range(rounds + 1)][1:])
 
 
 def measure(responses: int, rounds: int) -> list[Measured]:
@@ -91,17 +72,17 @@ def measure(responses: int, rounds: int) -> list[Measured]:
 
     made = make_world(responses)
     check_same(floor())
-    client = logged_in()
+    client = client_of("lead")
 
     def page() -> None:
-        if client.get(PAGE, HTTP_HOST="localhost").status_code != 200:
+        if client.get(PAGE).status_code != 200:
             raise SystemExit("the report page was refused")
 
-    bare = seconds_of(floor, rounds)
+    bare = median_of(floor, rounds)
     detail = f"{made:,} responses in {engine()}"
     return [
-        Measured.time("reports of the page", seconds_of(reports, rounds), bare, detail=detail),
-        Measured.time("report page, whole", seconds_of(page, rounds), bare, detail=detail),
+        Measured.time("reports of the page", median_of(reports, rounds), bare, detail=detail),
+        Measured.time("report page, whole", median_of(page, rounds), bare, detail=detail),
     ]
 
 

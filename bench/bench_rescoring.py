@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import islice
 
 from bench.bench_reading import responses as texts_of
-from bench.measured import Measured, arguments, show
+from bench.measured import Measured, arguments, seconds_of, show
 from bench.own_database import engine, own_database
 
 RESPONSES = 100_000
@@ -137,9 +137,7 @@ def rescored(count: int) -> float:
     from evaluations.reading.services.rescoring_jobs import start_rescoring, work_on_rescoring
 
     job = start_rescoring(None, None, acting_user=None)
-    started = time.perf_counter()
-    work_on_rescoring(job.pk)
-    seconds = time.perf_counter() - started
+    seconds = seconds_of(lambda: work_on_rescoring(job.pk))
     added = Rescoring.objects.get(pk=job.pk).scores_added
     if added != 2 * count:
         raise SystemExit(f"{added} scores were added instead of {2 * count}")

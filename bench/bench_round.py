@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bench.measured import Measured, arguments, show
-from bench.own_database import engine, own_database
+from bench.own_database import client_of, engine, own_database
 
 if TYPE_CHECKING:
     from bench.round_world import Opened
@@ -103,14 +103,7 @@ def addresses(opened: Opened, size: int) -> dict[str, str]:
 
 def walked_through(opened: Opened, size: int, rounds: int) -> dict[str, Asked]:
     """Every page so many times, after one time to warm up."""
-    from django.test import Client
-
-    from gradeapp.accounts.roles import Role
-    from gradeapp.accounts.services import ensure_user
-
-    client = Client(headers={"host": "localhost"})
-    lead = ensure_user("bench-lead", roles=[Role.LEAD], password="bench-lead-password")
-    client.force_login(lead)
+    client = client_of("lead")
     found = {}
     for name, address in addresses(opened, size).items():
 

@@ -1,15 +1,16 @@
-"""What every benchmark hands back: a figure beside a floor that was measured in the same run.
+"""The result of a benchmark: a figure and a floor that was measured in the same run.
 
-Each module ``bench.bench_*`` is run alone by ``python -m``, takes ``--quick`` and
-``--json``, and prints one ``Measured`` a line; ``python -m bench`` runs them all
-and makes one table of it. Seconds say little about another machine; ratios do.
+Each module ``bench.bench_*`` can be run by ``python -m``, takes ``--quick`` and
+``--json``, and prints one ``Measured`` per line; ``python -m bench`` runs all of them
+and prints one table. Compare ratios between machines, not seconds.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from argparse import ArgumentParser
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 
@@ -18,7 +19,7 @@ COLUMNS = f"{'benchmark':<36}{'gradeapp':>20}{'floor':>20}{'ratio':>8}"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One line of the table. ``ratio`` says how many times the floor: 1 is perfect, 2 is half."""
+    """One line of the table. ``ratio`` is the multiple of the floor: 1 is the best, 2 is half."""
 
     name: str
     figure: float
@@ -31,34 +32,34 @@ class Measured:
     def time(
         cls, name: str, figure: float, floor: float, *, unit: str = "s", detail: str = ""
     ) -> Measured:
-        """A duration: shorter is better."""
+        """Return the result for a duration: shorter is better."""
         return cls(name, figure, unit, floor, figure / floor, detail)
 
     @classmethod
     def rate(
         cls, name: str, figure: float, floor: float, *, unit: str, detail: str = ""
     ) -> Measured:
-        """So many a second: more is better."""
+        """Return the result for a number per second: more is better."""
         return cls(name, figure, unit, floor, floor / figure, detail)
 
     @classmethod
     def from_json(cls, line: str) -> Measured:
-        """The figure that a benchmark printed with ``--json``."""
+        """Return the result that a benchmark printed with ``--json``."""
         return cls(**json.loads(line))
 
     def as_json(self) -> str:
-        """One line for programs."""
+        """Return the result as one line of JSON."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     def as_row(self) -> str:
-        """A line under ``COLUMNS``, and the detail below it."""
+        """Return a row of the table with the columns ``COLUMNS``, and the detail below it."""
         figure, floor = f"{self.figure:,.4g} {self.unit}", f"{self.floor:,.4g} {self.unit}"
         row = f"{self.name:<36}{figure:>20}{floor:>20}{self.ratio:>8.2f}"
         return f"{row}\n    {self.detail}" if self.detail else row
 
 
 def arguments(doc: str | None, *, quick: str) -> ArgumentParser:
-    """The parser that all benchmarks share; *quick* says what ``--quick`` leaves out."""
+    """Return the parser of every benchmark; *quick* is the help text of ``--quick``."""
     parser = ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -66,7 +67,7 @@ def arguments(doc: str | None, *, quick: str) -> ArgumentParser:
 
 
 def show(measured: Iterable[Measured], *, as_json: bool) -> None:
-    """Print the figures: a table for people, a JSON object a line for programs."""
+    """Print the results as a table, or as one JSON object per line."""
     if not as_json:
         print(COLUMNS)
     for one in measured:
@@ -74,5 +75,12 @@ def show(measured: Iterable[Measured], *, as_json: bool) -> None:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest of *values* that at least *percent* of them do not exceed (nearest rank)."""
+    """Return the percentile of *values* by nearest rank."""
     return sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)]
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Return the wall time of one call."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started

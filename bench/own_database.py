@@ -12,17 +12,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 # What would change what is measured, or send it somewhere.
 NOT_HERE = (
-    "ALLOWED_HOSTS",
-    "CELERY_BROKER_URL",
-    "DATABASE_URL",
-    "DEBUG",
-    "GRADEAPP_DEMO",
-    "GRADEAPP_HTTPS",
-    "SECRET_KEY",
+    *("ALLOWED_HOSTS", "CELERY_BROKER_URL", "DATABASE_URL", "DEBUG", "GRADEAPP_DEMO"),
+    *("GRADEAPP_HTTPS", "SECRET_KEY"),
 )
 
 
@@ -83,6 +79,20 @@ def _migrated(folder: Path) -> Iterator[Path]:
         yield folder
     finally:
         connections.close_all()
+
+
+def client_of(role: str) -> Any:
+    """Return a test client in which a person with *role* is logged in."""
+    from django.test import Client
+
+    from gradeapp.accounts.roles import Role
+    from gradeapp.accounts.services import ensure_user, sync_roles
+
+    sync_roles()
+    client = Client(headers={"host": "localhost"})
+    person = ensure_user(f"bench-{role}", roles=[Role(role)], password=f"bench-{role}-password")
+    client.force_login(person)
+    return client
 
 
 def _on_postgresql(url: str, statement: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import groupby, islice
 
 from django.db import connection, transaction
@@ -188,7 +187,8 @@ def _store_marks(given: list[Slot]) -> None:
                 version=1,
                 key=uuid.uuid4(),
                 teacher_id=slot.holder_id or 0,
-                total=_total(slot),
+                # The first two agree at half of full marks, the others give a quarter.
+                total=slot.answer.full_marks / (2 if slot.kind in (FIRST, SECOND) else 4),
                 full=slot.answer.full_marks,
                 seconds=30 + at % 40,
             )
@@ -196,12 +196,6 @@ def _store_marks(given: list[Slot]) -> None:
         ),
         batch_size=BATCH,
     )
-
-
-def _total(slot: Slot) -> Decimal:
-    """Equal marks of the first two, half of full marks more or less for the others."""
-    half = slot.answer.full_marks / 2
-    return half if slot.kind in (FIRST, SECOND) else half / 2
 
 
 def _store_finals(slots: list[Slot]) -> None:
