@@ -25,10 +25,7 @@ LOW_CONFIDENCE = 0.65
 MOST_COUNTED = 1000
 # The sources of unchecked readings; the other two sources are about checks.
 FIRST = (
-    CheckSource.MODEL,
-    CheckSource.AMBIGUOUS,
-    CheckSource.LOW,
-    CheckSource.SAMPLE,
+    *(CheckSource.MODEL, CheckSource.AMBIGUOUS, CheckSource.LOW, CheckSource.SAMPLE),
     CheckSource.UNREAD,
 )
 NOTHING_READ = (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED)

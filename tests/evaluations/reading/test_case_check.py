@@ -27,11 +27,8 @@ def test_a_case_may_say_that_the_output_was_cut_off(tmp_path: Path) -> None:
         ' {"reply": "【总分】1", "full": 15, "finish_reason": "length", "status": "truncated"}]',
         encoding="utf-8",
     )
-    assert check_cases(file, readers=CASE_READERS).as_dict() == {
-        "total": 2,
-        "passed": 2,
-        "failed": [],
-    }
+    report = check_cases(file, readers=CASE_READERS).as_dict()
+    assert report == {"total": 2, "passed": 2, "failed": []}
 
 
 def test_cases_of_mathematics_tell_the_reason_and_each_blank(tmp_path: Path) -> None:

@@ -49,16 +49,24 @@ def test_there_are_at_least_six_forms_and_all_differ(kind: QuestionType) -> None
 
 
 @pytest.mark.django_db
-def test_good_keys_pass_in_every_form() -> None:
+def test_good_keys_pass_in_every_form(curator: User) -> None:
     items(**GOOD)
     (found,) = check_golds("exam").datasets
     assert found.failed == ()
     assert (found.items, found.passed, found.failed_items) == (5, found.written, 0)
+    out = StringIO()
+    call_command("check_golds", "--dataset", "exam", "--format", "json", stdout=out)
+    (printed,) = json.loads(out.getvalue())["datasets"]
+    assert (printed["dataset"], printed["items"], printed["failed"]) == ("exam", 5, [])
+    with pytest.raises(NotFound):
+        check_golds("no-such")
     passed = gold_check("exam")
     assert passed is not None
     assert (passed.items, passed.failed) == (5, 0)
     items(one_more=GOOD["single"])
     assert gold_check("exam") is None
+    response = logged_in(curator).post(reverse("scoring:golds"), {"dataset": "exam"})
+    assert (response.status_code, gold_check("exam") is None) == (302, False)
 
 
 @pytest.mark.django_db
@@ -93,25 +101,6 @@ def test_what_passes_later_leaves_the_gate() -> None:
     check_golds("exam")
     item.refresh_from_db()
     assert (item.status, item.problems.count()) == (ItemStatus.ACTIVE, 0)
-
-
-@pytest.mark.django_db
-def test_the_command_prints_json_and_refuses_what_is_not_there() -> None:
-    items(**GOOD)
-    out = StringIO()
-    call_command("check_golds", "--dataset", "exam", "--format", "json", stdout=out)
-    (found,) = json.loads(out.getvalue())["datasets"]
-    assert (found["dataset"], found["items"], found["failed"]) == ("exam", 5, [])
-    with pytest.raises(NotFound):
-        check_golds("no-such")
-
-
-@pytest.mark.django_db
-def test_a_curator_checks_from_a_page(curator: User) -> None:
-    items(**GOOD)
-    response = logged_in(curator).post(reverse("scoring:golds"), {"dataset": "exam"})
-    assert response.status_code == 302
-    assert gold_check("exam") is not None
 
 
 @pytest.mark.shareddata

@@ -1,8 +1,9 @@
-"""A model that copies out an answer: what it is told, and what is taken of its reply."""
+"""A model that copies out an answer: its prompt and its reply; the majority of several checks."""
 
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 
@@ -16,7 +17,7 @@ from evaluations.reading.rules.extraction.model_reader import (
     read_fallback_reply,
     shown_part,
 )
-from evaluations.reading.rules.extraction.reading import Outcome
+from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Statement, majority
 from questions.rules.vocabulary import Language
 
 FENCE = "0123456789abcdef"
@@ -93,53 +94,39 @@ def test_a_long_response_is_shown_by_its_beginning_and_its_end() -> None:
 # ---- the reply ----
 
 
+def taken(reply: str, response: str, asked: Asked) -> Extraction:
+    reading = read_fallback_reply(reply, response, asked)
+    assert (reading.status, reading.extraction is not None) == ("taken", True)
+    return cast(Extraction, reading.extraction)
+
+
 def test_an_answer_with_its_quote() -> None:
-    reading = read_fallback_reply(said(("B", "the second one")), MEANT, ONE)
-    assert reading.status == "taken"
-    assert reading.extraction is not None
-    assert reading.extraction.answers == ("B",)
-    assert reading.extraction.outcome is Outcome.READ
-    assert reading.extraction.method == "model"
-    start, end = reading.extraction.spans[0] or (0, 0)
-    assert MEANT[start:end] == "the second one"
-    assert reading.extraction.confidence == CONFIDENCE_MEANT, "the letter is not in the words"
+    read = taken(said(("B", "the second one")), MEANT, ONE)
+    assert (read.answers, read.outcome, read.method) == (("B",), Outcome.READ, "model")
+    assert MEANT[slice(*(read.spans[0] or ()))] == "the second one"
+    assert read.confidence == CONFIDENCE_MEANT, "the letter is not in the words"
 
 
 def test_a_quote_leads_back_over_what_was_left_out() -> None:
     response = "<think>D?</think>A\u200bnswer:\n\n  option B\u200b, surely"
-    reading = read_fallback_reply(said(("b", "Answer: option B")), response, ONE)
-    assert reading.extraction is not None
-    start, end = reading.extraction.spans[0] or (0, 0)
-    assert response[start:end] == "A\u200bnswer:\n\n  option B"
-    assert reading.extraction.confidence == CONFIDENCE_NAMED
+    read = taken(said(("b", "Answer: option B")), response, ONE)
+    assert response[slice(*(read.spans[0] or ()))] == "A\u200bnswer:\n\n  option B"
+    assert read.confidence == CONFIDENCE_NAMED
 
 
-def test_the_last_place_of_the_quoted_words_counts() -> None:
-    reading = read_fallback_reply(said(("A", "it is A")), "it is A? yes, it is A", ONE)
-    assert reading.extraction is not None
-    assert reading.extraction.spans == ((14, 21),)
-
-
-def test_sets_gaps_and_exact_answers() -> None:
-    chosen = read_fallback_reply(said(("CA", "first and third")), "the first and third", SET)
-    assert chosen.extraction is not None
-    assert chosen.extraction.answers == ("AC",)
-    parts = read_fallback_reply(said(("A", "one: a"), None, ("C", "c")), "one: a, three: c", THREE)
-    assert parts.extraction is not None
-    assert parts.extraction.answers == ("A", None, "C")
-    assert parts.extraction.spans == ((0, 6), None, (15, 16))
-    number = read_fallback_reply(said(("x = 3", "hence x = 3")), "hence x\n= 3.", EXACT)
-    assert number.extraction is not None
-    assert number.extraction.answers == ("x = 3",)
-    assert number.extraction.spans == ((6, 11),)
+def test_sets_gaps_exact_answers_and_the_last_place_of_a_quote() -> None:
+    assert taken(said(("A", "it is A")), "it is A? yes, it is A", ONE).spans == ((14, 21),)
+    assert taken(said(("CA", "first, third")), "the first, third", SET).answers == ("AC",)
+    parts = taken(said(("A", "one: a"), None, ("C", "c")), "one: a, three: c", THREE)
+    assert (parts.answers, parts.spans) == (("A", None, "C"), ((0, 6), None, (15, 16)))
+    number = taken(said(("x = 3", "hence x = 3")), "hence x\n= 3.", EXACT)
+    assert (number.answers, number.spans) == (("x = 3",), ((6, 11),))
 
 
 @pytest.mark.parametrize("outcome", ["no_answer", "refused", "ambiguous"])
 def test_no_answer_is_an_answer(outcome: str) -> None:
-    reading = read_fallback_reply(f'```json\n{{"outcome": "{outcome}"}}\n```', "…", THREE)
-    assert reading.status == "taken"
-    assert reading.extraction is not None
-    assert (reading.extraction.outcome, reading.extraction.answers) == (outcome, (None,) * 3)
+    read = taken(f'```json\n{{"outcome": "{outcome}"}}\n```', "…", THREE)
+    assert (read.outcome, read.answers) == (outcome, (None,) * 3)
 
 
 NOT_TAKEN = [
@@ -183,16 +170,12 @@ def test_a_reply_that_did_not_end_by_itself_is_not_taken() -> None:
         assert read_fallback_reply(whole, MEANT, ONE, finish_reason=reason).status == status
 
 
-def test_a_quote_from_the_reasoning_is_no_evidence() -> None:
-    reading = read_fallback_reply(
-        said(("D", "it must be D")), "<think>it must be D</think>Hard to say.", ONE
-    )
-    assert reading.status == "no_evidence"
-
-
-def test_hostile_lengths_end() -> None:
-    response = "\u200b" * 50_000 + " " * 50_000
-    assert read_fallback_reply(said(("A", "a" * 100_000)), response, ONE).status == "no_evidence"
+def test_the_reasoning_and_hostile_lengths_are_no_evidence() -> None:
+    for quote, response in (
+        ("it must be D", "<think>it must be D</think>Hard to say."),
+        ("a" * 100_000, "\u200b" * 50_000 + " " * 50_000),
+    ):
+        assert read_fallback_reply(said(("D", quote)), response, ONE).status == "no_evidence"
 
 
 @pytest.mark.parametrize(
@@ -213,3 +196,18 @@ def test_hostile_lengths_end() -> None:
 )
 def test_what_a_person_may_say(answers: tuple[str | None, ...], asked: Asked, fits: bool) -> None:
     assert answers_fit(answers, asked) is fits
+
+
+@pytest.mark.parametrize(
+    ("checks", "together"),
+    [
+        *(("A", "A"), ("AA", "A"), ("AB", ""), ("ABA", "A"), ("BAA", "A"), ("AB-", "")),
+        *(("AABB", ""), ("-A-", "-"), ("-r", "")),  # no answer is not a refusal
+    ],
+)
+def test_the_most_frequent_check_counts(checks: str, together: str) -> None:
+    ends = {"-": "no_answer", "r": "refused"}
+    made = {
+        one: Statement((None if one in ends else one,), ends.get(one, "read")) for one in "AB-r"
+    }
+    assert majority([made[one] for one in checks]) == made.get(together)

@@ -15,14 +15,10 @@ from tests.evaluations.pattern_world import IN_WORDS, TAGGED, newest_patterns, r
 pytestmark = pytest.mark.django_db
 
 
-def test_nothing_counts_before_a_person_said_so() -> None:
-    searched(run_with((TAGGED, 8)))
-    assert accepted_patterns().decision is None
-    assert accepted_patterns().patterns == ()
-
-
 def test_an_accepted_pattern_counts_under_a_new_version(lead: User) -> None:
     tagged, words = newest_patterns(searched(run_with((TAGGED, 8), (IN_WORDS, 4))))
+    nothing = accepted_patterns()
+    assert (nothing.decision, nothing.patterns) == (None, ())
     accept_pattern(tagged, acting_user=lead)
     first = accepted_patterns()
     assert [one.name for one in first.patterns] == [tagged.name]
@@ -49,8 +45,13 @@ def test_a_retired_pattern_counts_no_more_and_the_empty_set_has_a_version(lead: 
     assert len(accepted_patterns().patterns) == 1
 
 
-def test_what_is_decided_already_is_refused(lead: User) -> None:
-    (row,) = newest_patterns(searched(run_with((TAGGED, 8))))
+def test_a_long_note_an_old_version_and_what_is_decided_already_are_refused(lead: User) -> None:
+    search = searched(run_with((TAGGED, 12), ("想。【答案】：{x}", 6)))
+    (row,) = newest_patterns(search)
+    with pytest.raises(Conflict):
+        accept_pattern(search.patterns.get(version=1), acting_user=lead)
+    with pytest.raises(BadInput):
+        accept_pattern(row, acting_user=lead, note="x" * 201)
     with pytest.raises(Conflict):
         retire_pattern(row, acting_user=lead)
     accept_pattern(row, acting_user=lead)
@@ -67,16 +68,3 @@ def test_the_same_expression_is_accepted_once(lead: User) -> None:
         accept_pattern(again, acting_user=lead)
     retire_pattern(first, acting_user=lead)
     accept_pattern(again, acting_user=lead)
-
-
-def test_a_version_that_was_patched_is_not_accepted(lead: User) -> None:
-    search = searched(run_with((TAGGED, 12), ("想。【答案】：{x}", 6)))
-    old = search.patterns.get(version=1)
-    with pytest.raises(Conflict):
-        accept_pattern(old, acting_user=lead)
-
-
-def test_a_note_has_an_end(lead: User) -> None:
-    (row,) = newest_patterns(searched(run_with((TAGGED, 8))))
-    with pytest.raises(BadInput):
-        accept_pattern(row, acting_user=lead, note="x" * 201)

@@ -45,26 +45,23 @@ def test_two_occurrences_are_the_least() -> None:
     assert not found(outputs("我要交的是：{x}。", 2), Settings(least_occurrences=3))
 
 
-def test_a_list_of_the_options_is_no_answer() -> None:
-    assert not found(outputs("选项A太长，选项B太短，选项C跑题，选项D重复。第{n}题", 30))
-
-
-def test_a_letter_that_is_always_the_same_is_no_answer() -> None:
-    assert not found(outputs("维生素A对视力有好处，第{n}题与它有关。", 30))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "选项A太长，选项B太短，选项C跑题，选项D重复。第{n}题",  # a list of the options
+        "维生素A对视力有好处，第{n}题与它有关。",  # always the same letter
+        "第{n}题我不能选{x}。",  # ruled out
+        "第{n}题的甲和选项{x}相近。",  # the rest of a list
+    ],
+)
+def test_what_is_no_answer_becomes_no_pattern(text: str) -> None:
+    assert not found(outputs(text, 30))
 
 
 def test_words_that_are_mostly_followed_by_something_else_are_no_pattern() -> None:
     given = outputs("的确的确的确的确的确的确这是的{x}第{n}题", 30)
     for expression in found(given):
         assert not expression.startswith("的")
-
-
-def test_what_is_ruled_out_is_no_answer() -> None:
-    assert not found(outputs("第{n}题我不能选{x}。", 30))
-
-
-def test_the_rest_of_a_list_is_no_answer() -> None:
-    assert not found(outputs("第{n}题的甲和选项{x}相近。", 30))
 
 
 def test_what_a_pattern_reads_is_set_aside_and_the_rest_searched_again() -> None:

@@ -34,7 +34,11 @@ pytestmark = pytest.mark.django_db
 
 def test_a_search_keeps_patterns_counts_cover_and_what_is_left(lead: User) -> None:
     run = run_with((TAGGED, 12), (IN_WORDS, 6), (UNREAD, 2))
+    task = make_task(run.dataset, question_type=QuestionType.OPEN_ENDED)
+    make_response(make_question(task), run, "【答案】A")  # open answers are not searched
     search = searched(run, lead)
+    (found, _other) = as_dict(search)["types"][0]["patterns"]
+    assert (found["compared_with_strict"], found["agreement_with_strict"]) == (0, None)
     assert (search.status, search.responses, search.covered) == (WorkStatus.DONE, 20, 18)
     counts = {row.expression: row.matched for row in newest_patterns(search)}
     assert sorted(counts.values()) == [6, 12]
@@ -68,14 +72,10 @@ def test_the_agreement_is_with_the_stored_strict_reading_alone() -> None:
     Extraction.objects.filter(response=run.responses.order_by("pk")[1], policy="strict").update(
         method="person"
     )
+    before = list(Extraction.objects.order_by("pk").values_list("pk", "answers"))
     (row,) = newest_patterns(searched(run))
     assert (row.matched, row.compared, row.agreed) == (8, 7, 6)
-
-
-def test_without_scores_there_is_nothing_to_agree_with() -> None:
-    search = searched(run_with((TAGGED, 8)))
-    (found,) = as_dict(search)["types"][0]["patterns"]
-    assert (found["compared_with_strict"], found["agreement_with_strict"]) == (0, None)
+    assert list(Extraction.objects.order_by("pk").values_list("pk", "answers")) == before
 
 
 def test_a_patch_is_a_new_row_that_replaces_one() -> None:
@@ -110,34 +110,33 @@ def test_equal_settings_give_equal_rows_again() -> None:
     assert first.left == again.left
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"iterations": 0}, {"sample_size": 0}, {"least_occurrences": 1}, {"iterations": 101}]
-)
-def test_a_number_out_of_its_limits_is_refused(wrong: dict[str, int]) -> None:
+def test_numbers_out_of_limits_and_a_run_without_choice_answers_are_refused() -> None:
+    run = run_with((TAGGED, 2))
+    for name, value in (
+        *(("iterations", 0), ("iterations", 101), ("sample_size", 0), ("least_occurrences", 1)),
+    ):
+        with pytest.raises(BadInput):
+            services.start_search(run, acting_user=None, **{name: value})
     with pytest.raises(BadInput):
-        services.start_search(run_with((TAGGED, 2)), acting_user=None, **wrong)
+        services.start_search(make_run(), acting_user=None)
     assert not PatternSearch.objects.exists()
 
 
-def test_a_run_without_choice_answers_is_refused() -> None:
-    with pytest.raises(BadInput):
-        services.start_search(make_run(), acting_user=None)
-
-
-def test_one_search_of_a_run_at_a_time() -> None:
+def test_one_search_of_a_run_at_a_time_and_one_worker_of_a_search() -> None:
     run = run_with((TAGGED, 4))
     first = services.start_search(run, acting_user=None)
     with pytest.raises(Conflict):
         services.start_search(run, acting_user=None)
     assert services.work_on_search(first.pk)
-    assert services.start_search(run, acting_user=None)
-
-
-def test_two_workers_cannot_have_one_search() -> None:
-    search = services.start_search(run_with((TAGGED, 4)), acting_user=None)
-    assert services.claim(search.pk, timezone.now()) is not None
-    assert services.claim(search.pk, timezone.now()) is None
-    assert not services.work_on_search(search.pk)
+    second = services.start_search(run, acting_user=None)
+    claimed = services.claim(second.pk, timezone.now())
+    assert claimed is not None
+    assert services.claim(second.pk, timezone.now()) is None
+    assert not services.work_on_search(second.pk)
+    steps: list[int] = []
+    search_run(claimed, steps.append)
+    claimed.refresh_from_db()
+    assert sum(steps) == claimed.steps_total
 
 
 def test_a_waiting_search_stops_at_once_and_goes_on(lead: User) -> None:
@@ -169,16 +168,6 @@ def test_a_running_search_stops_at_its_next_step_and_keeps_nothing(lead: User) -
     search.refresh_from_db()
     assert search.status == WorkStatus.STOPPED
     assert not MinedPattern.objects.exists()
-
-
-def test_each_step_is_said_when_it_is_done() -> None:
-    search = services.start_search(run_with((TAGGED, 4)), acting_user=None)
-    claimed = services.claim(search.pk, timezone.now())
-    assert claimed is not None
-    steps: list[int] = []
-    search_run(claimed, steps.append)
-    claimed.refresh_from_db()
-    assert sum(steps) == claimed.steps_total
 
 
 def test_a_silent_worker_is_found_and_a_late_one_changes_nothing(lead: User) -> None:
@@ -213,18 +202,3 @@ def test_the_bar_is_full_at_the_end_and_says_what_is_left_before() -> None:
     # One batch of responses; ten iterations of one type, and its cover.
     assert done.steps_done == done.steps_total == 1 + 10 + 1
     assert progress(done, timezone.now()).seconds_left is None
-
-
-def test_answers_that_were_read_before_stay_as_they_are() -> None:
-    run = run_with((TAGGED, 4))
-    score_responses(run.responses.all())
-    before = list(Extraction.objects.values_list("pk", "answers"))
-    searched(run)
-    assert list(Extraction.objects.values_list("pk", "answers")) == before
-
-
-def test_open_answers_are_not_searched() -> None:
-    run = run_with((TAGGED, 4))
-    task = make_task(run.dataset, question_type=QuestionType.OPEN_ENDED)
-    make_response(make_question(task), run, "【答案】A")
-    assert searched(run).responses == 4

@@ -19,6 +19,10 @@ from evaluations.reading.rules.scoring.ablation import (
 SIX = (Decimal(6),)
 
 
+def step(reason: Reason, points: int, full: int = 0) -> list[Step]:
+    return [Step(reason, Decimal(points), Decimal(full))]
+
+
 def score(points: str, *answers: str | None, outcome: str = "read") -> Evidence:
     return Evidence(answers, outcome, Decimal(points))
 
@@ -39,18 +43,18 @@ CASES = {
     "the same": (item(score("6", "C"), score("6", "C")), []),
     "a letter of the reasoning": (
         item(score("6", "C"), NO_ANSWER),
-        [Step(Reason.READING, Decimal(-6))],
+        step(Reason.READING, -6),
     ),
-    "read better": (item(score("0", "A"), score("6", "C")), [Step(Reason.READING, Decimal(6))]),
+    "read better": (item(score("0", "A"), score("6", "C")), step(Reason.READING, 6)),
     # "AAC" is no wrong letter but another string: 3 as published, 6 as a set.
     "a letter twice": (
         item(score("3", "AAC"), score("6", "AC"), ("AC",), "multi_choice"),
-        [Step(Reason.READING, Decimal(3))],
+        step(Reason.READING, 3),
     ),
     # The strict reading "CA" under the published rule is a string that is not "AC".
     "order": (
         item(score("3", "CA"), score("6", "CA"), ("AC",), "multi_choice"),
-        [Step(Reason.CREDIT, Decimal(3))],
+        step(Reason.CREDIT, 3),
     ),
     "one answer too few costs the whole item": (
         item(
@@ -60,28 +64,28 @@ CASES = {
             "multi_question_choice",
             (Decimal(2), Decimal(2)),
         ),
-        [Step(Reason.LENGTH, Decimal(2))],
+        step(Reason.LENGTH, 2),
     ),
-    "repaired key": (item(score("6", "C"), score("0", "C")), [Step(Reason.KEY, Decimal(-6))]),
+    "repaired key": (item(score("6", "C"), score("0", "C")), step(Reason.KEY, -6)),
     "repaired key and another reading": (
         item(score("6", "C"), score("6", "D")),
-        [Step(Reason.READING, Decimal(-6)), Step(Reason.KEY, Decimal(6))],
+        step(Reason.READING, -6) + step(Reason.KEY, 6),
     ),
     "quarantined": (
         item(score("6", "C"), score("6", "C"), left_out=True),
-        [Step(Reason.LEFT_OUT, Decimal(-6), Decimal(-6))],
+        step(Reason.LEFT_OUT, -6, -6),
     ),
     "no strict score yet": (
         item(score("0", "A"), None),
-        [Step(Reason.UNSCORED, Decimal(0), Decimal(-6))],
+        step(Reason.UNSCORED, 0, -6),
     ),
     "no published rules": (
         item(None, score("6", "C")),
-        [Step(Reason.UNSCORED, Decimal(6), Decimal(6))],
+        step(Reason.UNSCORED, 6, 6),
     ),
     "a program's message": (
         item(score("0", None), score("0", None, outcome="api_error")),
-        [Step(Reason.ERROR_TEXT, Decimal(0), Decimal(-6))],
+        step(Reason.ERROR_TEXT, 0, -6),
     ),
     "a program's message without published rules": (
         item(None, score("0", None, outcome="api_error")),
@@ -120,6 +124,6 @@ def test_the_changes_of_the_rate_add_up_to_the_difference() -> None:
 
 
 def test_nothing_scored_has_no_rate() -> None:
-    found = movements(Decimal(0), Decimal(0), [[Step(Reason.UNSCORED, Decimal(6), Decimal(6))]])
+    found = movements(Decimal(0), Decimal(0), [step(Reason.UNSCORED, 6, 6)])
     assert [one.change for one in found] == [None, None, None, *[Fraction(0)] * 4]
     assert found[-1].rate == Fraction(1)

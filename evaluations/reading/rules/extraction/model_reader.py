@@ -1,23 +1,33 @@
-"""x"""
+"""The prompt and the reply of a model that copies out an answer which no pattern reads.
+
+The model sees the item without its key, and the response between two lines with a token
+that the writer of the response cannot know. The published benchmarks have no such step;
+wording and form are ours. Raise FALLBACK_PROMPT_VERSION if a word changes.
+
+The whole reply must be one JSON object of the requested form; a code fence around it and
+reasoning before it are ignored, prose is not. Only letters of the item are accepted, and
+the quote must occur in the response: a model that solves the question has no quote.
+Nothing is repaired or guessed.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Span, unread
-from evaluations.reading.rules.extraction.source_text import Edit, SourceText, reasoning_blocks
+from evaluations.reading.rules.extraction.source_text import SourceText, reasoning_blocks
 from gradeapp.common.strict_json import JsonRefusal, parse_object
 from questions.rules.vocabulary import Language, QuestionType
 
 FALLBACK_PROMPT_VERSION = "read-1"
 Message = dict[str, str]
 
-# Of a longer response the model sees so many characters of the beginning and of the end.
+# The model sees this many characters of the beginning and of the end of a longer response.
 HEAD, TAIL = 4000, 8000
 LONGEST_QUOTE = 200
 GAP = "\n[…]\n"
@@ -88,7 +98,7 @@ def fallback_messages(
 
 
 def _task(question_type: str, letters: str, chinese: bool) -> str:
-    """What an answer may be, in a sentence."""
+    """Return the sentence that describes a possible answer."""
     if not letters:
         if chinese:
             return "answer 照抄考生写的答案，它必须出现在 quote 里。"
@@ -101,25 +111,22 @@ def _task(question_type: str, letters: str, chinese: bool) -> str:
 
 
 def readable_source(response_text: str) -> SourceText:
-    """The response without its reasoning blocks and without characters that nobody sees.
+    """Return the response without reasoning blocks and invisible characters.
 
-    It knows where every character came from: what a model quotes leads back to
-    the stored response. Linear in the length of the text.
+    The offsets of the source map a quote of the model back to the stored response.
+    Linear in the length of the text.
     """
     source = SourceText(response_text, tuple(range(len(response_text))))
     source = source.edited(reasoning_blocks(source.text))
-    return source.edited(list(_unseen(source.text)))
-
-
-def _unseen(text: str) -> Iterator[Edit]:
-    for place, character in enumerate(text):
-        unseen = unicodedata.category(character) in ("Cf", "Cc", "Co", "Cs")
-        if unseen and character not in "\n\t":
-            yield place, place + 1, ""
+    return source.edited(
+        (place, place + 1, "")
+        for place, character in enumerate(source.text)
+        if unicodedata.category(character) in ("Cf", "Cc", "Co", "Cs") and character not in "\n\t"
+    )
 
 
 def shown_part(text: str) -> str:
-    """What the model sees of a long response: its beginning and its end."""
+    """Return the beginning and the end of a long response, which the model sees."""
     text = text.strip()
     if len(text) <= HEAD + TAIL + len(GAP):
         return text
@@ -128,17 +135,17 @@ def shown_part(text: str) -> str:
 
 FALLBACK_READER_VERSION = "read-1"
 METHOD = "model"
-# Below every pattern: a model's word for it, with the letter in the quoted words or without.
+# Below the confidence of every pattern: with the letter in the quoted words, and without.
 CONFIDENCE_NAMED, CONFIDENCE_MEANT = 0.4, 0.3
 
 _END_OF_REASONING = "</think>"
 _CODE_FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n\s*```\Z", re.DOTALL)
-# No set: what a reply holds in its place need not be hashable.
+# A tuple, because the value in a reply need not be hashable.
 _WITHOUT_ANSWERS = (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.AMBIGUOUS)
 
 
 class ReplyStatus(StrEnum):
-    """Whether a reply was taken, else why not; the values are stable."""
+    """Whether a reply was accepted, else why not; the values are stored."""
 
     TAKEN = "taken"
     REFUSED = "refused"
@@ -158,7 +165,7 @@ class _NotTakenError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FallbackReading:
-    """What a model read in a response; ``extraction`` is None where its reply is not taken."""
+    """The reading by a model; ``extraction`` is None if its reply was not accepted."""
 
     status: ReplyStatus
     extraction: Extraction | None = None
@@ -166,7 +173,7 @@ class FallbackReading:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The item that was asked: its type, its option letters ("" for exact answers), its parts."""
+    """The type of an item, its option letters ("" for exact answers), its sub-questions."""
 
     question_type: str
     letters: str
@@ -176,10 +183,9 @@ class Asked:
 def read_fallback_reply(
     reply: str, response_text: str, asked: Asked, *, finish_reason: str = "stop"
 ) -> FallbackReading:
-    """What *reply* says that the examinee answered in *response_text*.
+    """Read *reply*, which says what the examinee answered in *response_text*.
 
-    Offsets of the spans are those of *response_text*; they are the quoted words,
-    the last place where they stand.
+    The spans are offsets in *response_text*: the last occurrence of the quoted words.
     """
     try:
         said = _object(reply, finish_reason)
@@ -219,15 +225,23 @@ def _read(answers: object, response_text: str, asked: Asked) -> Extraction:
         raise _NotTakenError(ReplyStatus.OTHER_FORM)
     if len(answers) != asked.parts or not any(answers):
         raise _NotTakenError(ReplyStatus.OTHER_NUMBER)
-    source = _one_blank(readable_source(response_text))
+    source = readable_source(response_text)
+    # Models copy a run of white space as one blank.
+    blanks = [(*match.span(), " ") for match in re.finditer(r"\s+", source.text)]
+    source = source.edited(blanks)
     found = [_answer(one, source, asked) if one is not None else None for one in answers]
+    named = all(
+        letter in response_text[slice(*span)].upper()
+        for answer, span in filter(None, found)
+        for letter in answer.upper()
+    )
     return Extraction(
         answers=tuple(one and one[0] for one in found),
         outcome=Outcome.READ,
         method=METHOD,
         pattern=FALLBACK_READER_VERSION,
         spans=tuple(one and one[1] for one in found),
-        confidence=min(_confidence(*one, response_text) for one in found if one),
+        confidence=CONFIDENCE_NAMED if named else CONFIDENCE_MEANT,
     )
 
 
@@ -242,13 +256,18 @@ def _answer(said: object, source: SourceText, asked: Asked) -> tuple[str, Span]:
     if start < 0:
         raise _NotTakenError(ReplyStatus.NO_EVIDENCE)
     quoted = source.part(start, start + len(words))
-    if not asked.letters:
-        return _exact(answer, quoted)
-    return _letters(answer, asked), quoted.span(0, len(words))
+    if asked.letters:
+        return _letters(answer, asked), quoted.span(0, len(words))
+    # An exact answer must itself be in the quoted words: it is copied, not worked out.
+    exact = " ".join(answer.split())
+    start = quoted.text.rfind(exact) if exact else -1
+    if start < 0:
+        raise _NotTakenError(ReplyStatus.NO_EVIDENCE)
+    return exact, quoted.span(start, start + len(exact))
 
 
 def _letters(answer: str, asked: Asked) -> str:
-    """The letters in order, each once; refused where the item does not have or want them."""
+    """Return the letters in order, each once; raise if the item cannot have them."""
     said = answer.strip().upper()
     several = asked.question_type == QuestionType.MULTIPLE_CHOICE
     if not said or not set(said) <= set(asked.letters.upper()) or (len(said) > 1 and not several):
@@ -256,30 +275,8 @@ def _letters(answer: str, asked: Asked) -> str:
     return "".join(sorted(set(said)))
 
 
-def _exact(answer: str, quoted: SourceText) -> tuple[str, Span]:
-    """An exact answer must itself stand in the quoted words: it is copied, not worked out."""
-    words = " ".join(answer.split())
-    start = quoted.text.rfind(words) if words else -1
-    if start < 0:
-        raise _NotTakenError(ReplyStatus.NO_EVIDENCE)
-    return words, quoted.span(start, start + len(words))
-
-
-def _confidence(answer: str, span: Span, response_text: str) -> float:
-    words = response_text[slice(*span)].upper()
-    named = all(letter in words for letter in answer.upper())
-    return CONFIDENCE_NAMED if named else CONFIDENCE_MEANT
-
-
-def _one_blank(source: SourceText) -> SourceText:
-    """With one blank for every stretch of space, as models copy."""
-    return source.edited(
-        [(match.start(), match.end(), " ") for match in re.finditer(r"\s+", source.text)]
-    )
-
-
 def answers_fit(answers: Sequence[str | None], asked: Asked) -> bool:
-    """Whether a person's *answers* can be answers to the item, one entry a sub-question."""
+    """Return whether a person's *answers* are possible for the item, one per sub-question."""
     if len(answers) != asked.parts or not any(answers):
         return False
     if not asked.letters:

@@ -1,20 +1,19 @@
 """HRE, the heuristic search for regular expressions of AGIBench (Algorithm 1).
 
-The paper: in each of N iterations (10) sample M of all responses (100). While the
-most frequent way of giving the answer in the sample occurs often enough, write an
-expression, merge it into the first known one that can take it in or add it, and
-drop what it matches from the sample. Algorithm 1 asks for more than two
-occurrences, the paper's text for two.
+The paper: in each of N iterations (10), sample M of all responses (100). While the most
+frequent way of giving the answer occurs often enough in the sample, write an
+expression, merge it into the first known one that can include it or add it, and remove
+what it matches from the sample. Algorithm 1 requires more than two occurrences, the
+paper's text two.
 
-Here a sample is drawn from the responses that no pattern reads yet, so that no
+Differences: a sample is drawn from the responses that no pattern reads yet, so that no
 iteration proposes known patterns again; two occurrences are enough; and the
-expressions are proposed, for a person to accept.
+expressions are only proposed, for a person to accept.
 
-What a proposal is made from is ours. It never sees a key, and no other reader's
-answer. A shape (see pattern_mining_shapes) is proposed where the text itself
-speaks for it: every response in which it occurs gives one answer by it (a list
-of options gives several), what stands before the letters is mostly followed by
-letters, and the responses do not all name the same letter.
+The rule of proposals is ours. It uses no key and no answer of another reader. A shape
+(see pattern_mining_shapes) is proposed if every response with it gives one answer by it
+(a list of options gives several), if the text before the letters is mostly followed by
+letters, and if the responses do not all name the same letter.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from random import Random
 from evaluations.reading.rules.extraction.mined import LETTERS, answer_of, compiled, matches
 from evaluations.reading.rules.extraction.pattern_mining_shapes import Shape, merged, occurrences
 
-# At least this share of the responses with the shape gives one answer by it.
+# The least share of the responses with a shape that give one answer by it.
 LEAST_AGREEMENT = 0.9
-# What stands before the letters is followed by letters at least so often.
+# The least share of the occurrences of the text before the letters that letters follow.
 LEAST_AFFINITY = 0.5
-# From so many responses on, one and the same letter in all of them speaks against a shape.
+# From this number of responses on, a shape with the same letter in all of them is rejected.
 ENOUGH_FOR_VARIETY = 4
-# Shapes looked at closely in one iteration; the most frequent come first.
+# The number of shapes that are tested in one iteration, the most frequent first.
 MOST_CANDIDATES = 200
 
 Progress = Callable[[], None]
@@ -56,10 +55,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One response to be searched: its plain text, its item's options and number of questions.
+    """One response to be searched: its plain text, the options and the number of questions.
 
-    ``strict`` is what the strict cascade read, to be compared with and never
-    searched by: one set of letters a question, None where it read nothing.
+    ``strict`` is the strict reading, only for comparison: one set of letters per
+    question, None if nothing was read.
     """
 
     text: str
@@ -70,10 +69,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One version of a pattern: the shape, the iteration (from 1) and what it set aside.
+    """One version of a pattern: the shape, the iteration (from 1), the responses it added.
 
-    ``number`` counts the patterns of a search from 1. A patch has the number of
-    what it replaces and the next version.
+    ``number`` counts the patterns of a search from 1. A patch has the number of the
+    pattern that it replaces and the next version.
     """
 
     number: int
@@ -84,13 +83,13 @@ class Proposal:
 
     @property
     def expression(self) -> str:
-        """The expression with ``<letters>`` in the place of the answer."""
+        """Return the expression with ``<letters>`` in the place of the answer."""
         return self.shape.expression
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What one iteration did: responses open before it, new patterns, patches, set aside."""
+    """The result of an iteration: open responses before, new patterns, patches, responses read."""
 
     open: int
     new: int
@@ -108,27 +107,27 @@ class _State:
     iterations: list[Iteration] = field(default_factory=list)
 
     def newest(self) -> list[Proposal]:
-        """The patterns as they stand: the last version of each number."""
+        """Return the last version of each pattern."""
         return list({proposal.number: proposal for proposal in self.versions}.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """All versions in the order they were made, and what each iteration did."""
+    """All versions in order of creation, and the results of the iterations."""
 
     versions: tuple[Proposal, ...]
     iterations: tuple[Iteration, ...]
 
     @property
     def final(self) -> tuple[Proposal, ...]:
-        """The patterns that no patch replaced."""
+        """Return the patterns that no patch replaced."""
         return tuple({proposal.number: proposal for proposal in self.versions}.values())
 
 
 def answer(output: Output, expression: str, *, several: bool) -> tuple[str, ...] | None:
-    """What *expression* reads in *output*, one sorted set of letters a question, or None.
+    """Return what *expression* reads in *output*: one sorted set of letters per question, or None.
 
-    Without *several* letters to a question, more than one is no reading.
+    Without *several*, more than one letter per question is no reading.
     """
     chosen = answer_of(matches(expression, output.text, output.letters), output.parts)
     if not chosen or any(match.undecided for match in chosen):
@@ -147,10 +146,10 @@ def find_patterns(
     several: bool = False,
     progress: Progress = lambda: None,
 ) -> Search:
-    """Search *outputs*, all of one question type, for patterns; equal arguments, equal patterns.
+    """Search *outputs*, all of one question type, for patterns; the result is deterministic.
 
     *several*: an answer may be a set of letters. *progress* is called after each
-    iteration. Time: linear in the length of the outputs for each pattern found.
+    iteration. The time per pattern is linear in the length of the outputs.
     """
     state = _State(outputs, several, settings, list(range(len(outputs))))
     for number in range(1, settings.iterations + 1):
@@ -161,7 +160,7 @@ def find_patterns(
 
 
 def _iterate(state: _State, iteration: int, random: Random) -> Iteration:
-    """Draw a sample, propose until it has nothing more to give, set aside what matches."""
+    """Draw a sample, propose patterns from it, and remove the responses that they read."""
     before, known = len(state.open), len(state.newest())
     drawn = random.sample(state.open, min(state.settings.sample_size, before))
     sample = _Sample(state.outputs, sorted(drawn), several=state.several)
@@ -178,7 +177,7 @@ def _iterate(state: _State, iteration: int, random: Random) -> Iteration:
 def _placed(
     state: _State, found: Sequence[Proposal], shape: Shape, sample: _Sample, iteration: int
 ) -> Proposal:
-    """*shape* as a patch of the newest pattern that can take it in, or as a new one."""
+    """Return *shape* as a patch of the newest pattern that can include it, or as a new one."""
     newest = {p.number: p for p in (*state.versions, *found)}
     for old in reversed(newest.values()):
         together = merged(old.shape, shape)
@@ -188,7 +187,7 @@ def _placed(
 
 
 def _set_aside(state: _State, found: Sequence[Proposal]) -> None:
-    """Take what the proposals of an iteration read out of the open responses."""
+    """Remove the responses that the proposals of an iteration read."""
     for proposal in found:
         aside = {
             index
@@ -202,7 +201,7 @@ def _set_aside(state: _State, found: Sequence[Proposal]) -> None:
 
 
 class _Sample:
-    """The responses of one iteration, and the shapes that occur in them."""
+    """The responses of one iteration, and their shapes."""
 
     def __init__(self, outputs: Sequence[Output], drawn: Sequence[int], *, several: bool) -> None:
         self._outputs = {index: outputs[index] for index in drawn}
@@ -216,10 +215,10 @@ class _Sample:
                     self._named[shape][index].append(occurrence.letters)
 
     def best(self, least: int) -> Shape | None:
-        """The shape that gives the answer of most open responses, at least *least* of them.
+        """Return the shape that gives the answer of most open responses, at least *least*.
 
-        Of shapes with as many: the one that needs nothing after the letters, then
-        the one that says most before them.
+        Of equal shapes the one with less text after the letters, then the one with more
+        text before them.
         """
         counted = []
         for shape, by_output in self._named.items():
@@ -235,7 +234,7 @@ class _Sample:
         return None
 
     def set_aside(self, expression: str) -> None:
-        """Take what *expression* reads out of the open responses of the sample."""
+        """Remove the responses that *expression* reads from the open ones of the sample."""
         self._open -= self._read(expression)
 
     def _reads(self, shape: Shape, least: int) -> bool:
@@ -249,7 +248,7 @@ class _Sample:
         }
 
     def _agrees(self, shape: Shape, least: int) -> bool:
-        """Whether the open responses with *shape* give one answer by it, and not all the same."""
+        """Return whether the open responses with *shape* give one answer each, not all the same."""
         named = {i: names for i, names in self._named[shape].items() if i in self._open}
         given = [self._one_answer(self._outputs[i], names) for i, names in named.items()]
         answers = [one for one in given if one]
@@ -266,7 +265,7 @@ class _Sample:
         return only if not sets and (self._several or len(only) == 1) else ""
 
     def bears_out(self, shape: Shape) -> bool:
-        """Whether what stands before the letters is mostly followed by letters."""
+        """Return whether the text before the letters is mostly followed by letters."""
         if shape.is_anchored:
             return True
         before = with_letters = 0
@@ -286,7 +285,7 @@ def _left(shape: Shape) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What one expression reads: indices of outputs, and the agreement with strict readings."""
+    """The outputs that one expression reads, by index, and the agreement with strict readings."""
 
     read: tuple[int, ...]
     compared: int
@@ -294,7 +293,7 @@ class Cover:
 
 
 def cover(outputs: Sequence[Output], expression: str, *, several: bool) -> Cover:
-    """Which of *outputs* *expression* reads, each with how the strict reading compares."""
+    """Return which of *outputs* *expression* reads, and the agreement with strict readings."""
     read = []
     compared = agreed = 0
     for index, output in enumerate(outputs):

@@ -1,9 +1,9 @@
-"""The shapes around the letters of an answer, from which patterns are made.
+"""The shapes around the letters of an answer, which become patterns.
 
-A shape is the words before the letters and, at times, after them: a Chinese
-character, a Latin word, a field name in 【】, a number, a sign, a line's end. A
-number stands for any number, blanks may be there or not. A piece may have
-several words to choose from, which is how one pattern is patched to cover another.
+A shape is the words before the letters and sometimes after them: a Chinese character, a
+Latin word, a field name in 【】, a number, a sign, the end of a line. A number matches
+any number, blanks are optional. A piece may have several alternative words; so one
+pattern is patched to cover another.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from itertools import pairwise
 
 from evaluations.reading.rules.extraction.mined import LETTERS, compiled, is_negated
 
-# How many pieces a shape may have, and how much text is looked at for them.
+# The most pieces of a shape on each side, and the length of the text that is used.
 MOST_LEFT, MOST_RIGHT, WINDOW = 10, 2, 40
 MOST_WORDS = 6
 
-# Words that stand for a class; the two edges of the text are no characters of any text.
+# Words for classes; the edges of the text are characters that occur in no text.
 NUMBER, BREAK, START, END = "0", "\n", "\ufdd0", "\ufdd1"
 _EDGES = frozenset({BREAK, START, END})
 _TOKEN = re.compile(r"【[^【】\s]{1,8}】|[A-Za-z]+|[0-9]+|\s+|.", re.DOTALL)
 _CHINESE = re.compile(r"[㐀-鿿]")
 _CLAUSE_END = frozenset("。;,!?")
-# What stands after one of these goes on with a list of letters.
+# Letters after one of these continue a list of letters.
 _JOINING = frozenset("、和与及或") | {"and", "or"}
 _LABELS = frozenset("选项([") | {"option", "options", "choice", "choices"}
 # A line's end after one of these does not end the phrase: "答案:\nC".
@@ -40,19 +40,19 @@ _RENDERED = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Piece:
-    """Words of which one stands here; none at all where it is ``optional``."""
+    """A place in a shape with alternative words; it may be missing if ``optional``."""
 
     words: tuple[str, ...]
     optional: bool = False
 
     @property
     def is_edge(self) -> bool:
-        """Whether it is the beginning or the end of a line or of the text."""
+        """Return whether it is the beginning or the end of a line or of the text."""
         return not _EDGES.isdisjoint(self.words)
 
     @property
     def speaks(self) -> bool:
-        """Whether it is a word or a number, not just a sign or an edge."""
+        """Return whether it is a word or a number, not just a sign or an edge."""
         return any(word[0].isalnum() or word[0] == "【" for word in self.words)
 
 
@@ -65,36 +65,36 @@ class Shape:
 
     @property
     def is_anchored(self) -> bool:
-        """Whether the letters fill their line or the text: an edge on both sides."""
+        """Return whether the letters fill their line or the text: an edge on both sides."""
         return bool(self.right) and self.left[0].is_edge and self.right[-1].is_edge
 
     @property
     def says_something(self) -> bool:
-        """Whether it can be a pattern: a word before the letters, or an edge on both sides."""
+        """Return whether it can be a pattern: a word before the letters, or two edges."""
         return any(piece.speaks for piece in self.left) or self.is_anchored
 
     @property
     def left_expression(self) -> str:
-        """The expression of what stands before the letters, with the blanks after it."""
+        """Return the expression of the text before the letters, with the blanks after it."""
         return _sequence(self.left) + _blank(self.left[-1], None)
 
     @property
     def expression(self) -> str:
-        """The whole expression, with ``<letters>`` for the answer."""
+        """Return the whole expression, with ``<letters>`` for the answer."""
         after = f"(?={_blank(None, self.right[0])}{_sequence(self.right)})" if self.right else ""
         return f"{self.left_expression}{LETTERS}{after}"
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Letters that stand in a text, with the pieces around them (nearest piece last and first)."""
+    """Letters in a text, with the pieces around them in order of the text."""
 
     letters: str
     left: tuple[Piece, ...]
     right: tuple[Piece, ...]
 
     def shapes(self) -> Iterator[Shape]:
-        """The shapes of which this is one case, the shortest first."""
+        """Yield the shapes that match this occurrence, the shortest first."""
         for length in range(1, len(self.left) + 1):
             for following in range(len(self.right) + 1):
                 shape = Shape(self.left[-length:], self.right[:following])
@@ -103,7 +103,7 @@ class Occurrence:
 
 
 def occurrences(text: str, letters: str) -> list[Occurrence]:
-    """Where plain *text* names option *letters* and does not take them back."""
+    """Return the places where plain *text* names option *letters* without negating them."""
     found = []
     for match in compiled(LETTERS, letters).finditer(text):
         start, end = match.span("letters")
@@ -115,7 +115,7 @@ def occurrences(text: str, letters: str) -> list[Occurrence]:
 
 
 def _left(text: str, end: int) -> tuple[Piece, ...]:
-    """The pieces before position *end*, back to where the phrase begins."""
+    """Return the pieces before position *end*, back to the beginning of the phrase."""
     begin = max(0, end - WINDOW)
     tokens = _TOKEN.findall(text, begin, end)
     if begin and tokens and tokens[0].isalnum():
@@ -160,7 +160,7 @@ def _right(text: str, begin: int) -> tuple[Piece, ...]:
 
 
 def _word(token: str) -> str:
-    """The word that a token stands for; "" for blanks within a line."""
+    """Return the word of a token; "" for blanks within a line."""
     if token.isspace():
         return BREAK if "\n" in token or "\x1e" in token else ""
     if token.isdecimal() and len(token) <= 3:
@@ -169,7 +169,7 @@ def _word(token: str) -> str:
 
 
 def _ends_phrase(word: str, before: str) -> bool:
-    """Whether nothing before *word* belongs to the answer's phrase any more."""
+    """Return whether the phrase of the answer begins after *word*."""
     if word == ".":
         return not before.isdecimal()
     is_option = len(word) == 1 and word.isascii() and word.isupper()
@@ -177,7 +177,7 @@ def _ends_phrase(word: str, before: str) -> bool:
 
 
 def _blank(before: Piece | None, after: Piece | None) -> str:
-    """The blanks that may stand between two pieces, or between one and the letters."""
+    """Return the expression of the blanks between two pieces, or a piece and the letters."""
     if (before and before.is_edge) or (after and after.is_edge):
         return ""
     chinese = [
@@ -201,10 +201,10 @@ def _render(piece: Piece) -> str:
 
 
 def merged(old: Shape, new: Shape) -> Shape | None:
-    """One shape that covers both, or None where they have too little in common.
+    """Return one shape that covers both, None if they have too little in common.
 
-    They may differ in the words of one piece, or in one piece that one of them
-    lacks. Where one is the end of the other, the shorter covers both.
+    They may differ in the words of one piece, or in one piece that is missing in one of
+    them. If one is the end of the other, the shorter covers both.
     """
     if old.right != new.right:
         return None
