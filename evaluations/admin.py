@@ -1,4 +1,4 @@
-"""The admin site for operators: what is evidence can be looked at, never changed or removed."""
+"""The admin site: evidence is read-only."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from evaluations.runs.services.endpoints import save_endpoint
 
 
 class ReadOnly(admin.ModelAdmin):
-    """Rows to be looked at. Counting a large table on every page is left out."""
+    """A read-only table, without the count of all rows, which is slow for large tables."""
 
     list_select_related = True
     show_full_result_count = False
@@ -57,7 +57,7 @@ class ReadOnly(admin.ModelAdmin):
 
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):
-    """Prices and limits. Address, model and key go together and have their own page."""
+    """Prices and limits of endpoints. Address, model and key are edited on their own page."""
 
     list_display = ("name", "base_url", "model", "key_variable", "max_in_flight")
     readonly_fields = ("base_url", "model", "key_variable", "language_model")
@@ -71,7 +71,7 @@ class EndpointAdmin(admin.ModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: Endpoint, form: ModelForm, change: bool
     ) -> None:
-        """Save by the service, as every other interface does."""
+        """Save by the service."""
         save_endpoint(
             endpoint=obj,
             base_url=obj.base_url,

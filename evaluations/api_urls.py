@@ -1,4 +1,4 @@
-"""The API of the evaluations, one module a feature."""
+"""URLs of the API of the evaluations."""
 
 from evaluations.capability import api as capability_review
 from evaluations.judging import api as judging

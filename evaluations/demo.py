@@ -1,4 +1,4 @@
-"""The sample exam with its people, answers, round and endpoints: what a first visitor finds."""
+"""Load the sample exam of the demo: users, answers, a marking round and endpoints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
 DATASET = "sample-exam"
 STUDENTS = ("sample-student-a", "sample-student-b")
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]", "testserver"}
-# Content has one name only, so that of the demo is in both languages.
+# Content is not translated, so these texts are in both languages.
 ROUND = "样卷评卷 Sample round"
 ONCE_CALLED = "Sample round"
 RULING = (
@@ -37,7 +37,7 @@ RULING = (
     "A point named without a reason earns half, unless the key asks for the name alone."
 )
 LOCAL = "Small local model"
-# At chance level nothing is gained by a long answer, and two cores write it slowly.
+# The model answers at chance level, and two cores write slowly.
 LOCAL_TOKENS = 48
 # Tried: 48 tokens take it many seconds, a long prompt minutes, and what it writes holds no
 # total and no label. Content has one name only, so that the note is in both languages.
@@ -49,10 +49,10 @@ SCRIPTED = "Scripted demo (not a real model)"
 
 
 def load_sample() -> dict[str, object]:
-    """Load the sample exam, its people, two students' answers and a round to mark.
+    """Load the sample exam, its users, the answers of two students and a round to mark.
 
-    Safe to repeat: what is there stays as it is, marks included. Raises NotAllowed
-    where other machines can reach the site: everybody knows the passwords of its people.
+    It may be repeated; present data and marks are kept. Raises NotAllowed if other machines can
+    reach the site, because the passwords of the users are public.
     """
     if not settings.DEMO and set(settings.ALLOWED_HOSTS) - LOOPBACK:
         raise NotAllowed(
@@ -81,7 +81,7 @@ def load_sample() -> dict[str, object]:
 
 
 def open_sample_round(people: list[User]) -> bool:
-    """A round of the students' answers for the two demo teachers; False if there is one."""
+    """Open a round with the students' answers for the two teachers; return False if it exists."""
     if MarkingRound.objects.filter(name__in=(ROUND, ONCE_CALLED)).exists():
         return False
     runs = Run.objects.filter(dataset__slug=DATASET, language_model__name__in=STUDENTS)
@@ -100,7 +100,7 @@ def open_sample_round(people: list[User]) -> bool:
 
 @transaction.atomic
 def save_demo_endpoints(*, scripted_port: int, local_port: int | None) -> None:
-    """Point the demo's endpoints to where its models listen this time; both may judge."""
+    """Save the endpoints of the demo with the present ports of its models; both may judge."""
     note = "Runs on this machine for the demo; costs nothing."
     listening = [(SCRIPTED, "scripted-demo", scripted_port)]
     if local_port is not None:

@@ -1,4 +1,4 @@
-"""The tasks of all features, where Celery looks for them."""
+"""The Celery tasks of all features, in the module that Celery imports."""
 
 from evaluations.imports import tasks as imports
 from evaluations.reading import tasks as reading

@@ -1,4 +1,4 @@
-"""The pages of the evaluations, one namespace a feature."""
+"""URLs of the pages of the evaluations, with a namespace for each feature."""
 
 from django.urls import include, path
 
@@ -7,7 +7,7 @@ from evaluations.reading.urls import runs as reading
 from evaluations.runs import urls as runs
 from evaluations.suggesting import urls as suggesting
 
-# Pages of several features stand below /runs/.
+# Several features have pages below /runs/.
 RUNS = [*suggesting.urlpatterns, *reading.urlpatterns, *judging.run_urlpatterns]
 RUNS += runs.urlpatterns
 urlpatterns = [

@@ -1,4 +1,4 @@
-"""What the commands report and export have in common: the parameters of a report."""
+"""The report parameters of the commands report and export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluations.statistics.policies import Policy
 
 
 def add_report_arguments(parser: ArgumentParser) -> None:
-    """The parameters that every report takes; what is wrong with them the report says."""
+    """Add the parameters of reports, which are validated later."""
     parser.add_argument("--dataset", required=True, help="slug, such as gaokao-bench")
     parser.add_argument("--model", nargs="+", action="extend", default=[], help="one or several")
     parser.add_argument("--marker", default="", help="teachers or judge:NAME")
@@ -28,7 +28,7 @@ def add_report_arguments(parser: ArgumentParser) -> None:
 
 
 def report_params(options: dict[str, Any]) -> ReportParams:
-    """The parameters as the selectors take them."""
+    """Return the report parameters in *options*."""
     return ReportParams(
         dataset=options["dataset"],
         models=tuple(dict.fromkeys(options["model"])),

@@ -40,19 +40,19 @@ OUTCOMES: Mapping[str, Promise] = {
 
 @register.filter
 def source_name(source: str) -> str:
-    """Why a reading comes to a person."""
+    """Return why a person checks a reading."""
     return CheckSource(source).label(get_language() or "en")
 
 
 @register.filter
 def said_outcome(outcome: str) -> str | Promise:
-    """How reading a response ended, as a person says it."""
+    """Return the outcome of reading a response in words."""
     return OUTCOMES[outcome]
 
 
 @register.filter
 def said_words(row: Any) -> str:
-    """What a check or a reading says that was answered: letters by number, or why none."""
+    """Return the answers of a check or a reading, by number, or why there are none."""
     said = row if isinstance(row, Mapping) else {"outcome": row.outcome, "answers": row.answers}
     if said["outcome"] != Outcome.READ:
         return str(OUTCOMES[said["outcome"]])
@@ -64,24 +64,24 @@ def said_words(row: Any) -> str:
 
 @register.filter
 def reply_words(status: str) -> str | Promise:
-    """Why nothing was taken from the reply of a model that reads."""
+    """Return why the reply of a reading model was not used."""
     return STATUSES[status]
 
 
 @register.filter
 def share_of(row: Labour, reader: str) -> str:
-    """The share of a reader with its count: 12 (24.0 %)."""
-    found = row.share(reader)
-    return "–" if found is None else f"{row.by[reader]:,} ({found * 100:.1f} %)"
+    """Return the count and share of a reader, such as 12 (24.0 %)."""
+    share = row.share(reader)
+    return "–" if share is None else f"{row.by[reader]:,} ({share * 100:.1f} %)"
 
 
 @register.simple_tag
 def readings_by_model(run: Run) -> ReadByModel | None:
-    """What became of the replies of *run*; None for a run that does not read."""
+    """Return the counts of the replies of *run*; None if it is not a run that reads."""
     return read_by_model(run)
 
 
 @register.simple_tag
 def labour_of(run: Run) -> Labour:
-    """Who read the answers of *run*."""
+    """Return who read how many answers of *run*."""
     return labour([run])[0]

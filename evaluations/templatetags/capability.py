@@ -1,4 +1,4 @@
-"""Capability reviews in words: ``{{ name|dimension }}``, ``{{ name|weakness }}``."""
+"""Filters for capability reviews, such as ``{{ name|dimension }}``, ``{{ name|weakness }}``."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ register = template.Library()
 
 @register.filter
 def dimension(name: str) -> str:
-    """A dimension's name."""
+    """Return the name of a dimension."""
     return Dimension(name).label(get_language() or "en")
 
 
 @register.filter
 def weakness(name: str) -> str:
-    """A weakness's name."""
+    """Return the name of a weakness."""
     return Weakness(name).label(get_language() or "en")
 
 
 @register.filter
 def review_status(status: str) -> str:
-    """Where a review stands."""
+    """Return the name of the status of a review."""
     return ReviewStatus(status).label(get_language() or "en")
 
 
 @register.filter
 def verdict(value: int | str | None) -> str:
-    """What was said of a dimension: 1, 0, or that it does not apply."""
+    """Return the value of a dimension: 1, 0, or n/a."""
     return _("n/a") if value in (None, "na") else str(value)
 
 
 @register.filter
 def judgement_words(details: Mapping[str, Any]) -> str:
-    """A stored judgement on one line: what was given, the weaknesses and the note."""
+    """Return a stored judgement on one line: values, weaknesses and note."""
     given = [f"{dimension(one)} {verdict(details[one.value])}" for one in Dimension]
     named = [weakness(name) for name in details["weaknesses"]]
     return " · ".join(filter(None, [*given, *named, details["note"]]))
@@ -55,7 +55,7 @@ def judgement_words(details: Mapping[str, Any]) -> str:
 
 @register.filter
 def values(judgement: CapabilityJudgement) -> list[tuple[str, str]]:
-    """What a judgement says of each dimension in words; a dash where the task does not ask."""
+    """Return the value of each dimension in words; a dash if the task does not ask for it."""
     question = judgement.slot.item.question
     asked = asked_of(question.task.slug, question.subject)
     return [
@@ -66,13 +66,13 @@ def values(judgement: CapabilityJudgement) -> list[tuple[str, str]]:
 
 @register.filter
 def person(people: Mapping[int, str], key: int) -> str:
-    """The name of the reviewer with this key."""
+    """Return the name of the reviewer with this key."""
     return people[key]
 
 
 @register.filter
 def no_kappa(reason: str) -> str:
-    """Why there is no kappa."""
+    """Return why there is no kappa."""
     if reason == NO_PAIRS:
         return _("no response was judged by both on this dimension")
     return _("both reviewers always chose the same single value")
@@ -80,7 +80,7 @@ def no_kappa(reason: str) -> str:
 
 @register.simple_tag
 def answers_link(review: CapabilityReview, run: Run | None, **cell: str) -> str:
-    """Where the answers behind a figure of *review* stand, of one *run* if it is of one."""
+    """Return the URL of the answers of a figure of *review*, for one *run* or all."""
     wanted = {name: value for name, value in cell.items() if value and value != ALL}
     query = wanted | ({"run": str(run.pk)} if run else {})
     address = reverse("reviews:answers", args=[review.public_id])

@@ -1,4 +1,4 @@
-"""The desk's own tags: a key as it stands on a button, and a scoring point of the marks panel."""
+"""Tags of the marking page: keyboard keys, and scoring points."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ register = template.Library()
 
 @register.simple_tag
 def key(drawn: str) -> SafeString:
-    """``{% key prefs.keys.undo %}``: the key in its box; nothing for who has no such key."""
+    """Render a keyboard key, as in ``{% key prefs.keys.undo %}``; "" for no key."""
     return format_html("<kbd>{}</kbd>", drawn) if drawn else SafeString("")
 
 
 @register.simple_tag
 def point(line: Line, lang: str, images: Mapping[str, str]) -> SafeString:
-    """``{% point line lang images %}``: a scoring point, drawn once for all responses alike on it.
+    """Render a scoring point, as in ``{% point line lang images %}``.
 
-    Most are: the page of a response that nobody has begun holds no points yet.
+    The result is cached, because most responses have no points yet and so the same lines.
     """
     return _point(line, lang, tuple(sorted(images.items())), get_language() or "en")
 
@@ -41,11 +41,11 @@ def _point(line: Line, lang: str, images: tuple[tuple[str, str], ...], language:
 
 @register.filter
 def does(action: Action) -> str:
-    """What a key does, in the reader's language."""
+    """Return what a key does, in the reader's language."""
     return action.label(get_language() or "en")
 
 
 @register.filter
 def in_parts(text: str) -> tuple[Part, ...]:
-    """A text cut where its sub-questions begin: ``{% for part in item.answer_key|in_parts %}``."""
+    """Split a text at its sub-questions: ``{% for part in item.answer_key|in_parts %}``."""
     return split_subs(text)

@@ -1,4 +1,4 @@
-"""Figures on pages, and the codes of a report in words."""
+"""Tags and filters for figures, and for the codes of reports in words."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ for words in (marker_name, reason_words, short_subject, subject_name):
 
 @register.filter
 def rounds_words(params: ReportParams) -> str:
-    """The marking rounds that a report is limited to, by their names; else ""."""
+    """Return the names of the rounds that a report is limited to; "" if it is not."""
     return _("rounds: %(names)s") % {"names": rounds_listed(params)} if params.rounds else ""
 
 
 @register.filter
 def rounds_listed(params: ReportParams) -> str:
-    """The names of the marking rounds whose marks count; "all" where none was chosen."""
+    """Return the names of the rounds whose marks count, or "all"."""
     return _(", ").join(round_names(params)) or pgettext("rounds", "all")
 
 
 @register.filter
 def items_words(params: Mapping[str, Any]) -> str:
-    """How many questions a report counts, as "926 of 927 questions (1 excluded)"; else ""."""
+    """Return the number of questions such as "926 of 927 questions (1 excluded)"; "" if all."""
     left_out = params.get("left_out")
     if not left_out:
         return ""
@@ -62,31 +62,31 @@ def items_words(params: Mapping[str, Any]) -> str:
 
 @register.filter
 def part_name(part: str) -> str:
-    """Objective or subjective."""
+    """Return the name of a part: objective or subjective."""
     return label(Part, part)
 
 
 @register.filter
 def policy_name(policy: str) -> str:
-    """The policy's name."""
+    """Return the name of a policy."""
     return label(Policy, policy)
 
 
 @register.filter
 def outcome_name(outcome: str) -> str:
-    """An outcome of the ledger."""
+    """Return the name of an outcome of the ledger."""
     return label(LedgerOutcome, outcome)
 
 
 @register.filter
 def rule_name(rule: str) -> str:
-    """The rule that made a final mark."""
+    """Return the name of the rule of a final mark."""
     return label(FinalRule, rule)
 
 
 @register.filter
 def outcome_words(row: ScoredAnswer) -> str:
-    """What became of an answer, and why where it has no points."""
+    """Return the outcome of an answer, with the reason if it has no points."""
     outcome = outcome_name(outcome_of(row))
     if not row.reason or row.reason == outcome_of(row):
         return outcome
@@ -95,7 +95,7 @@ def outcome_words(row: ScoredAnswer) -> str:
 
 @register.simple_tag
 def evidence_link(question: Question, response: UUID | None) -> str:
-    """The page of the response, or of the question where the call failed."""
+    """Return the URL of the response, or of the question if the call failed."""
     if response is None:
         return reverse("questions:question", args=[question.public_id])
     return reverse("runs:response", args=[response])
@@ -103,7 +103,7 @@ def evidence_link(question: Question, response: UUID | None) -> str:
 
 @register.filter
 def pair_name(pair: str) -> str:
-    """Who was compared with whom."""
+    """Return who is compared with whom."""
     if pair == "teacher-teacher":
         return _("two teachers")
     return _("teachers and judge model %(name)s") % {"name": pair.removeprefix("teachers-judge:")}
@@ -111,19 +111,19 @@ def pair_name(pair: str) -> str:
 
 @register.filter
 def swatch(model: str, colours: Mapping[str, int]) -> int:
-    """Which of the eight colours of charts a model has."""
+    """Return the number of a model's chart colour, 0 to 7."""
     return colours.get(model, 0) % COLOURS
 
 
 @register.filter
 def number(value: float, kind: str) -> str:
-    """A bare number in the style of its kind."""
+    """Return a number in the style of its kind."""
     return number_text(value, kind)
 
 
 @register.filter
 def points_text(value: float | Decimal) -> str:
-    """Points of answers: 7,000 or 2.25."""
+    """Return points such as 7,000 or 2.25."""
     return plain_points(float(value))
 
 
@@ -135,9 +135,9 @@ def figure(
     interval: bool = True,
     short: Coverage | None = None,
 ) -> dict[str, Any]:
-    """A figure with its interval and a link to its rows; without a value, its reason.
+    """Render a figure with its interval and a link to its rows, or its reason.
 
-    One that rests on too few marks (*short*) stands behind a click.
+    A figure with too few marks (*short*) is shown after a click.
     """
     if value is None:
         return {"reason": _("no responses")}
@@ -156,9 +156,9 @@ def figure(
 def short_figure(
     value: Figure, kind: str, link: str = "", short: Coverage | None = None
 ) -> dict[str, Any]:
-    """A figure in a narrow cell: a dash whose reason is read aloud and shown on pointing.
+    """Render a figure in a narrow cell, or a dash with the reason as its title.
 
-    One that rests on too few marks (*short*) stands behind a click.
+    A figure with too few marks (*short*) is shown after a click.
     """
     if value.value is None:
         return {"reason": reason_words(value.reason or "")}
@@ -168,13 +168,13 @@ def short_figure(
 
 @register.simple_tag
 def shortfall(found: Shortfalls, model: str, place: str, part: str = "") -> Coverage | None:
-    """Of how many answers the figure of *model* lacks marks; None where it is drawn."""
+    """Return the coverage of a figure of *model* that is too low; None if it is shown."""
     return None if part == Part.OBJECTIVE else found.get(model, {}).get(place)
 
 
 @register.filter
 def coverage_words(short: Coverage | None) -> str:
-    """What stands in place of a figure that rests on too few marks, as "38 of 654 marked"."""
+    """Return the text in place of a figure with too few marks, such as "38 of 654 marked"."""
     if short is None:
         return ""
     numbers = {"n": number_text(short.marked, "count"), "all": number_text(short.all, "count")}
@@ -188,7 +188,7 @@ def coverage_words(short: Coverage | None) -> str:
 
 @register.filter
 def gap_words(gaps: Sequence[Gap] | None) -> str:
-    """How many answers have points so far, part by part; empty where all have."""
+    """Return by part how many answers have points; "" if all have."""
     return " · ".join(
         (
             _("incomplete: %(scored)s of %(all)s marked")
@@ -202,32 +202,32 @@ def gap_words(gaps: Sequence[Gap] | None) -> str:
 
 @register.filter
 def entry(values: Mapping[str, Any] | None, key: str) -> Any:
-    """What *values* hold for *key*; None for nothing."""
+    """Return the value of *key* in *values*; None if there is none."""
     return (values or {}).get(key)
 
 
 @register.simple_tag
 def rows_link(params: ReportParams, model: str, **cell: str) -> str:
-    """Where the answers behind a figure of *model* stand."""
+    """Return the URL of the answers of a figure of *model*."""
     return _address("reports:rows", params, models=[model], **cell)
 
 
 @register.simple_tag
 def pairs_link(params: ReportParams, model: str, pair: str, subject: str) -> str:
-    """Where the pairs behind a figure of agreement stand."""
+    """Return the URL of the pairs of a figure of agreement."""
     of_all = replace(params, marker="")
     return _address("reports:pairs", of_all, models=[model], pair=pair, subject=subject)
 
 
 @register.simple_tag
 def report_link(params: ReportParams) -> str:
-    """The report page of the same dataset, marker, policy and year, with all its models."""
+    """Return the URL of the report page of *params*, with all models."""
     return _address("reports:overview", params, models=[])
 
 
 @register.simple_tag
 def export_link(params: ReportParams, name: str) -> str:
-    """Where the report called *name* is a file; agreement is that of every pair."""
+    """Return the URL of the CSV file of the report *name*; agreement has all pairs."""
     address = reverse("reports:export", args=[name])
     marker = "" if name == "agreement" else params.marker
     return f"{address}?{_query(params, list(params.models), marker)}"

@@ -1,4 +1,4 @@
-"""The figures of the monitors in words."""
+"""Filters for the figures of the monitoring pages."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ SHORT = {
 
 @register.filter
 def figure_name(name: str) -> str:
-    """What a figure of a teacher is called."""
+    """Return the name of a figure of a teacher."""
     return str(NAMES[name])
 
 
 @register.filter
 def limit_words(limit: Limit | None) -> str:
-    """A limit as people read it: "at least 75 %"; empty for none."""
+    """Return a limit such as "at least 75 %"; "" for none."""
     if limit is None:
         return ""
     number = f"{shown(limit.value * 100)} %" if limit.percent else shown(limit.value)
@@ -62,13 +62,13 @@ def limit_words(limit: Limit | None) -> str:
 
 @register.filter
 def warning_name(name: str) -> str:
-    """A limit that is not kept, in one or two words."""
+    """Return the short name of a figure beyond its limit."""
     return str(SHORT[name])
 
 
 @register.inclusion_tag("evaluations/marking/monitoring/_figure_n.html")
 def figure_with_n(value: Figure, kind: str) -> dict[str, object]:
-    """A figure of a table of teachers with its n beside it; a dash whose reason is read aloud."""
+    """Render a figure of a teacher with its n, or a dash with the reason."""
     if value.value is None:
         return {"reason": reason_words(value.reason or "")}
     return {"text": number_text(value.value, kind), "n": value.n}
@@ -76,19 +76,19 @@ def figure_with_n(value: Figure, kind: str) -> dict[str, object]:
 
 @register.filter
 def tolerance_key(value: Decimal | None) -> str:
-    """A tolerance in an address; empty for the round's own."""
+    """Return a tolerance for a URL; "" for that of the round."""
     return "" if value is None else plain(value)
 
 
 @register.filter
 def share_beyond(outcome: Outcome) -> str:
-    """The share of the responses that would ask for another mark."""
+    """Return the share of responses that would need another mark."""
     return number_text(outcome.beyond / outcome.pairs, "rate") if outcome.pairs else "–"
 
 
 @register.filter
 def share_moved(outcome: Outcome) -> str:
-    """By how much the known final marks would move together, of their full marks."""
+    """Return the change of the known final marks, as a share of their full marks."""
     if not outcome.full:
         return "–"
     return number_text(float(outcome.change / outcome.full), "rate_difference")
@@ -96,5 +96,5 @@ def share_moved(outcome: Outcome) -> str:
 
 @register.filter
 def signed(value: Decimal) -> str:
-    """Points with their sign: +1.50."""
+    """Return points with their sign, such as +1.50."""
     return number_text(float(value), "difference")

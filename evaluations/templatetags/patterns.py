@@ -1,4 +1,4 @@
-"""Searches for patterns as people read them."""
+"""Filters for pattern searches."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ def work_state(status: str) -> tuple[str | Promise, str]:
 
 @register.filter
 def tenths(part: int, whole: int) -> str:
-    """A share in percent, rounded to a tenth (a half up); a dash of nothing.
+    """Return a share in percent with one decimal, rounded half up; a dash for a share of 0.
 
-    100.0 % means all and 0.0 % means none: what rounds to one of them and is not stays
-    a tenth away.
+    It is rounded to 0.0 % only for none and to 100.0 % only for all.
     """
     if not whole:
         return "–"
@@ -46,5 +45,5 @@ def tenths(part: int, whole: int) -> str:
 
 @register.filter
 def of_pattern(found: Mapping[int, Precision], pattern: int) -> Precision | None:
-    """The precision of the pattern with this key."""
+    """Return the precision of the pattern with this key."""
     return found.get(pattern)

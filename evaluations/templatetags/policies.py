@@ -1,4 +1,4 @@
-"""How the page from ``published`` to ``strict`` writes rates, changes, readings and reasons."""
+"""Filters of the page that compares ``published`` and ``strict``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ register = template.Library()
 
 @register.filter
 def exact_rate(rate: Fraction | None) -> str:
-    """A rate with three decimals, because the changes between the policies are small."""
+    """Return a rate with three decimals, because the differences between policies are small."""
     return "–" if rate is None else f"{float(rate * 100):.3f} %"
 
 
 @register.filter
 def exact_change(change: Fraction | None) -> str:
-    """A change of a rate in percentage points, with its sign; 0 has none."""
+    """Return a change of a rate in percentage points with its sign; 0 has no sign."""
     return (
         "–" if change is None else _signed(float(change * 100), f"{abs(float(change * 100)):.3f}")
     )
@@ -31,7 +31,7 @@ def exact_change(change: Fraction | None) -> str:
 
 @register.filter
 def signed_points(points: Decimal) -> str:
-    """Points more or fewer; 0 has no sign."""
+    """Return a difference of points with its sign; 0 has no sign."""
     return _signed(float(points), plain_points(abs(float(points))))
 
 
@@ -41,13 +41,13 @@ def _signed(value: float, text: str) -> str:
 
 @register.filter
 def why_moved(reason: Reason) -> str:
-    """The reason in the reader's language."""
+    """Return the name of a reason."""
     return label(Reason, reason)
 
 
 @register.filter
 def read_as(evidence: Evidence) -> str:
-    """What was read, else how the reading ended."""
+    """Return the answers that were read, or the outcome of the reading."""
     if any(evidence.answers):
         return " ".join(answer or "–" for answer in evidence.answers)
     return outcome_name(evidence.outcome)

@@ -1,9 +1,8 @@
-"""``{{ text|rendered }}`` and ``{{ text|rendered:images }}``: the one renderer, for templates.
+"""Filters that render untrusted text: ``{{ text|rendered }}``, ``{{ text|rendered:images }}``.
 
-``{{ text|rendered_key }}`` for answer keys, in which blanks only keep answers apart;
-``{{ text|rendered_response }}`` for texts of models, which may hold a little Markdown;
-``{{ text|flowing|rendered }}`` for texts of the bank, whose lines a printed page may
-have broken.
+``{{ text|rendered_key }}`` is for answer keys, in which blanks only separate answers,
+``{{ text|rendered_response }}`` for texts of models, which may contain Markdown, and
+``{{ text|flowing|rendered }}`` for texts of the bank with the line breaks of a printed page.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ register = template.Library()
 
 @register.filter
 def rendered(text: str, images: Mapping[str, str] | None = None) -> SafeString:
-    """Safe HTML of a text of an examination, or of one that a person wrote."""
+    """Return safe HTML of a text of an examination or of a person."""
     return render_text(text or "", images)
 
 
 @register.filter
 def rendered_key(text: str, images: Mapping[str, str] | None = None) -> SafeString:
-    """Safe HTML of an answer key, without gaps to fill in."""
+    """Return safe HTML of an answer key, without gaps to fill in."""
     return render_text(text or "", images, kind=Kind.KEY)
 
 
 @register.filter
 def rendered_response(text: str) -> SafeString:
-    """Safe HTML of a text that a model wrote: a response, or the reply of a judge."""
+    """Return safe HTML of a text of a model: a response, or the reply of a judge."""
     return render_text(text or "", kind=Kind.RESPONSE)
 
 
 @register.filter
 def display_changes(text: str) -> list[str]:
-    """What of a text cannot be shown as it was written, in sentences; usually nothing."""
+    """Return sentences about parts of a text that are not shown as written."""
     sentences = {
         Change.CUT: _("Only the first %(number)s characters are shown.") % {"number": LONGEST},
         Change.REPLACED: _("Characters that cannot be displayed are replaced by a symbol."),
@@ -50,5 +49,5 @@ def display_changes(text: str) -> list[str]:
 
 @register.filter
 def flowing(text: str) -> str:
-    """A text of the bank without the line ends of the page that it was taken from."""
+    """Return a text of the bank without the line breaks of the printed page."""
     return without_layout_breaks(text or "")

@@ -46,7 +46,7 @@ FAULTS: Mapping[str, Promise] = {
 
 
 class SuggestedLabel(NamedTuple):
-    """One label that a reply names: what it is called, and its value in words."""
+    """One label in a reply: its name, and its value in words."""
 
     name: str
     text: str
@@ -54,13 +54,13 @@ class SuggestedLabel(NamedTuple):
 
 @register.simple_tag
 def replies_of(run: Run) -> Suggested | None:
-    """What became of the replies of *run*; None for a run that does not suggest."""
+    """Return the counts of the replies of *run*; None if it is not a run that suggests."""
     return suggested(run)
 
 
 @register.filter
 def reading_words(reading: SuggestionReading) -> str:
-    """What was suggested on one line, or why nothing was."""
+    """Return the suggestion on one line, or why there is none."""
     if reading.fault:
         return _fault(reading)
     if reading.asks == Asks.RUBRIC:
@@ -71,7 +71,7 @@ def reading_words(reading: SuggestionReading) -> str:
 
 @register.filter
 def suggested_labels(reading: SuggestionReading) -> list[SuggestedLabel]:
-    """The labels that the reply names, in the order of the tuple."""
+    """Return the labels in the reply, in the order of the tuple."""
     language = get_language() or "en"
     named = [(Label(one["label"]), one["value"]) for one in reading.said]
     return [

@@ -1,4 +1,4 @@
-"""Run cases through the readers: those of a file, or what people corrected."""
+"""Check the readers on cases: those of a file, or the corrections of people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluations.reading.services.case_check import check_cases
 from gradeapp.cli import GradeappCommand
 from gradeapp.common.refusals import BadInput
 
-# Which feature reads a case, by the key that such a case has; reading knows its own.
+# Readers of other features, by the key that marks their cases.
 CASE_READERS = {"reply": read_reply_case}
 
 

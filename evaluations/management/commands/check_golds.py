@@ -1,4 +1,4 @@
-"""Write every key as models write answers, and see that it gets full marks."""
+"""Check that every answer key, written as models write answers, gets full marks."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Command(GradeappCommand):
         made, parameters = exported(name, params)
         content = render(made)
         about = manifest(len(made.rows), sha256(content), {"export": name, **parameters})
-        with said(file):
+        with readable_errors(file):
             file.write_bytes(content)
             write_manifest(file, about)
         note_export(name, params, about, acting_user=None)
@@ -64,8 +64,8 @@ class Command(GradeappCommand):
 
 
 @contextmanager
-def said(file: Path) -> Iterator[None]:
-    """A file that cannot be written is a sentence, not a traceback."""
+def readable_errors(file: Path) -> Iterator[None]:
+    """Raise BadInput, with a sentence, if the file cannot be written."""
     try:
         yield
     except OSError as error:
@@ -82,13 +82,13 @@ def write_manifest(file: Path, about: Mapping[str, object]) -> None:
 
 
 def export_questions(params: ReportParams, file: Path) -> dict[str, Any]:
-    """The questions of one dataset: as CSV, or to a file called .zip as JSON Lines with images."""
+    """Write the questions of one dataset: as CSV, or as JSON Lines with images to a .zip file."""
     dataset = Dataset.objects.get(slug=params.dataset)
     questions, parameters = by_place().filter(task__dataset=dataset), {"dataset": dataset.slug}
     if params.year is not None:
         questions, parameters["year"] = questions.filter(year=params.year), str(params.year)
     write = bank.export_jsonl if file.suffix.lower() == ".zip" else bank.export_csv
-    with said(file), file.open("wb") as out:
+    with readable_errors(file), file.open("wb") as out:
         about = write(questions, out, {"export": QUESTIONS, **parameters})
         write_manifest(file, about)
     bank.note_export(about, dataset, acting_user=None)
@@ -96,7 +96,7 @@ def export_questions(params: ReportParams, file: Path) -> dict[str, Any]:
 
 
 def exported(name: str, params: ReportParams) -> tuple[Table, dict[str, object]]:
-    """The table called *name*, and the parameters that made it."""
+    """Return the table *name*, and its parameters."""
     if name in ROWS:
         columns, rows = ROWS[name]
         params = replace(validated(params), marker=params.marker or TEACHERS)

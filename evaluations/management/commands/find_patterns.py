@@ -1,4 +1,4 @@
-"""Search a run's responses for patterns that give the answer, here and now, without a worker."""
+"""Search the responses of a run for answer patterns, without a worker."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gradeapp.common.named import WorkStatus
 from gradeapp.common.refusals import NotFound
 
 
-def found(name: str) -> Run:
-    """The run with the number or the public id *name*; refuses where there is none."""
+def find_run(name: str) -> Run:
+    """Return the run with the number or the public id *name*. Raises NotFound if there is none."""
     try:
         wanted = {"pk": int(name)} if name.isdecimal() else {"public_id": UUID(name)}
         run = Run.objects.filter(**wanted).first()
@@ -40,7 +40,7 @@ class Command(GradeappCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         search = start_search(
-            found(options["run"]),
+            find_run(options["run"]),
             iterations=options["iterations"],
             sample_size=options["sample"],
             least_occurrences=options["least"],

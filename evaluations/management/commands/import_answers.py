@@ -1,4 +1,4 @@
-"""Add published answers with their marks and gradings, or answers in our own format."""
+"""Import published answers with their marks and gradings, or answers in our own format."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Command(GradeappCommand):
         return build_report(options["name"], report_params(options)).as_dict()
 
     def show(self, result: dict[str, Any]) -> None:
-        params = (f"{name}={told(value)}" for name, value in result["params"].items())
+        params = (f"{name}={param_text(value)}" for name, value in result["params"].items())
         self.stdout.write(f"{result['report']}: {' '.join(params)}")
         rows = result["rows"]
         keys = list(dict.fromkeys(name for row in rows for name in row["key"]))
@@ -29,7 +29,7 @@ class Command(GradeappCommand):
         table = [[*keys, *figures]] + [
             [
                 *(row["key"].get(name, "") for name in keys),
-                *(shown(row["figures"].get(name)) for name in figures),
+                *(figure_text(row["figures"].get(name)) for name in figures),
             ]
             for row in rows
         ]
@@ -37,15 +37,15 @@ class Command(GradeappCommand):
             self.stdout.write(line)
 
 
-def told(value: object) -> str:
-    """A parameter in words: ``a,b`` for several, ``unmarked:3`` for counts."""
+def param_text(value: object) -> str:
+    """Return a parameter as text: ``a,b`` for several, ``unmarked:3`` for counts."""
     if isinstance(value, dict):
         return ",".join(f"{name}:{count}" for name, count in value.items()) or "0"
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def shown(figure: dict[str, Any] | None) -> str:
-    """``0.7215 [0.7013, 0.7417] n=2944``, or the reason why there is no value."""
+def figure_text(figure: dict[str, Any] | None) -> str:
+    """Return a figure such as ``0.7215 [0.7013, 0.7417] n=2944``, or its reason."""
     if figure is None:
         return ""
     if figure["value"] is None:
@@ -57,5 +57,5 @@ def shown(figure: dict[str, Any] | None) -> str:
 
 
 def number(value: float) -> str:
-    """At most four decimals; the JSON has them all."""
+    """Return *value* with at most four decimals."""
     return f"{value:.4f}".rstrip("0").rstrip(".")

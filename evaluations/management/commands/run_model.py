@@ -1,4 +1,4 @@
-"""Plan a run and start it; with --wait, work on it here, without a worker."""
+"""Start a run; with --wait, work on it in this process, without a worker."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ OVER = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)
 
 
 def goes_on(run: Run) -> bool:
-    """Whether there is something to wait for; an endpoint that is down is a person's matter."""
+    """Return whether to wait for *run*; not if its endpoint is down, which needs a person."""
     if run.pause_reason == PauseReason.ASKED_TO_WAIT and waits_for_endpoint(run):
         return True
     return run.status not in OVER
 
 
 def left_waiting(run: Run, far: Progress) -> str:
-    """What holds for a run whose endpoint is down once this command, no worker, has ended."""
+    """Return the message for a run whose endpoint is down when this command ends."""
     return _(
         "Run %(run)s: the endpoint does not respond. Waiting calls: %(n)s. No data "
         "is lost. This command ends here. A worker with its scheduler (celery -A "
@@ -61,8 +61,8 @@ class Command(GradeappCommand):
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         started = time.monotonic()
         run = start_run(
-            endpoint=named(Endpoint, "name", options["endpoint"]),
-            dataset=named(Dataset, "slug", options["dataset"]),
+            endpoint=get_by_name(Endpoint, "name", options["endpoint"]),
+            dataset=get_by_name(Dataset, "slug", options["dataset"]),
             setting=options["setting"],
             repeats=options["repeats"],
             limit=options["limit"],
@@ -84,7 +84,7 @@ class Command(GradeappCommand):
         }
 
     def wait(self, run: Run) -> None:
-        """Work on *run* until it is over; a pause that a person must end is a refusal."""
+        """Work on *run* until it ends. Raises BadInput for a pause that a person must end."""
         line = ProgressLine(self, run)
         with StopSignals() as signals:
             while goes_on(run) and not signals.asked:
@@ -108,14 +108,14 @@ class Command(GradeappCommand):
             raise BadInput(sentence)
 
     def trouble(self, result: dict[str, Any]) -> str:
-        """Calls that failed for good: one is enough, since the result is not whole without it."""
+        """Return the message about failed calls; one is enough for a failed command."""
         return self.failed_words
 
 
 class ProgressLine:
-    """One line on standard error that says how far the run is, about once a second.
+    """The progress of a run in one line on standard error, about once a second.
 
-    What has to be known beside the counts stands in a line of its own, once.
+    Notices are printed once, in lines of their own.
     """
 
     def __init__(self, command: Command, run: Run) -> None:
@@ -124,7 +124,7 @@ class ProgressLine:
         self.counts = self.notice = ""
 
     def show(self) -> None:
-        """Write the line unless it was written a moment ago."""
+        """Write the line, at most once a second."""
         if time.monotonic() - self.shown_at >= 1:
             self.shown_at = time.monotonic()
             self.a_run.refresh_from_db()
@@ -134,16 +134,16 @@ class ProgressLine:
             self.tell(far, now)
 
     def count(self, far: Progress, ending: str) -> None:
-        """The counts, once where nothing changed."""
+        """Write the counts if they have changed."""
         counts = f"{far.done} of {far.planned} done, {far.failed} failed, {far.in_flight} in flight"
         if counts != self.counts or ending == "\r":
             self.command.stderr.write(counts, ending=ending)
         self.counts = counts
 
     def tell(self, far: Progress, now: datetime) -> None:
-        """The sentence, again only when it is another one."""
+        """Write the notice if it has changed."""
         if far.waits and (self.a_run.resume_at is None or not goes_on(self.a_run)):
-            return  # one call is tried, or the command ends: what comes of it is said next
+            return  # a single call is tried, or the command ends: the next notice has the result
         notice = run_notice(self.a_run, far, now)
         sentence = notice.sentence if notice and far.live else ""
         if sentence and sentence != self.notice:
@@ -151,25 +151,25 @@ class ProgressLine:
         self.notice = sentence
 
     def end(self) -> None:
-        """The last line, and the end of a line that was written over."""
+        """Write the last line."""
         if self.command.stderr.isatty():
             self.counts = ""
         self.count(progress(self.a_run, timezone.now()), "\n")
 
 
-def named(model: Any, field: str, value: str) -> Any:
-    """The row called *value*; refuses with the names that there are."""
-    found = model.objects.filter(**{field: value}).first()
-    if found is None:
+def get_by_name(model: Any, field: str, value: str) -> Any:
+    """Return the row with this name. Raises NotFound, which lists the names, if there is none."""
+    row = model.objects.filter(**{field: value}).first()
+    if row is None:
         there = ", ".join(model.objects.values_list(field, flat=True)[:20]) or _("none yet")
         kind = model._meta.verbose_name
         words = {"kind": kind, "name": value, "there": there}
         raise NotFound(_("There is no %(kind)s called %(name)s. Available: %(there)s.") % words)
-    return found
+    return row
 
 
 def amount(text: str | None) -> Decimal | None:
-    """An amount of money from the command line."""
+    """Return an amount of money from the command line. Raises BadInput for another text."""
     try:
         return None if text is None else Decimal(text)
     except InvalidOperation:

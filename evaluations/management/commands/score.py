@@ -1,4 +1,4 @@
-"""Score objective responses by the present rules; earlier scores stay beside the new ones."""
+"""Score objective responses by the present rules; earlier scores are kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Command(GradeappCommand):
         return report.as_dict()
 
     def progress(self, done: int, total: int) -> None:
-        """One line on standard error that is written over, and ended with the last response."""
+        """Write the progress to one line on standard error."""
         line = f"\r{done:,} of {total:,} responses"
         self.stderr.write(line, ending="\n" if done == total else "")
 

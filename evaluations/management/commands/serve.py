@@ -1,4 +1,4 @@
-"""Web and worker on one machine, started and stopped together; with --demo a model as well."""
+"""Start and stop the web server and the worker together; with --demo the models too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_MODEL_PORT = 8091
 
 
 def port_is_free(host: str, port: int) -> bool:
-    """Whether nobody listens on *port* yet."""
+    """Return whether *port* is free."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -31,43 +31,43 @@ def port_is_free(host: str, port: int) -> bool:
 
 
 def web(host: str, port: int) -> Child:
-    """Gunicorn with threads: a slow reader does not hold up a teacher."""
+    """Return gunicorn, with threads, so that a slow client does not block others."""
     command = [sys.executable, "-m", "gunicorn", "gradeapp.wsgi:application"]
     options = ["--bind", f"{host}:{port}", "--workers", "2", "--threads", "4"]
-    # Loaded once before the workers are forked: half the time until the first page.
+    # Preloading halves the time until the first page.
     quiet = ["--preload", "--log-level", "warning", "--no-control-socket"]
     return Child("The web server", [*command, *options, *quiet])
 
 
 def worker() -> Child:
-    """Celery with its own clock, so that lost messages are found again."""
+    """Return Celery with its scheduler, which finds work whose messages were lost."""
     command = [sys.executable, "-m", "celery", "-q", "-A", "gradeapp", "worker", "--beat"]
     options = ["--concurrency", "2", "--loglevel", "WARNING", "--without-mingle"]
     return Child("The worker", [*command, *options, "--without-gossip"])
 
 
 def scripted_model(port: int) -> Child:
-    """The endpoint that says in its name that it is scripted."""
+    """Return the scripted endpoint."""
     module = [sys.executable, "-m", "evaluations.llm.scripted"]
     return Child("The scripted endpoint", [*module, "--port", str(port)])
 
 
 def small_model(port: int) -> Child:
-    """The real small language model; spinning threads would starve its neighbours."""
+    """Return the small language model; its idle threads must not use the processors."""
     module = [sys.executable, "-m", "evaluations.llm.local_model"]
     environment = {"OMP_WAIT_POLICY": "passive"}
     return Child("The local model", [*module, "--port", str(port)], environment)
 
 
 def answers(host: str, port: int) -> bool:
-    """Whether somebody takes connections at *port*."""
+    """Return whether *port* accepts connections."""
     with socket.socket() as probe:
         probe.settimeout(0.2)
         return probe.connect_ex((host, port)) == 0
 
 
 def free_port(host: str, first: int) -> int:
-    """The first port from *first* on that nobody listens on."""
+    """Return the first free port from *first* on."""
     return next(port for port in range(first, first + 1000) if port_is_free(host, port))
 
 
@@ -105,7 +105,7 @@ class Command(BaseCommand):
         sys.exit(Supervisor(children, self.stdout.write, each_round=announce_once).run())
 
     def prepare(self, *, demo: bool) -> None:
-        """What a first start needs and a later one passes through, in one process."""
+        """Compile translations, migrate and load the sample; a later start repeats it safely."""
         call_command("compile_translations")
         call_command("migrate", verbosity=0)
         if demo:
@@ -113,7 +113,7 @@ class Command(BaseCommand):
         self.stdout.write("Starting the web server and the worker ...")
 
     def demo_models(self) -> list[Child]:
-        """The scripted endpoint always; the real small model where it can run."""
+        """Return the scripted endpoint, and the small model if it can run."""
         scripted = free_port("127.0.0.1", FIRST_MODEL_PORT)
         local = free_port("127.0.0.1", scripted + 1)
         reason = local_model.available()
@@ -124,7 +124,7 @@ class Command(BaseCommand):
         return [scripted_model(scripted), small_model(local)]
 
     def announce(self, host: str, port: int, *, demo: bool) -> None:
-        """Say where to go and, in the demo, how to log in."""
+        """Print the address and, in the demo, the logins."""
         self.stdout.write(f"\n  gradeapp is at  http://{host}:{port}/   (Ctrl-C stops it)\n")
         if demo and settings.DEMO:
             self.stdout.write("  login      password        role")

@@ -77,18 +77,6 @@ def test_what_nobody_declared_is_refused(
     assert logged_in(lead).get(ADDRESS, query).status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("who", "status"),
-    [("admin", 200), ("lead", 200), ("curator", 403), ("teacher", 403), ("outsider", 403)],
-)
-def test_who_may_ask(
-    who: str, status: int, judgements: None, request: pytest.FixtureRequest
-) -> None:
-    response = logged_in(request.getfixturevalue(who)).get(ADDRESS)
-    assert response.status_code == status
-    assert (JUDGE in response.text) == (status == 200)
-
-
 def test_a_lead_who_marks_is_told_to_wait(lead: User, judgements: None) -> None:
     marking = MarkingRound.objects.create(
         name="now", dataset=Run.objects.earliest("pk").dataset, scheme="1", random_seed=1

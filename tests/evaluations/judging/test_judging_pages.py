@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from evaluations.models import Endpoint, Judge, LanguageModel, MarkingRound, RoundTeacher, Run
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
-from tests.evaluations.report_world import ALPHA, JUDGE, judged, mark, run_of, written
+from tests.evaluations.report_world import JUDGE, judged, mark, run_of, written
 from tests.evaluations.reports.test_reports_pages import words
 
 RUBRIC = (("names the law", "4"), ("solves it", "6"))
@@ -36,22 +35,6 @@ def addresses(judge: Judge) -> list[str]:
         reverse("judging:judge", args=[judge.pk]),
         reverse("judging:judgement", args=[judge.pk, response.public_id]),
     ]
-
-
-@pytest.mark.parametrize(
-    ("who", "status"),
-    [("admin", 200), ("lead", 200), ("curator", 403), ("teacher", 403), ("outsider", 403)],
-)
-def test_who_may_look(
-    who: str, status: int, judgements: Judge, request: pytest.FixtureRequest
-) -> None:
-    client = logged_in(request.getfixturevalue(who))
-    for address in addresses(judgements):
-        response = client.get(address)
-        assert response.status_code == status, address
-        if status == 403:
-            assert JUDGE not in response.text
-        assert Client().get(address)["Location"].startswith("/login/")
 
 
 def test_a_lead_who_marks_in_an_open_round_waits(lead: User, judgements: Judge) -> None:
@@ -182,14 +165,3 @@ def test_a_run_without_subjective_answers_cannot_be_chosen(admin: User, endpoint
     assert answer.status_code == 400
     assert "Select a valid choice" in answer.text
     assert not Run.objects.filter(purpose="judge").exists()
-
-
-@pytest.mark.parametrize("who", ["lead", "curator", "teacher", "outsider"])
-def test_only_who_may_start_runs_starts_a_judge(
-    who: str, endpoint: Endpoint, request: pytest.FixtureRequest
-) -> None:
-    form = {"run": written(run_of()).run_id, "endpoint": endpoint.pk}
-    client = logged_in(request.getfixturevalue(who))
-    assert client.post(reverse("judging:start"), form).status_code == 403
-    assert not Run.objects.filter(purpose="judge").exists()
-    assert ALPHA not in client.post(reverse("judging:start"), form).text

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
 
 from evaluations.judging.services import ensure_judge, start_judge_run
-from evaluations.models import Endpoint, Job, Judge, Judgement, LanguageModel, Run
-from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.models import Endpoint, Job, Judge, Judgement, LanguageModel
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import retry_failed, start_run
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType
+from tests.evaluations.run_world import scripted_endpoint
+from tests.evaluations.run_world import worked as work
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
 from tests.scripted_server import Fault, ScriptedServer
 
@@ -23,16 +23,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
 def endpoint(server: ScriptedServer, db: None) -> Endpoint:
-    return save_endpoint(
-        name="scripted", base_url=server.base_url, model="scripted-demo", acting_user=None
-    )
+    return scripted_endpoint(server)
 
 
 @pytest.fixture
@@ -45,12 +37,6 @@ def essay(db: None) -> Question:
     task = make_task(make_dataset(), question_type=QuestionType.OPEN_ENDED)
     rubric = (("states the law", "4"), ("draws the conclusion", "6"))
     return make_question(task, marks=("4", "6"), stem="Why does it fall? {0}", rubric=rubric)
-
-
-def work(run: Run) -> Run:
-    work_on_run(run.pk)
-    run.refresh_from_db()
-    return run
 
 
 def says(*replies: str, finish: str = "stop") -> object:

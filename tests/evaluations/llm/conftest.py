@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
-
-import pytest
 
 from evaluations.llm.callbacks import Callbacks
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, ChatRequest, Key, Limits
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.retry import RetryPolicy, decide
-from tests.scripted_server import ScriptedServer
 
 KEY = "sk-a-key-that-must-not-travel"
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def request(key: Key = 1, text: str = "请回答", **params: object) -> ChatRequest:

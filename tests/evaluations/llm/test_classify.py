@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evaluations.llm.classify import failure_of, retry_after
+from evaluations.llm.classify import LONGEST_TEXT, failure_of, retry_after, scrub
 from evaluations.llm.client import LONGEST_WAIT
 
 NOW = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
@@ -86,3 +86,36 @@ def test_a_wait_beyond_two_minutes_pauses_the_run(value: str, pauses: bool) -> N
 def test_a_server_error_that_names_a_wait_slows_everybody_down() -> None:
     assert failure_of(503, {"retry-after": "1"}, "", now=NOW).slows_down
     assert not failure_of(503, {}, "", now=NOW).slows_down
+
+
+SECRET = "0f9e8d7c6b5a"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Incorrect API key provided: sk-proj-abc_123.", "Incorrect API key provided: sk-***"),
+        ("sent Authorization: Bearer abc.def", "sent Authorization: Bearer ***"),
+        ("authorization: basic dXNlcjpwYXNz", "authorization: basic ***"),
+        ("GET /v1?api_key=abc&model=m", "GET /v1?api_key=***&model=m"),
+        ('{"api-key": "abc", "model": "m"}', '{"api-key": "***", "model": "m"}'),
+        ("x-api-key: abc", "x-api-key: ***"),
+        ("https://user:word@host/v1", "https://***@host/v1"),
+        (f"your key {SECRET} is wrong", "your key *** is wrong"),
+        ("a task-force took the risk-free desk", "a task-force took the risk-free desk"),
+        ("no\x00NUL", "noNUL"),
+        ("", ""),
+    ],
+)
+def test_keys_are_masked(text: str, expected: str) -> None:
+    assert scrub(text, SECRET) == expected
+
+
+def test_cut_to_two_kilobytes_of_whole_characters() -> None:
+    cut = scrub("题" * 5000)
+    assert cut == "题" * (LONGEST_TEXT // 3)
+
+
+def test_a_secret_across_the_cut_leaves_no_part() -> None:
+    text = "x" * (LONGEST_TEXT - 5) + SECRET
+    assert scrub(text, SECRET) == "x" * (LONGEST_TEXT - 5) + "***"

@@ -28,8 +28,6 @@ KINDS: list[tuple[str, dict[str, Any], str, int | None, bool]] = [
     ("bad_request", {}, "bad_request", 400, False),
     ("context_length", {}, "context_length", 400, False),
     ("redirect", {}, "redirect", 307, False),
-    ("redirect", {"status": 302}, "redirect", 302, False),
-    ("redirect", {"status": 308}, "redirect", 308, False),
     ("slow", {"seconds": 30}, "timeout", None, True),
     ("drip", {"seconds": 0.1}, "timeout", None, True),
     ("reset", {}, "interrupted", None, True),

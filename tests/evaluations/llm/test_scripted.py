@@ -6,11 +6,17 @@ import json
 import re
 import socket
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from evaluations.llm.scripted.answers import answer
+from evaluations.suggesting.rules.label_prompt import label_instructions, label_messages
+from evaluations.suggesting.rules.label_reply import read_label_reply
+from evaluations.suggesting.rules.rubric_prompt import rubric_instructions, rubric_messages
+from evaluations.suggesting.rules.rubric_reply import read_rubric_reply
+from questions.rules.vocabulary import Language
 from tests.evaluations.llm.conftest import ask, fail, reply
 from tests.evaluations.llm.processes import run_module, serving
 from tests.scripted_server import ScriptedServer, named_fault, script_from
@@ -169,3 +175,46 @@ def test_it_says_in_one_sentence_why_it_cannot_start(server: ScriptedServer) -> 
     assert ended.returncode == 1
     assert ended.stderr.startswith("The scripted endpoint cannot start: ")
     assert len(ended.stderr.splitlines()) == 1
+
+
+NUMBERS = range(20)
+
+
+def said_to(messages: list[dict[str, str]]) -> str:
+    return answer("\n".join(message["content"] for message in messages))
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_labels(language: Language) -> None:
+    told = label_instructions(language)
+    readings = [
+        read_label_reply(
+            said_to(
+                label_messages(
+                    told, subject="", question=f"Q{n}?", answer_key="A", language=language
+                )
+            )
+        )
+        for n in NUMBERS
+    ]
+    assert not any(reading.fault for reading in readings)
+    assert len({str(reading.labels) for reading in readings}) > 10, "it depends on the question"
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("marks", [("6",), ("4", "2", "0.5"), ("1", "13")])
+def test_scoring_points(marks: tuple[str, ...], language: Language) -> None:
+    full = tuple(map(Decimal, marks))
+    told = rubric_instructions(language)
+    for n in NUMBERS:
+        messages = rubric_messages(
+            told,
+            subject="",
+            question=f"Q{n}?",
+            answer_key="It is.",
+            analysis="",
+            sub_marks=full,
+            language=language,
+        )
+        reading = read_rubric_reply(said_to(messages), full)
+        assert (reading.fault, reading.unfinished) == ("", ())

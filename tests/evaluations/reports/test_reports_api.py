@@ -62,17 +62,6 @@ def test_a_figure_has_its_n_its_interval_or_its_reason(curator: User, answers: N
     assert missing["figures"]["total"]["reason"] == "missing:History/objective,History/subjective"
 
 
-@pytest.mark.parametrize(
-    ("who", "status"),
-    [("admin", 200), ("curator", 200), ("lead", 200), ("teacher", 403), ("outsider", 403)],
-)
-def test_who_may_ask(who: str, status: int, answers: None, request: pytest.FixtureRequest) -> None:
-    client = logged_in(request.getfixturevalue(who))
-    response = client.get("/api/v1/reports/rates/", {"dataset": "exam"})
-    assert response.status_code == status
-    assert (ALPHA in response.text) == (status == 200)
-
-
 def test_a_lead_who_marks_is_told_to_wait(lead: User, answers: None) -> None:
     marking = MarkingRound.objects.create(
         name="now", dataset=Run.objects.earliest("pk").dataset, scheme="1", random_seed=1
@@ -101,10 +90,3 @@ def test_what_cannot_be_answered_gets_a_sentence(
     response = logged_in(curator).get(f"/api/v1/reports/{name}/", query)
     assert response.status_code == status
     assert sentence in response.json()["detail"]
-
-
-def test_nothing_can_be_written(admin: User, answers: None) -> None:
-    for method in ("post", "put", "patch", "delete"):
-        address = "/api/v1/reports/rates/?dataset=exam"
-        response = getattr(logged_in(admin), method)(address, content_type="application/json")
-        assert response.status_code in (403, 405)

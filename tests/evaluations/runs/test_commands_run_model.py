@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import socket
-from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -16,7 +15,7 @@ from django.core.management import call_command
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint, Job, Run
 from evaluations.runs.services import call_results, run_states
-from evaluations.runs.services.endpoints import save_endpoint
+from tests.evaluations.run_world import scripted_endpoint
 from tests.factories import make_dataset, make_question, make_task
 from tests.scripted_server import ScriptedServer, script_from
 
@@ -24,19 +23,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
 def endpoint(server: ScriptedServer, db: None) -> Endpoint:
     task = make_task(make_dataset("exam"))
     for _ in range(3):
         make_question(task)
-    return save_endpoint(
-        name="scripted", base_url=server.base_url, model="scripted-demo", acting_user=None
-    )
+    return scripted_endpoint(server)
 
 
 @pytest.fixture

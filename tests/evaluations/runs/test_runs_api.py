@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from evaluations.models import Endpoint, Run
-from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import work_on_run
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
+from tests.evaluations.run_world import scripted_endpoint
 from tests.factories import make_dataset, make_question, make_task
 from tests.scripted_server import ScriptedServer
 
@@ -24,19 +22,11 @@ RUNS = "/api/v1/runs/"
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
 def endpoint(server: ScriptedServer, db: None) -> Endpoint:
     dataset = make_dataset("exam")
     make_question(make_task(dataset))
     make_question(make_task(dataset, question_type=QuestionType.OPEN_ENDED))
-    return save_endpoint(
-        name="scripted", base_url=server.base_url, model="scripted-demo", acting_user=None
-    )
+    return scripted_endpoint(server)
 
 
 @pytest.fixture
@@ -46,25 +36,6 @@ def run(endpoint: Endpoint) -> Run:
 
 def post(user: User, address: str, **data: Any) -> Any:
     return logged_in(user).post(address, data, content_type="application/json")
-
-
-@pytest.mark.parametrize("who", ["admin", "lead", "curator", "teacher", "outsider"])
-def test_who_may(who: str, run: Run, request: pytest.FixtureRequest) -> None:
-    client = logged_in(request.getfixturevalue(who))
-    one = f"{RUNS}{run.pk}/"
-    for address in (RUNS, one, f"{one}responses/"):
-        assert client.get(address).status_code == (200 if who in ("admin", "lead") else 403)
-    if who != "admin":
-        for address in (RUNS, f"{one}stop/", f"{one}resume/", f"{one}retry/"):
-            assert client.post(address, {}, content_type="application/json").status_code == 403
-    for address in (one, RUNS):
-        assert client.delete(address).status_code in (403, 405)
-    run.refresh_from_db()
-    assert run.status == "queued"
-
-
-def test_who_is_not_logged_in(client: Client, run: Run) -> None:
-    assert client.get(RUNS).status_code == 403
 
 
 def test_start_look_and_read(admin: User, endpoint: Endpoint) -> None:

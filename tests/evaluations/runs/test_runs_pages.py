@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from evaluations.judging.services import ensure_judge
 from evaluations.models import Attempt, Endpoint, Job, Judgement, Response, Run
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.services import run_estimates
-from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import work_on_run
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
@@ -28,24 +25,6 @@ from tests.scripted_server import ScriptedServer, script_from
 
 pytestmark = pytest.mark.django_db
 CAST = ["admin", "lead", "curator", "teacher", "outsider"]
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
-def endpoint(server: ScriptedServer, db: None) -> Endpoint:
-    return save_endpoint(
-        name="scripted",
-        base_url=server.base_url,
-        model="scripted-demo",
-        acting_user=None,
-        price_input=Decimal(4),
-        price_output=Decimal(12),
-    )
 
 
 @pytest.fixture
@@ -79,31 +58,6 @@ def address(name: str, run: Run, response: Response) -> str:
     keys |= {"response": [response.public_id]}
     keys |= {name: [run.endpoint_id] for name in ("endpoint", "endpoint-check")}
     return reverse(f"runs:{name}", args=keys.get(name, [run.pk]))
-
-
-@pytest.mark.parametrize("who", CAST)
-def test_who_may_see_and_who_may_start(who: str, run: Run, request: pytest.FixtureRequest) -> None:
-    client = logged_in(request.getfixturevalue(who))
-    response = make_response(run.jobs.first().question, run)
-    sees, operates = who in ("admin", "lead"), who == "admin"
-    for name in SEE:
-        found = client.get(address(name, run, response))
-        assert found.status_code == (200 if sees else 403), name
-    for name in OPERATE:
-        found = client.get(address(name, run, response))
-        assert found.status_code == (200 if operates else 403), name
-    for name in [*POSTS, "new", "endpoint-new", "endpoint"]:
-        if not operates:
-            assert client.post(address(name, run, response)).status_code == 403, name
-    for name in POSTS:
-        assert client.get(address(name, run, response)).status_code == 405, name
-
-
-def test_who_is_not_logged_in_is_sent_to_the_login(client: Client, run: Run) -> None:
-    for name in ("list", "new", "endpoints"):
-        found = client.get(reverse(f"runs:{name}"))
-        assert found.status_code == 302
-        assert found["Location"].startswith("/login/")
 
 
 def test_a_lead_looks_and_has_no_buttons(lead: User, run: Run) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -13,10 +12,9 @@ from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Attempt, Endpoint, Job, Run
 from evaluations.runs.selectors.runs import waits_for_endpoint
 from evaluations.runs.services import call_results, run_states
-from evaluations.runs.services.endpoints import save_endpoint
-from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.runs.services.runs import resume_run, start_run, stop_run
-from tests.factories import make_dataset, make_question, make_task
+from evaluations.runs.services.generation import look_for_work
+from evaluations.runs.services.runs import resume_run, stop_run
+from tests.evaluations.run_world import planned, scripted_endpoint, worked
 from tests.scripted_server import ScriptedServer, named_fault
 
 pytestmark = pytest.mark.django_db
@@ -35,33 +33,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
 def endpoint(server: ScriptedServer, db: None) -> Endpoint:
-    return save_endpoint(
-        name="scripted",
-        base_url=server.base_url,
-        model="scripted-demo",
-        acting_user=None,
-        max_in_flight=IN_FLIGHT,
-    )
-
-
-def planned(endpoint: Endpoint, items: int) -> Run:
-    task = make_task(make_dataset())
-    for _ in range(items):
-        make_question(task)
-    return start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
-
-
-def worked(run: Run, at: datetime | None = None) -> Run:
-    work_on_run(run.pk, clock=lambda: at or timezone.now())
-    run.refresh_from_db()
-    return run
+    return scripted_endpoint(server, max_in_flight=IN_FLIGHT)
 
 
 def state(run: Run) -> tuple[str, str]:

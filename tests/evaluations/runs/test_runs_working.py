@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,58 +15,23 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from pytest_django import Settings
 
-from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
-from evaluations.runs.services import call_results, queue, work_session
-from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services import queue, work_session
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, retry_failed, start_run, stop_run
-from tests.factories import make_dataset, make_question, make_task
+from tests.evaluations.run_world import planned, scripted_endpoint, worked
 from tests.scripted_server import ScriptedServer, script_from
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
-    patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(call_results, "PATIENT", patient)
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries")]
 
 
 @pytest.fixture
 def endpoint(server: ScriptedServer, db: None) -> Endpoint:
-    return save_endpoint(
-        name="scripted",
-        base_url=server.base_url,
-        model="scripted-demo",
-        acting_user=None,
-        max_in_flight=4,
-        timeout_seconds=1,
-        price_input=Decimal(1),
-        price_output=Decimal(2),
+    return scripted_endpoint(
+        server, max_in_flight=4, timeout_seconds=1, price_input=Decimal(1), price_output=Decimal(2)
     )
-
-
-def planned(endpoint: Endpoint, items: int, **options: Any) -> Run:
-    task = make_task(make_dataset())
-    for _ in range(items):
-        make_question(task)
-    return start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None, **options)
-
-
-def worked(run: Run) -> Run:
-    work_on_run(run.pk)
-    run.refresh_from_db()
-    return run
 
 
 def jobs(run: Run) -> Counter[str]:

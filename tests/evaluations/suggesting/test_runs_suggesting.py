@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from evaluations.llm.retry import RetryPolicy
 from evaluations.models import (
     Attempt,
     Endpoint,
@@ -21,9 +19,7 @@ from evaluations.models import (
     SuggestionReading,
 )
 from evaluations.models.vocabulary import Asks
-from evaluations.runs.services import call_results
-from evaluations.runs.services.endpoints import save_endpoint
-from evaluations.runs.services.generation import look_for_work, work_on_run
+from evaluations.runs.services.generation import look_for_work
 from evaluations.suggesting.selectors import suggested
 from evaluations.suggesting.services.suggested import keep_suggested
 from evaluations.suggesting.services.suggesting import (
@@ -37,37 +33,13 @@ from questions.models import Dataset, LabelOpinion, LabelRevision, Question, Rub
 from questions.rules.vocabulary import ItemStatus, QuestionType
 from questions.selectors.bank import by_place
 from questions.services.label_rows import ensure_taxonomy
+from tests.evaluations.run_world import worked as work
 from tests.factories import make_dataset, make_question, make_rubric, make_task
 from tests.scripted_server import Fault, ScriptedServer, named_fault
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries")]
 LABELS = '{"ability_branch": "reasoning", "knowledge": "logical-judgment", "difficulty": 3}'
 POINTS = '[{"sub": 1, "text": "the law", "points": 4}, {"sub": 2, "text": "the end", "points": 6}]'
-
-
-@pytest.fixture(autouse=True)
-def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
-    patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(call_results, "PATIENT", patient)
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
-def endpoint(server: ScriptedServer, db: None) -> Endpoint:
-    return save_endpoint(
-        name="scripted",
-        base_url=server.base_url,
-        model="scripted-demo",
-        acting_user=None,
-        price_input=Decimal(4),
-        price_output=Decimal(12),
-    )
 
 
 def items(n: int, question_type: QuestionType = QuestionType.SINGLE_CHOICE) -> list[Question]:
@@ -101,12 +73,6 @@ def says(replies: dict[str, str | list[Fault]], finish: str = "stop") -> object:
         return Fault(change=change)
 
     return fault
-
-
-def work(run: Run) -> Run:
-    work_on_run(run.pk)
-    run.refresh_from_db()
-    return run
 
 
 def faults(run: Run) -> dict[str, str]:

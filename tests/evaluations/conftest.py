@@ -1,0 +1,32 @@
+"""Fixtures of runs: the scripted endpoint over HTTP, and retries without waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+
+from evaluations.llm.retry import RetryPolicy
+from evaluations.models import Endpoint
+from evaluations.runs.services import call_results
+from tests.evaluations.run_world import scripted_endpoint
+from tests.scripted_server import ScriptedServer
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+@pytest.fixture
+def endpoint(server: ScriptedServer, db: None) -> Endpoint:
+    return scripted_endpoint(server, price_input=Decimal(4), price_output=Decimal(12))
+
+
+@pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
+    patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
+    monkeypatch.setattr(call_results, "PATIENT", patient)
