@@ -242,7 +242,7 @@ def test_only_an_item_without_any_rubric_is_asked_for_one(endpoint: Endpoint, ad
 @pytest.mark.parametrize("limit", [0, 5001])
 def test_how_many(endpoint: Endpoint, admin: User, limit: int) -> None:
     items(1)
-    with pytest.raises(BadInput, match="1 to 5000"):
+    with pytest.raises(BadInput, match="between 1 and 5000"):
         start_suggesting(wanted(endpoint, limit=limit), acting_user=admin)
     assert not Run.objects.exists()
 
