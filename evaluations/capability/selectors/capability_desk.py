@@ -9,15 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from math import ceil
 from uuid import UUID
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from evaluations.capability.rules.dimensions import Dimension, asked_of
 from evaluations.marking.desk.selectors.desk import (
-    ENOUGH_MARKS,
-    IDLE_SECONDS,
     RECENT_MARKS,
     OwnProgress,
 )
@@ -224,14 +221,5 @@ def _own_progress(reviewer: User, review: CapabilityReview) -> OwnProgress:
         done=Count("pk", filter=own), left=Count("pk", filter=left)
     )
     given = CapabilityJudgement.objects.filter(reviewer=reviewer, slot__item__review=review)
-    recent = list(given.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS])
-    seconds = [min(one, IDLE_SECONDS) for one, _at in recent if one is not None]
-    spent: int = sum(seconds)
-    pace = spent / len(seconds) if spent and len(seconds) >= ENOUGH_MARKS else None
-    return OwnProgress(
-        marked=counts["done"],
-        total=counts["done"] + counts["left"],
-        per_hour=round(3600 / pace) if pace else None,
-        minutes_left=ceil(pace * counts["left"] / 60) if pace else None,
-        saved_at=recent[0][1] if recent else None,
-    )
+    recent = given.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
+    return OwnProgress.of(counts["done"], counts["left"], list(recent))

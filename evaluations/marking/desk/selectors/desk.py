@@ -6,6 +6,7 @@ rows. No other slot, mark, judgement or final mark may be looked at.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -36,13 +37,26 @@ WHOLE = ("answer__question", "answer__revision", "answer__rubric", "answer__resp
 
 @dataclass(frozen=True, slots=True)
 class OwnProgress:
-    """A teacher's own counts in a round; speed and time left are None until they are known."""
+    """Own counts in a round or review; speed and time left are None until they are known."""
 
     marked: int
     total: int
     per_hour: int | None
     minutes_left: int | None
     saved_at: datetime | None
+
+    @classmethod
+    def of(cls, done: int, left: int, recent: Sequence[tuple[int | None, datetime]]) -> OwnProgress:
+        """Return the progress; *recent*: seconds and times of the last saves, newest first."""
+        seconds = [min(one, IDLE_SECONDS) for one, _at in recent if one and one >= FEWEST_SECONDS]
+        pace = sum(seconds) / len(seconds) if len(seconds) >= ENOUGH_MARKS else None
+        return cls(
+            marked=done,
+            total=done + left,
+            per_hour=round(3600 / pace) if pace else None,
+            minutes_left=ceil(pace * left / 60) if pace else None,
+            saved_at=recent[0][1] if recent else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +201,8 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     """
     done, left = own_counts(teacher.pk).get(marking_round.pk, (0, 0))
     own = Mark.objects.counting().filter(teacher=teacher, slot__answer__round=marking_round)
-    rows = own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
-    seconds = [min(one, IDLE_SECONDS) for one, _at in rows if one and one >= FEWEST_SECONDS]
-    pace = sum(seconds) / len(seconds) if len(seconds) >= ENOUGH_MARKS else None
-    return OwnProgress(
-        marked=done,
-        total=done + left,
-        per_hour=round(3600 / pace) if pace else None,
-        minutes_left=ceil(pace * left / 60) if pace else None,
-        saved_at=rows[0][1] if rows else None,
-    )
+    recent = own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
+    return OwnProgress.of(done, left, list(recent))
 
 
 def own_marks(
