@@ -163,7 +163,7 @@ def test_two_windows_show_both_marks_side_by_side(
         expect(window.locator("#comment")).to_have_value(words)
         expect(window.locator("#said")).to_have_text(f"Response {now}")  # and not that it was saved
         if window is second:
-            window.get_by_role("button", name="Keep saved mark").click()
+            window.get_by_role("button", name="Keep saved mark").first.click()
         else:
             window.get_by_role("button", name="Use this mark").click()
         expect_another(window, now)

@@ -92,7 +92,7 @@ def test_the_lead_settles_from_the_comment(site: Site, made: MarkingRound, lead:
     page = site.open(lead, viewport={"width": 1280, "height": 720})
     page.goto(f"/rounds/{made.public_id}/arbitration/")
     expect(page.locator("#claim")).to_contain_text("assigned to you until")
-    for seen in (page.locator("tr.total"), page.get_by_role("button", name="Settle & next")):
+    for seen in (page.locator("tr.total"), page.get_by_role("button", name="Finalize & next")):
         expect(seen).to_be_in_viewport(ratio=1)
     for key in ("1", "g", "c"):
         page.keyboard.press(key)
@@ -114,8 +114,8 @@ def test_too_few_teachers_are_told_in_place(
 ) -> None:
     page = site.open(lead)
     page.goto("/rounds/new/")
-    expect(page.get_by_label("Scheme")).to_have_value("2+1")
+    expect(page.get_by_label("Scheme", exact=True)).to_have_value("2+1")
     page.get_by_label(str(teacher)).check()
-    expect(page.locator("#load")).to_contain_text("needs 2 teachers; 1 chosen.")
-    page.get_by_label("Scheme").select_option("1")
+    expect(page.locator("#load")).to_contain_text("needs at least 2 teachers, and 1 selected.")
+    page.get_by_label("Scheme", exact=True).select_option("1")
     expect(page.locator("#load")).not_to_contain_text("needs")

@@ -182,8 +182,8 @@ def started(page: Page, scheme: Scheme, teachers: list[User]) -> MarkingRound:
     page.get_by_label("Random seed").fill(str(RANDOM_SEED))
     for teacher in teachers:
         page.get_by_label(str(teacher), exact=True).check()
-    expect(page.get_by_label("Scheme")).to_have_value(DEFAULT_SCHEME)
-    page.get_by_label("Scheme").select_option(scheme)
+    expect(page.get_by_label("Scheme", exact=True)).to_have_value(DEFAULT_SCHEME)
+    page.get_by_label("Scheme", exact=True).select_option(scheme)
     page.get_by_text("Separate tolerance for a task").click()
     for part, points in OWN_TOLERANCE.items():
         page.locator(f"[name='tolerance-{Task.objects.get(slug__contains=part).pk}']").fill(points)
