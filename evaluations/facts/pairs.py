@@ -84,7 +84,7 @@ def _answers(params: ReportParams) -> dict[int, Answer]:
 
 
 def _teacher_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
-    """The newest version of both marks of each answer that has both."""
+    """Yield the newest versions of the first and second mark of each answer that has both."""
     kinds = (SlotKind.FIRST.value, SlotKind.SECOND.value)
     marks = Mark.objects.counting().filter(_wanted(params, "slot__answer__"), slot__kind__in=kinds)
     totals: dict[int, dict[str, float]] = defaultdict(dict)
@@ -98,7 +98,7 @@ def _teacher_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Itera
 
 
 def _judge_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
-    """The newest final mark of each response with the newest judgement of each judge."""
+    """Yield the newest final mark of each response with the judgement of each judge."""
     newest = FinalMark.objects.counting().filter(_wanted(params, "answer__")).order_by("pk")
     finals = {
         answers[answer].response: (answers[answer], value)

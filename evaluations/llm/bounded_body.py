@@ -69,8 +69,7 @@ def bound(response: httpx2.Response, limit: int) -> None:
     if encoding not in {"", "identity", *_WINDOW_BITS}:
         text = f"the answer came in an encoding that was not asked for: {encoding[:40]}"
         raise _unusable(FailureKind.MALFORMED, text, response.status_code)
-    if not isinstance(response.stream, httpx2.AsyncByteStream):
-        raise TypeError("only an answer that was not read yet can be bounded")
+    assert isinstance(response.stream, httpx2.AsyncByteStream)  # it was not read yet
     response.stream = BoundedBody(response.stream, encoding, limit, response.status_code)
 
 

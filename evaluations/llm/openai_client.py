@@ -1,9 +1,8 @@
-"""The OpenAI client on its aiohttp transport, with its habits switched off.
+"""The OpenAI client on its aiohttp transport, without its defaults.
 
-By itself the client retries twice, follows redirects, reads eight environment
-variables and answers of any size. Here one call is one request to one address
-with our own headers, a total deadline and a largest answer; every retry is the
-caller's, because every retry may be billed.
+By default the client retries twice, follows redirects, and reads eight environment variables and
+answers of any size. Here one call is one request to one address, with our own headers, a deadline
+and a size limit; only the caller retries, because every retry may be billed.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from evaluations.llm.classify import failure_of, scrub
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.llm.replies import read_reply
 
-# All that leaves. The client adds others, and OPENAI_CUSTOM_HEADERS any at all.
+# The only headers of the client that are sent; it would add others, and OPENAI_CUSTOM_HEADERS any.
 _SENT_HEADERS = ("host", "content-type", "content-length", "connection")
 
 
 class OpenAIChat:
     """One model behind one OpenAI-compatible endpoint.
 
-    ``base_url`` ends before ``/chat/completions``. ``api_key`` None sends no
-    Authorization at all. Use as an async context manager inside one event loop.
+    ``base_url`` ends before ``/chat/completions``. Without ``api_key`` no Authorization is sent.
+    Use it as an async context manager in one event loop.
     """
 
     def __init__(
@@ -41,21 +40,24 @@ class OpenAIChat:
         *,
         max_in_flight: int = 8,
         limits: Limits | None = None,
-        organization: str | None = None,
-        project: str | None = None,
     ) -> None:
         self.model = model
         self._limits = limits or Limits()
         self._secret = api_key or None
-        self._headers = _own_headers(self._secret, organization, project)
+        self._headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "gradeapp",
+            **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
+        }
         self._http = self._http_client(max_in_flight)
         # Every argument is given, so that none is looked up in the environment;
         # the headers that OPENAI_CUSTOM_HEADERS adds are dropped in _only_own_headers.
         self._client = AsyncOpenAI(
             api_key=api_key or "none",
             admin_api_key="none",
-            organization=organization or "",
-            project=project or "",
+            organization="",
+            project="",
             webhook_secret="none",
             base_url=base_url,
             max_retries=0,
@@ -78,7 +80,7 @@ class OpenAIChat:
         await self._client.close()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Make one request and read its answer; raises ``ChatFailure``, never retries."""
+        """Make one request and return its reply. Raises ``ChatFailure``."""
         body = {**request.params, "model": self.model, "messages": list(request.messages)}
         try:
             async with asyncio.timeout(self._limits.deadline):
@@ -141,25 +143,11 @@ class OpenAIChat:
         return ChatFailure(kind, scrub(text, self._secret), may_have_been_billed=True)
 
 
-def _own_headers(
-    api_key: str | None, organization: str | None, project: str | None
-) -> dict[str, str]:
-    named = {
-        "Accept": "application/json",
-        "Accept-Encoding": "identity",
-        "User-Agent": "gradeapp",
-        "Authorization": f"Bearer {api_key}" if api_key else "",
-        "OpenAI-Organization": organization or "",
-        "OpenAI-Project": project or "",
-    }
-    return {name: value for name, value in named.items() if value}
-
-
 def _aiohttp_cause(error: BaseException) -> BaseException | None:
-    """The transport's own exception: what the layers above made of it confuses sent and unsent.
+    """Return the exception of aiohttp behind *error*; None if there is none.
 
-    The transport reports a server that hung up after the request as a connect
-    timeout, which would read as "not billed".
+    The layers above report a connection that was closed after the request as a connect timeout,
+    which would mean "not billed".
     """
     cause = error.__cause__
     while cause is not None and not isinstance(cause, aiohttp.ClientError):

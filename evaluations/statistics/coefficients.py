@@ -20,7 +20,7 @@ def _varies(values: Floats) -> bool:
 
 
 def pearson(x: Floats, y: Floats) -> float | None:
-    """Return Pearson's correlation, -1 to 1: linear association, without a constant shift.
+    """Return Pearson's correlation, -1 to 1; a constant shift does not change it.
 
     None when x or y is constant. Source: scipy.stats.pearsonr.
     """

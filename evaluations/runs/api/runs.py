@@ -114,7 +114,7 @@ class RunRetryAPI(APIView):
 
     @extend_schema(request=None, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """Each failed call gets all its attempts again."""
+        """Retry the failed calls, with all their attempts."""
         run = get_run(pk)
         services.retry_failed(run, acting_user=request.user)
         transaction.on_commit(partial(ask_for_work, run.pk))

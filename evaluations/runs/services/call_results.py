@@ -25,7 +25,7 @@ from evaluations.runs.services.queue import JOB, MOST_ATTEMPTS, WORKER_LOST
 from gradeapp.common.storable import storable
 
 K = FailureKind
-# Failures that are surely not billed; waiting for the endpoint uses up no attempt.
+# Failures that are not billed; waiting for the endpoint uses up no attempt.
 WAITING = frozenset({K.CONNECT, K.RATE_LIMIT})
 # Like the failures with ``pauses_run``, a wrong model or address makes every call fail.
 FAILS_EVERY_CALL = frozenset({K.NOT_FOUND, K.REDIRECT})

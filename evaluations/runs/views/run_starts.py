@@ -30,7 +30,7 @@ def start_page(
     """Show *form* with its estimate; a valid POST starts the run and leads to its page.
 
     *estimate* and *start* are called only if the form is valid; *start* is given the person, the
-    budget and the key of the form. The workers are told after the commit.
+    budget and the key of the form. The message to the workers is sent after the commit.
     """
     refused = ""
     if request.method == "POST" and form.is_valid():

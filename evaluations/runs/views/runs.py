@@ -97,7 +97,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.START_RUNS)
 def new_run(request: MemberRequest) -> HttpResponse:
-    """The form of a new run; it says what the run will ask and cost before it starts."""
+    """Show the form of a new run with its estimated calls and cost, or start the run."""
     form = NewRunForm.of(request)
     return start_page(
         request,

@@ -54,18 +54,6 @@ def test_only_known_headers_leave(server: ScriptedServer) -> None:
     }
 
 
-def test_organization_and_project_leave_where_they_are_given(server: ScriptedServer) -> None:
-    async def call() -> None:
-        async with OpenAIChat(
-            server.base_url, "m", KEY, organization="org", project="proj"
-        ) as chat:
-            await chat.complete(request())
-
-    asyncio.run(call())
-    headers = server.requests[0].headers
-    assert (headers["openai-organization"], headers["openai-project"]) == ("org", "proj")
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_sends_no_second_request(server: ScriptedServer, status: int) -> None:
     with ScriptedServer() as other:
