@@ -73,6 +73,14 @@ class Response(models.Model):
                 fields=["run", "question", "repeat"], name="one_response_per_question_and_repeat"
             ),
         ]
+        indexes = [
+            models.Index(fields=["rule_reading"], name="response_by_rule_reading"),
+            models.Index(
+                fields=["model_reading"],
+                condition=models.Q(model_reading__isnull=False),
+                name="response_read_by_model",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.run} {self.question} x{self.repeat}"
@@ -155,6 +163,8 @@ class Extraction(Provenance):
                 name="one_extraction_per_provenance",
             ),
         ]
+        # What waits for a person is little beside what was read.
+        indexes = [models.Index(fields=["outcome", "confidence"], name="extraction_by_outcome")]
 
     def __str__(self) -> str:
         return f"{self.response} {self.policy} {self.answers}"

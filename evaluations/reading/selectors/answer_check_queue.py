@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import AnswerCheck, CheckSample, Response, Run
-from evaluations.models.vocabulary import CheckSource, RunPurpose
+from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.rules.extraction.reading import Outcome, majority
 from evaluations.reading.selectors.answer_checks import newest_checks, said_in
 from gradeapp.accounts.models import User
@@ -41,7 +41,8 @@ class QueueChoice:
 
 def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
     """Return the responses that wait for *user*, in order."""
-    found = Response.objects.filter(run__purpose=RunPurpose.ANSWER)
+    # Only answers have readings: without a join to their runs the first ones are found at once.
+    found = Response.objects.all()
     if choice.run is not None:
         found = found.filter(run=choice.run)
     if choice.source is CheckSource.SECOND:
@@ -74,8 +75,7 @@ def _because(source: CheckSource) -> Q:
                 rule_reading__outcome=Outcome.READ, rule_reading__confidence__lt=LOW_CONFIDENCE
             )
         case CheckSource.SAMPLE:
-            drawn = CheckSample.responses.through.objects.filter(response=OuterRef("pk"))
-            return Q(Exists(drawn))
+            return Q(pk__in=CheckSample.responses.through.objects.values("response"))
         case _:
             wanted = Q(rule_reading__outcome__in=NOTHING_READ) & ~Q(text="")
     return wanted & Q(model_reading=None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import RunPurpose
@@ -20,7 +20,6 @@ from evaluations.reading.selectors.answer_checks import (
 )
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.intervals import share
-from evaluations.statistics.policies import Policy
 
 PATTERN, MINED, UNREAD = "pattern", "mined", "unread"
 READERS = (PATTERN, MINED, METHOD, PERSON, UNREAD)
@@ -52,9 +51,9 @@ class Labour:
 
 def read_runs() -> QuerySet[Run]:
     """Return the runs with answers that were read by rule, the newest first."""
-    read = Extraction.objects.filter(policy=Policy.STRICT).order_by().values("response__run")
+    read = Response.objects.filter(run=OuterRef("pk"), rule_reading__isnull=False)
     return (
-        Run.objects.filter(purpose=RunPurpose.ANSWER, pk__in=read)
+        Run.objects.filter(Exists(read), purpose=RunPurpose.ANSWER)
         .select_related("language_model", "dataset")
         .order_by("-pk")
     )

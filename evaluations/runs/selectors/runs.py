@@ -10,7 +10,7 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -279,5 +279,6 @@ def runs_waiting(user: User) -> Iterator[Waiting]:
     spent = by_reason.pop(PauseReason.BUDGET, 0)
     yield Waiting(_("Runs with no budget left"), spent, listed)
     yield Waiting(_("Paused runs"), sum(by_reason.values()), listed)
-    failed = Job.objects.filter(status=JobStatus.FAILED).values("run").distinct().count()
+    jobs = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.FAILED)
+    failed = Run.objects.filter(Exists(jobs)).count()
     yield Waiting(_("Runs with failed calls"), failed, listed)
