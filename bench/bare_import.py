@@ -33,7 +33,13 @@ def _rows(
     slug = document.get("keyword") or document["keywords"]
     kind = file_kind(slug)
     assert kind is not None  # the benchmark's own files
-    task = Task.objects.create(dataset=dataset, slug=slug, part=kind.question_type.part)
+    task = Task.objects.create(
+        dataset=dataset,
+        slug=slug,
+        part=kind.question_type.part,
+        question_type=kind.question_type,
+        language=kind.language,
+    )
     for item in document["example"]:
         question = Question(
             task=task,

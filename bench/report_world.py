@@ -31,7 +31,7 @@ from evaluations.models.vocabulary import RoundStatus, RunPurpose, RunStatus, Sl
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from questions.models import Dataset, Question, QuestionRevision, Task
-from questions.rules.vocabulary import Part, QuestionType, Subject
+from questions.rules.vocabulary import Language, Part, QuestionType, Subject
 
 DATASET = "bench-exam"
 MODELS = 10
@@ -67,6 +67,7 @@ def _questions(dataset: Dataset, share: float) -> list[Question]:
                 subject=subject,
                 part=part,
                 question_type=TYPES[part],
+                language=Language.CHINESE,
             )
             questions += [
                 Question(
@@ -95,6 +96,7 @@ def _revision(question: Question) -> QuestionRevision:
         number=1,
         content_hash=str(question.pk),
         question_type=TYPES[part],
+        language=Language.CHINESE,
         stem="?",
         answer_key=["A"] if part is Part.OBJECTIVE else [],
         sub_marks=[str(FULL[part])],
