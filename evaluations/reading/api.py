@@ -127,7 +127,7 @@ class CheckSerializer(serializers.ModelSerializer[AnswerCheck]):
         ]
 
     def get_seen(self, check: AnswerCheck) -> str:
-        """``e`` or ``m`` (patterns or a model) and a number."""
+        """Return ``e`` or ``m`` (patterns or a model) and a number."""
         return name_of(looked_at(check))
 
 
@@ -217,7 +217,7 @@ class WaitingListAPI(generics.ListAPIView[Response]):
 
 
 def shown(response: Response) -> dict[str, Any]:
-    """What the API tells of a response that waits."""
+    """Return the representation of a response that waits."""
     reading, revision = reading_to_check(response), response.revision
     assert reading is not None  # it waits because of one
     return {
@@ -268,7 +268,7 @@ class SampleListAPI(APIView):
 
     @extend_schema(responses=SampleSerializer(many=True))
     def get(self, request: Request) -> Answer:
-        """All samples, the newest first."""
+        """Return all samples, the newest first."""
         check_not_marking(cast(User, request.user))
         return Answer(SampleSerializer(samples(list(read_runs())), many=True).data)
 
@@ -303,7 +303,7 @@ class CorrectionsAPI(APIView):
 
     @extend_schema(responses=CorrectionsSerializer)
     def get(self, request: Request) -> Answer:
-        """Every correction on which people agree."""
+        """Return every correction on which people agree."""
         return Answer(CorrectionsSerializer(check_corrections()).data)
 
 

@@ -69,7 +69,7 @@ class Address:
 
 
 def read_address(data: Mapping[str, str]) -> Address:
-    """The part of the queue that *data* names; what does not exist is left out."""
+    """Read which part of the queue *data* names; unknown values are ignored."""
     query = QueryDict(mutable=True)
     source = data.get("source", "")
     known = source in list(CheckSource)
@@ -87,7 +87,7 @@ def _digits(data: Mapping[str, str], name: str) -> str:
 
 
 def number(data: Mapping[str, str], name: str) -> int:
-    """A whole number in *data*; 0 where there is none."""
+    """Return a whole number in *data*, 0 if there is none."""
     return int(_digits(data, name) or 0)
 
 
@@ -121,7 +121,7 @@ def check_panel(
     own: AnswerCheck | None,
     sent: Any = None,
 ) -> CheckPanel:
-    """The form of *response*: what was sent, else what the person said before, else the reading."""
+    """Return the form of *response* with the sent values, else the own check, else the reading."""
     asked = asked_of(response.revision)
     said = said_in(own or reading)
     answers = [*said.answers, *[None] * asked.parts][: asked.parts]
@@ -143,12 +143,12 @@ def _part(place: int, answer: str, asked: Asked) -> PartChoice:
 
 
 def name_of(reading: Extraction | ModelReading) -> str:
-    """How a form names the reading that it shows."""
+    """Return the name of a reading in a form."""
     return f"{'e' if isinstance(reading, Extraction) else 'm'}{reading.pk}"
 
 
 def reading_named(response: Response, name: str) -> Extraction | ModelReading:
-    """The reading of *response* that ``name_of`` calls *name*; refuses any other."""
+    """Return the reading of *response* with the name *name*; raise BadInput without one."""
     key = int(name[1:]) if name[1:].isdecimal() and len(name) < 18 else 0
     rows = response.extractions if name[:1] == "e" else response.model_readings
     found: Extraction | ModelReading | None = rows.filter(pk=key).first()
@@ -158,7 +158,7 @@ def reading_named(response: Response, name: str) -> Extraction | ModelReading:
 
 
 def sent_answers(sent: Any, asked: Asked) -> list[str | None]:
-    """The answers that a form holds, one for each sub-question; None where there is none."""
+    """Return the sent answers, one per sub-question; None for a missing one."""
     found: list[str | None] = []
     for place in range(1, asked.parts + 1):
         if asked.letters:
@@ -184,7 +184,7 @@ class SentCheck:
 
 
 def sent_check(response: Response, sent: Any) -> SentCheck:
-    """What was sent; refuses what can be no check."""
+    """Read the sent check; raise BadInput if it is none."""
     outcome = sent.get("outcome", "")
     answers = sent_answers(sent, asked_of(response.revision))
     seen = reading_named(response, sent.get("seen", ""))
@@ -201,5 +201,5 @@ def sent_check(response: Response, sent: Any) -> SentCheck:
 
 
 def shown_reading(own: AnswerCheck | None, reading: Extraction | ModelReading | None) -> Any:
-    """The reading at the desk: the one that the person had before their eyes, if any."""
+    """Return the reading to show: that of the own check, if there is one."""
     return looked_at(own) if own else reading

@@ -22,7 +22,7 @@ class ReadForm(StartForm):
     )
 
     def wanted(self, run: Run) -> WantedReading:
-        """What a form that is valid asks for, of the answers of *run*."""
+        """Return the request of a valid form for the answers of *run*."""
         said = self.cleaned_data
         limit = said["limit"] or MOST_ANSWERS
         return WantedReading(run, said["endpoint"], limit, said["shown"])

@@ -30,11 +30,11 @@ class RescoringForm(forms.Form):
         policy.choices = [("", _("Both policies")), *named_choices(Policy)]  # type: ignore[attr-defined]
 
     def wanted(self) -> tuple[Run | None, Policy | None]:
-        """The run and the policy; None for all and for both."""
+        """Return the run and the policy; None for all and for both."""
         said = self.cleaned_data
         return said["run"], Policy(said["policy"]) if said["policy"] else None
 
 
 def run_name(run: Run) -> str:
-    """A run in one line."""
+    """Return a run in one line."""
     return f"{run.pk} · {run.language_model} · {run.dataset}"

@@ -92,7 +92,7 @@ def _reader(outcome: str, method: str) -> str:
 
 
 def _decider(said: Statement, pattern: Extraction, model: Statement | None) -> str:
-    """Who was the first to read what counts."""
+    """Return the first reader of the reading that counts."""
     if said.outcome != Outcome.READ:
         return UNREAD
     if said == said_in(pattern):

@@ -110,7 +110,7 @@ def _store(
 
 
 def _same(earlier: AnswerCheck, response: Response, checker: User, said: Statement) -> AnswerCheck:
-    """What an equal request stored before; another one with its key is refused."""
+    """Return *earlier* if the request is equal; raise a refusal for another one with its key."""
     if (earlier.response_id, earlier.checker_id) != (response.pk, checker.pk):
         raise BadInput(_("Use a new submission id for a new check."), code="key_used")
     if said_in(earlier) != said:

@@ -140,7 +140,7 @@ def _check_exact(case: Case) -> tuple[object, object]:
 
 
 def _same_text(expected: str | None, got: str | None) -> bool:
-    """The same text but for its layout, such as spaces and dollars."""
+    """Return whether the texts are equal except for layout, such as spaces and dollars."""
     if expected is None or got is None:
         return expected is got
     return normal_text(expected).replace(" ", "") == normal_text(got).replace(" ", "")

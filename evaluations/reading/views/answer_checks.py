@@ -32,7 +32,7 @@ DIFFERENCES = 10
 @require_safe
 @requires(Capability.CHECK_ANSWERS)
 def overview(request: MemberRequest) -> HttpResponse:
-    """What waits for this person, what people found so far, and who read which run."""
+    """Show what waits for this person, what people found, and who read which run."""
     return render(request, "evaluations/reading/checks/overview.html", _context(request))
 
 
@@ -63,7 +63,7 @@ def _context(request: MemberRequest, form: SampleForm | None = None) -> dict[str
 
 
 def _unread(runs: list[Run]) -> list[tuple[Run, int]]:
-    """The runs with answers that a model could read, each with their number."""
+    """Return the runs with answers that a model could read, with the numbers."""
     found = [(run, unread_responses(run).count()) for run in runs]
     return [(run, n) for run, n in found if n]
 
@@ -93,7 +93,7 @@ def sample(request: MemberRequest) -> HttpResponse:
 @require_POST
 @requires(Capability.CHECK_ANSWERS)
 def cases(request: MemberRequest) -> HttpResponse:
-    """The corrections as a file for ``check_cases``."""
+    """Download the corrections as a file for ``check_cases``."""
     text = take_corrections(acting_user=request.user)
     answer = HttpResponse(text, content_type="application/json; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="corrections.json"'
@@ -103,7 +103,7 @@ def cases(request: MemberRequest) -> HttpResponse:
 @require_safe
 @requires(Capability.CHECK_ANSWERS)
 def difference_list(request: MemberRequest) -> HttpResponse:
-    """The responses on which people differ, with what each of them said."""
+    """List the responses with differing checks."""
     found = differences()
     page = Paginator(sorted(found), DIFFERENCES).get_page(request.GET.get("page"))
     rows = Response.objects.select_related("question__task").in_bulk(list(page))

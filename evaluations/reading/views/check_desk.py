@@ -43,14 +43,14 @@ FOLDER = "evaluations/reading/checks"
 @require_safe
 @requires(Capability.CHECK_ANSWERS)
 def next_item(request: MemberRequest) -> HttpResponse:
-    """The next response of the queue after the one that is skipped, if any."""
+    """Show the next response of the queue, after the one that is skipped."""
     return _show_next(request, read_address(request.GET), number(request.GET, "after"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.CHECK_ANSWERS)
 def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
-    """One response to be checked; a POST saves what was answered and shows the next."""
+    """Show a response to be checked; a POST saves the check and shows the next one."""
     response, address = _response(public_id), read_address(request.GET)
     if request.method != "POST":
         return _page(request, response, address)
@@ -77,7 +77,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.CHECK_ANSWERS)
 def undo(request: MemberRequest) -> HttpResponse:
-    """Back to the last own check, or from that one to the one before; nothing is changed."""
+    """Go back to the last own check, or to the one before it; nothing is changed."""
     before = None
     if current := at_hand(request, "response"):
         before = Response.objects.filter(public_id=current).first()
@@ -133,7 +133,7 @@ def _page(
 def _context(
     request: MemberRequest, response: Response, address: Address, sent: Any
 ) -> dict[str, Any]:
-    """Neither the key, nor the model, nor what others said of the response is in it."""
+    """Return the context; it has neither the key, nor the model, nor the checks of others."""
     own = own_check(response, request.user)
     reading = shown_reading(own, reading_to_check(response))
     revision, question = response.revision, response.question

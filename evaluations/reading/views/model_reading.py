@@ -17,7 +17,7 @@ from gradeapp.accounts.roles import Capability
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.START_RUNS)
 def read(request: MemberRequest, pk: int) -> HttpResponse:
-    """The form; it says what the run will ask and cost before it starts."""
+    """Show the form with the number of calls and the cost; a POST starts the run."""
     answered = get_run(pk)
     form = ReadForm.of(request)
     return start_page(

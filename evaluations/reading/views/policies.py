@@ -30,7 +30,7 @@ PAGE = 50
 @require_safe
 @requires(Capability.SEE_RUNS)
 def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
-    """Both rates of a run, the reasons between them, and the responses that moved."""
+    """Show both rates of a run, the reasons between them, and the responses that moved."""
     run = get_run(pk)
     made = ablation(run)
     reason = wanted_reason(request.GET.get("reason", ""))
@@ -51,7 +51,7 @@ def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
 @require_safe
 @requires(Capability.EXPORT)
 def policies_export(request: MemberRequest, pk: int) -> HttpResponse:
-    """The same responses as CSV; who took what is kept."""
+    """Export the same responses as CSV; the export is recorded."""
     run = get_run(pk)
     items = ablation(run).items
     table = ablation_table(run.pk, items, quotations(items))
@@ -80,7 +80,7 @@ def golds(request: MemberRequest) -> HttpResponse:
 
 
 def wanted_reason(asked: str) -> Reason | None:
-    """The reason that the address names, None for all; BadInput for one that does not exist."""
+    """Return the reason named *asked*, None for all; raise BadInput for an unknown one."""
     if not asked:
         return None
     if asked not in list(Reason):

@@ -73,7 +73,7 @@ def fallback_messages(
     language: Language,
     fence: str,
 ) -> list[Message]:
-    """System and user message for one response.
+    """Return the system and the user message for one response.
 
     *letters* are those of the item (empty for an exact answer), *parts* its
     sub-questions. ``fence`` is a random token of at least 8 letters and digits.

@@ -213,7 +213,7 @@ _NEGATIONS_EN = (
 
 
 def negated_left(left: str) -> bool:
-    """Whether the letter after *left* is named in order to be ruled out: "不是", "rather than"."""
+    """Return whether *left* rules out the letter after it: "不是", "rather than"."""
     if not left.isascii() and _NEGATED_LEFT_ZH.search(
         left, max(0, len(left) - _LONGEST_NEGATED_ZH)
     ):

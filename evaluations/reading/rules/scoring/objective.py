@@ -118,13 +118,7 @@ def score_objective(
     rule = partial_credit or default_partial_credit(question_type)
     if question_type == QuestionType.EXACT_ANSWER:
         verdicts = [
-            answer is not None
-            and (
-                exact_match(right, answer)
-                if policy is Policy.PUBLISHED
-                else equivalent(right, answer).equal
-            )
-            for answer, right in zip(answers, key, strict=True)
+            _same(right, answer, policy) for right, answer in zip(key, answers, strict=True)
         ]
         sub_points = tuple(
             marks if verdict else Decimal(0)
@@ -152,3 +146,14 @@ def score_objective(
     else:
         ledger = next((one for one in UNREAD if one == outcome), LedgerOutcome.NO_ANSWER)
     return ObjectiveResult(points, full, sub_points, ledger)
+
+
+def _same(right: str, answer: str | None, policy: Policy) -> bool | None:
+    """Compare an exact answer with its key; None if the comparison was given up."""
+    if answer is None:
+        return False
+    return (
+        exact_match(right, answer)
+        if policy is Policy.PUBLISHED
+        else equivalent(right, answer).equal
+    )
