@@ -57,8 +57,8 @@ def start_search(
         if not low <= said[name] <= high:
             words = {
                 "iterations": _("iterations"),
-                "sample_size": _("responses a sample"),
-                "least_occurrences": _("least occurrences"),
+                "sample_size": _("responses per sample"),
+                "least_occurrences": _("minimum occurrences"),
             }
             values = {"name": words[name], "low": low, "high": high}
             raise BadInput(_("“%(name)s” must be between %(low)d and %(high)d.") % values)
