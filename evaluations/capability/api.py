@@ -1,4 +1,4 @@
-"""The API of capability reviews: own judgements for reviewers, figures for leads."""
+"""The API of reviews of wrong answers: own judgements for reviewers, figures for leads."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class ReviewSerializer(serializers.ModelSerializer[CapabilityReview]):
 
 
 class ReviewListAPI(generics.ListAPIView[CapabilityReview]):
-    """All capability reviews, newest first."""
+    """All reviews of wrong answers, newest first."""
 
     capability = Capability.LEAD_ROUNDS
     serializer_class = ReviewSerializer

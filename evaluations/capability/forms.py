@@ -1,4 +1,4 @@
-"""The forms of a capability review: a new one, and what a reviewer says of one answer."""
+"""The forms of a review: a new one, and what a reviewer says of one answer."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def marks_in_an_open_round(user: User) -> bool:
 
 
 def reviews_in_an_open_review(user: User) -> bool:
-    """Return whether *user* is a reviewer of a capability review that is open."""
+    """Return whether *user* is a reviewer of a review that is open."""
     return CapabilityReview.objects.filter(reviewers=user, status=ReviewStatus.OPEN).exists()
 
 

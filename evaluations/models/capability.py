@@ -1,4 +1,4 @@
-"""Capability reviews: people say what a wrong answer lacks (AGIEval section 4.5)."""
+"""Error analysis: people say what a wrong answer lacks (AGIEval section 4.5)."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class BlindAnswer(models.Model):
 
     ``final`` is the final mark that counts now: a pointer that services move, so
     that nothing has to look for the newest one. A response that comes back for a
-    self-repeat is a second blind answer with an alias of its own, whose
+    intra-rater check is a second blind answer with an alias of its own, whose
     ``repeat_of`` names the first; it never gets a final mark.
     """
 
@@ -78,7 +78,7 @@ class Slot(models.Model):
     ``holder`` is set by the claim and stays once there is a mark. That nobody
     has two roles on one response is a constraint over ``holder``: first,
     second, third mark and arbitration are all slots, and so is each teacher's
-    mark of a seed answer. Versions up to ``void_version`` were sent back: they
+    mark of a seed answer. Versions up to ``void_version`` were returned for re-marking: they
     stay and no longer count.
     """
 
@@ -143,7 +143,7 @@ class MarkQuerySet(models.QuerySet["Mark"]):
     """Marks, and those of them that count."""
 
     def counting(self) -> MarkQuerySet:
-        """Neither from a stale page nor sent back; the newest version of a slot counts."""
+        """Neither from a stale page nor returned; the newest version of a slot counts."""
         return self.filter(stale=False, version__gt=models.F("slot__void_version"))
 
 
@@ -195,7 +195,7 @@ class Mark(models.Model):
 
     @property
     def told_version(self) -> int:
-        """The version as its marker knows it: from 1 since the slot was last sent back, then 0.
+        """The version as its marker knows it: from 1 since the slot was last returned, then 0.
 
         The stored number would tell that somebody else marked the response before.
         """
@@ -249,7 +249,7 @@ class FinalMarkQuerySet(models.QuerySet["FinalMark"]):
     """Final marks, and those of them that count."""
 
     def counting(self) -> FinalMarkQuerySet:
-        """Those that their response points to: neither followed nor taken back."""
+        """Those that their response points to: neither followed nor withdrawn."""
         return self.filter(final_of__isnull=False)
 
     def official(self) -> FinalMarkQuerySet:

@@ -92,7 +92,7 @@ class RoundTeacher(models.Model):
 
 
 class HouseRuling(models.Model):
-    """One version of a round's house rulings; the newest stands in the round itself."""
+    """One version of a round's marking notes; the newest stands in the round itself."""
 
     round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="rulings")
     number = models.PositiveIntegerField()

@@ -108,7 +108,7 @@ class AnswerRole(Named):
 
 
 class ReviewStatus(Named):
-    """A capability review is open until a lead closes it."""
+    """A review is open until a lead closes it."""
 
     OPEN = "open", "Open", "进行中"
     CLOSED = "closed", "Closed", "已结束"

@@ -63,5 +63,5 @@ class Lease:
         return Q(**{self.holder: who})
 
 
-# A marking slot and a slot of a capability review.
+# A marking slot and a slot of a review.
 SLOT = Lease("holder", "lease_until", None)

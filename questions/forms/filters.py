@@ -26,6 +26,7 @@ from questions.rules.vocabulary import (
 )
 from questions.selectors.bank import distinct_years, holding_words, ordered, with_open_problems
 from questions.selectors.labels import UNLABELLED
+from questions.templatetags.names import task_name
 
 Choice = tuple[str, str]
 LEVELS = {1: "80–100", 2: "60–80", 3: "40–60", 4: "20–40", 5: "0–20"}
@@ -65,7 +66,7 @@ def task_choices() -> list[tuple[str, list[Choice]]]:
     for slug, dataset in Task.objects.order_by("dataset__slug", "slug").values_list(
         "slug", "dataset__name"
     ):
-        groups[dataset].append((slug, slug.replace("_", " ")))
+        groups[dataset].append((slug, task_name(slug)))
     return list(groups.items())
 
 

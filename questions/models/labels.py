@@ -189,4 +189,4 @@ class LabelSettlement(models.Model):
         ordering = ["-id"]
 
     def __str__(self) -> str:
-        return f"{self.question} settled by {self.author}"
+        return f"{self.question} resolved by {self.author}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 _YEARS = re.compile(r"(\d{4}(?:-\d{4})?)_(.+)")
+_SAMPLE = re.compile(r"sample_(.+?)(_in_English)?")
 
 GAOKAO: dict[str, str] = {
     "Biology_MCQs": "生物选择题",
@@ -48,6 +49,45 @@ GAOKAO: dict[str, str] = {
     "Political_Science_MCQs": "政治选择题",
     "Political_Science_Open-ended_Questions": "政治非选择题",
 }
+# The tasks of the sample exam, without "sample_" and "_in_English".
+SAMPLE: dict[str, str] = {
+    "Biology_Data_MCQs": "生物图表选择题",
+    "Chinese_Classical_Reading": "语文文言文阅读",
+    "Chinese_Famous_Lines_Dictation": "语文名篇名句默写",
+    "Chinese_Language_Use": "语文语言文字运用",
+    "Chinese_Poetry_Reading": "语文古代诗歌阅读",
+    "Chinese_Reading": "语文现代文阅读",
+    "Geography_Figure_MCQs": "地理图表选择题",
+}
+_SUBJECTS = {
+    "Biology": "生物",
+    "Chemistry": "化学",
+    "Chinese": "语文",
+    "English": "英语",
+    "Geography": "地理",
+    "History": "历史",
+    "Humanities_Mathematics": "文科数学",
+    "Physics": "物理",
+    "Politics": "政治",
+    "Sciences_Mathematics": "理科数学",
+}
+_KINDS = {
+    "MCQs": "选择题",
+    "Multiple_Choice": "多项选择题",
+    "Open-ended": "解答题",
+    "Fill-in-the-Blank": "填空题",
+    "Cloze_Passage": "语法填空",
+    "Cloze_Test": "七选五",
+    "Error_Correction": "短文改错",
+    "Fill_in_Blanks": "完形填空",
+    "Reading_Comp": "阅读理解",
+}
+SAMPLE |= {
+    f"{subject}_{kind}": f"{_SUBJECTS[subject]}{_KINDS[kind]}"
+    for subject in _SUBJECTS
+    for kind in _KINDS
+}
+
 AGIEVAL: dict[str, str] = {
     "aqua-rat": "GMAT 与 GRE 数学（AQuA-RAT）",
     "gaokao-biology": "高考生物",
@@ -76,11 +116,14 @@ AGIEVAL: dict[str, str] = {
 def chinese_task_name(slug: str) -> str | None:
     """The Chinese name of a published task; None for one that nobody has named.
 
-    ``2010-2022_Biology_MCQs`` is 2010–2022 年生物选择题.
+    ``2010-2022_Biology_MCQs`` is 2010–2022年生物选择题.
     """
     if slug in AGIEVAL:
         return AGIEVAL[slug]
+    sample = _SAMPLE.fullmatch(slug)
+    if sample is not None and sample[1] in SAMPLE:
+        return f"样卷{SAMPLE[sample[1]]}{'（英文）' if sample[2] else ''}"
     match = _YEARS.fullmatch(slug)
     if match is None or match[2] not in GAOKAO:
         return None
-    return f"{match[1].replace('-', '–')} 年{GAOKAO[match[2]]}"
+    return f"{match[1].replace('-', '–')}年{GAOKAO[match[2]]}"

@@ -33,12 +33,12 @@ def counting_opinions() -> QuerySet[LabelOpinion]:
 
 
 def own_opinion(question: Question, user: User) -> LabelOpinion | None:
-    """The opinion of *user* on the item, None where there is none or it was taken back."""
+    """The opinion of *user* on the item, None where there is none or it was undone."""
     return counting_opinions().filter(question=question, author=user).first()
 
 
 def last_opinion(user: User) -> LabelOpinion | None:
-    """The opinion that *user* gave last and did not take back."""
+    """The opinion that *user* gave last and did not undo."""
     found = counting_opinions().filter(author=user).select_related("question__label", "wrote")
     return found.order_by("-pk").first()
 
@@ -186,7 +186,7 @@ class Difference:
 
 
 def open_differences() -> list[Difference]:
-    """Items on which curators differ and nobody has settled it since, oldest first."""
+    """Items on which curators differ and nobody has resolved it since, oldest first."""
     settled: dict[int, int] = {}
     for question, last in LabelSettlement.objects.values_list("question_id", "last_opinion_id"):
         settled[question] = max(last, settled.get(question, 0))

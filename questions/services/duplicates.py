@@ -37,7 +37,7 @@ def check_duplicates(dataset: Dataset) -> DuplicateCounts:
 
     Both items of a pair get a row that names the other. Different keys quarantine
     both until somebody decides, for they cannot both be right; duplicates are only
-    named. Undecided rows that no longer hold are taken back.
+    named. Undecided rows that no longer hold are removed.
     """
     among = set(Question.objects.filter(task__dataset=dataset).values_list("pk", flat=True))
     return _check(None, among)
@@ -130,7 +130,7 @@ def _problems(likeness: Likeness, revisions: dict[int, int]) -> Iterator[ItemPro
 
 
 def _store(found: dict[Place, ItemProblem], among: Collection[int]) -> set[int]:
-    """Add what is new, take back what no longer holds; the questions whose status may change."""
+    """Add what is new, remove what no longer holds; the questions whose status may change."""
     live = ItemProblem.objects.filter(live_problem(), code__in=PAIR_CODES)
     known: dict[Place, tuple[int, int]] = {}
     # The whole table of pairs is small; thousands of ids in a query are not.

@@ -33,7 +33,7 @@ def check_items(
     Whoever has just written the *revisions* hands them over, and they are not read again.
 
     New findings become rows, known ones stay as they are. A finding that no longer
-    holds is taken back unless somebody has decided about it. The number of
+    holds is removed unless somebody has decided about it. The number of
     queries does not depend on the number of items.
     """
     sums = _rubric_sums(question_ids)
@@ -57,7 +57,7 @@ def keep_findings(
 
     *checked* are the questions that were looked at with the revision each had then,
     *found* those of them with a problem of *code* and its detail. The same check again
-    changes nothing; a finding that no longer holds is taken back unless somebody has
+    changes nothing; a finding that no longer holds is removed unless somebody has
     decided about it, and what a person decided stays.
     """
     rows = ItemProblem.objects.filter(code=code, revision__in=checked.values(), other=None)
@@ -108,7 +108,7 @@ def _problem(revision: QuestionRevision, finding: Finding) -> ItemProblem:
 
 
 def _store(found: Found, question_ids: Sequence[int]) -> None:
-    """Add what is new of *found*; take back open rows that are not in it."""
+    """Add what is new of *found*; remove open rows that are not in it."""
     known = ItemProblem.objects.filter(
         question__in=question_ids, revision=F("question__current"), other=None
     ).exclude(code__in=FOUND_ELSEWHERE)

@@ -1,4 +1,4 @@
-"""Opinions of curators: given, taken back, and settled where two differ."""
+"""Opinions of curators: given, undone, and resolved where two differ."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def take_back(*, acting_user: User) -> LabelOpinion:
 
     The item has the labels and origins from before again, unless they changed
     since. Nothing is deleted: an empty opinion and a row of labels are added.
-    Returns the opinion that was taken back; raises Conflict when there is none.
+    Returns the opinion that was undone; raises Conflict when there is none.
     """
     opinion = last_opinion(acting_user)
     if opinion is None:

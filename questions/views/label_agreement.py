@@ -1,4 +1,4 @@
-"""Agreement of curators by label, and the differences to settle."""
+"""Agreement of curators by label, and the differences to resolve."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def undo(request: MemberRequest) -> HttpResponse:
     def shown() -> HttpResponse:
         return _page(request, question, filters, sent=chosen_labels(opinion), undone=True)
 
-    # No address shows what was taken back, so that a whole page is sent at once.
+    # No address shows what was undone, so that a whole page is sent at once.
     return shown_at(request, _address(filters, question), shown) if request.htmx else shown()
 
 

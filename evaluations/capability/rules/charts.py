@@ -1,4 +1,4 @@
-"""A capability review as a chart and as a file, shaped from values."""
+"""A review as a chart and as a file, shaped from values."""
 
 from __future__ import annotations
 

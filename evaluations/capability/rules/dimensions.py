@@ -14,7 +14,7 @@ from questions.rules.vocabulary import Subject
 
 
 class Dimension(Named):
-    """What a capability review judges; the stored value is a column of the judgement."""
+    """What a review judges; the stored value is a column of the judgement."""
 
     UNDERSTANDING = "understanding", "Understanding", "理解"
     KNOWLEDGE = "knowledge", "Knowledge", "知识"

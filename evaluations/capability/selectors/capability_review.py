@@ -1,4 +1,4 @@
-"""What leads see of capability reviews: lists, progress, and the figures with their rows."""
+"""What leads see of reviews of wrong answers: lists, progress, and the figures with their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers behind a figure of a capability review, each with what was said of it."""
+"""The answers behind a figure of a review, each with what was said of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a capability review would hold: wrong answers of runs, drawn task by task."""
+"""What a review would hold: wrong answers of runs, drawn task by task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claiming the next answer of a capability review: by a lease, in one conditional update."""
+"""Claiming the next answer of a review: by a lease, in one conditional update."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening and closing a capability review."""
+"""Opening and closing a review."""
 
 from __future__ import annotations
 

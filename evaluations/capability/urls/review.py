@@ -1,4 +1,4 @@
-"""Addresses of capability reviews, for leads."""
+"""Addresses of reviews of wrong answers, for leads."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The tables of a capability review as CSV: its figures, and every judgement behind them."""
+"""The tables of a review as CSV: its figures, and every judgement behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capability reviews for leads: the list, a new one, its figures, the answers behind them."""
+"""Error analysis for leads: the list, a new one, its figures, the answers behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lead decides a response that the teachers' marks do not settle."""
+"""The lead decides a response that the teachers' marks do not finalize."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def arbitrate(
     round's steps, or the mean of the closest pair.
 
     Raises NotAllowed for a lead who marked this response, Conflict when it was
-    settled or revised meanwhile, another lead has it or the round is closed,
+    finalized or revised meanwhile, another lead has it or the round is closed,
     NotFound when it never came to arbitration, BadInput for a mark that does not fit.
     """
     given = GivenMark(tuple(points), total, comment.strip(), reason=reason)
@@ -107,7 +107,7 @@ def correct_final(
     comment: str = "",
     now: datetime,
 ) -> Mark:
-    """Put the lead's mark in the place of the final mark of a settled response.
+    """Put the lead's mark in the place of the final mark of a finalized response.
 
     *number* is that of the final mark that the page showed. It stays, and one
     with the next number follows it; the response points to the new one. *key*,

@@ -59,7 +59,7 @@ def queue(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.LEAD_ROUNDS)
 def response_page(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpResponse:
-    """All marks of one response; a POST settles it, or corrects what it was settled with."""
+    """All marks of one response; a POST finalizes it, or corrects what it was finalized with."""
     marking_round = visible_round(request.user, round_id)
     answer = _answer(marking_round, answer_id)
     if request.method == "POST":
@@ -119,7 +119,7 @@ def _settle(
 def _show_following(
     request: MemberRequest, marking_round: MarkingRound, following: UUID | None
 ) -> HttpResponse:
-    """The response after the settled one, or the first that still waits, or the end."""
+    """The response after the finalized one, or the first that still waits, or the end."""
     if following is None:
         first = waiting_for(request.user, marking_round, timezone.now()).first()
         following = first.public_id if first else None

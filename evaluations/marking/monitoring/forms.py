@@ -1,4 +1,4 @@
-"""The forms of the monitors: a pause, limits, what is sent back, and a tolerance to try."""
+"""The forms of the monitors: a pause, limits, marks to return, a tolerance to try."""
 
 from __future__ import annotations
 

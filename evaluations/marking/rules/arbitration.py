@@ -85,11 +85,11 @@ def next_step(
 
 
 def _with_third(marks: Sequence[Decimal], passes: Passes) -> Decision:
-    """Settle three marks of which the first two do not pass.
+    """Finalize three marks of which the first two do not pass.
 
     Of the pairs with the third mark that pass, the closest counts. Both are
     equally close when the third mark lies exactly midway; it then is the mean of
-    all three and settles if it passes with both. They are too when the first two
+    all three and finalizes if it passes with both. They are too when the first two
     have one total and differ on points only: then both pairs have one mean.
     """
     first, second, third = marks

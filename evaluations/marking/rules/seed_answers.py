@@ -1,7 +1,7 @@
 """Checks hidden in a teacher's queue: seed answers, and own responses that come back.
 
 Seed answers (种子卷) as in on-screen marking: one in so many, more of them at
-the start. Self-repeats as in intra-rater reliability studies: a small share of
+the start. Intra-rater checks as in intra-rater reliability studies: a small share of
 a teacher's own responses a second time. Both stand among the responses to the
 same question, so that their place says nothing. All lots follow from the random
 seed by SHA-256, as in the assignment plan.
@@ -17,9 +17,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 
 Id = int | str
-# A self-repeat comes so many responses after its first at the earliest.
+# An intra-rater check comes so many responses after its first at the earliest.
 LEAST_GAP = 10
-# A queue of so many responses has one self-repeat at least, whatever the share comes to.
+# A queue of so many responses has one intra-rater check at least, whatever the share comes to.
 ENOUGH_FOR_ONE = 30
 
 

@@ -51,7 +51,7 @@ def take_back(
 ) -> TakenBack:
     """Reopen marked *slots* of held answers, each for whom it is *planned* (by slot) from now on.
 
-    Their final marks are taken back; a decision of the lead falls with them. What
+    Their final marks are withdrawn; a decision of the lead falls with them. What
     was opened only because of those marks is withdrawn, unless a teacher has it
     at hand. Runs in the caller's transaction.
     """
@@ -99,7 +99,7 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
 def _withdraw(answers: Sequence[int], now: datetime) -> None:
     """Third slots without two marks before them, and decisions that nobody waits for any more.
 
-    A slot with marks that were sent back stays with them; the queue passes over it.
+    A slot with marks that were returned for re-marking stays with them; the queue passes over it.
     """
     waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0)
     lacking = Slot.objects.filter(answer__in=answers, kind__in=TWO, marked=False).values("answer")

@@ -39,7 +39,7 @@ MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What settling did; for services and tests, never for a marker's page."""
+    """What finalizing did; for services and tests, never for a marker's page."""
 
     final: FinalMark | None = None
     opened: Slot | None = None
@@ -79,7 +79,7 @@ def settle(answer: BlindAnswer, *, now: datetime) -> Step:
 
 def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
     """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
-    # A mark that was sent back leaves a gap: what stands behind it waits for it.
+    # A mark that was returned for re-marking leaves a gap: what stands behind it waits for it.
     decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
     lead = marks.get(SlotKind.ARBITRATION)
     match next_step(
@@ -151,7 +151,7 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
 
 
 def _withdraw(waiting: Iterable[Slot]) -> None:
-    """Delete what nobody has to mark any more, unless marks that were sent back hang on it.
+    """Delete slots that nobody has to mark any more, unless they have returned marks.
 
     A third slot stays open then, and the queue passes over it; a decision is put
     back with the lead who made it.
@@ -164,7 +164,7 @@ def _withdraw(waiting: Iterable[Slot]) -> None:
 
 
 def put_back(slot: Slot) -> None:
-    """Leave a decision that was sent back with its lead: nobody waits for it."""
+    """Leave a decision that was returned for re-marking with its lead: nobody waits for it."""
     newest = slot.marks.filter(stale=False).latest("version")
     slot.marked, slot.holder_id, slot.lease_until = True, newest.teacher_id, None
     slot.save(update_fields=["marked", "holder", "lease_until"])

@@ -266,7 +266,7 @@ def _finals(answer: BlindAnswer) -> tuple[PastFinal, ...]:
 
 
 def _ruled_at(marking_round: MarkingRound) -> datetime | None:
-    """When the newest house rulings were written, where that is known."""
+    """When the newest marking notes were written, where that is known."""
     rulings = HouseRuling.objects.filter(round=marking_round).order_by("-number")
     return rulings.values_list("created_at", flat=True).first()
 

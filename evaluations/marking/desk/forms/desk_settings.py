@@ -1,4 +1,4 @@
-"""The form of "My desk": a field for each key, the switch, and the size of type."""
+"""The form of "Preferences": a field for each key, the switch, and the size of type."""
 
 from __future__ import annotations
 

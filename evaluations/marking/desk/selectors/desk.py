@@ -86,7 +86,7 @@ class DeskItem:
     """One response at the desk: the blind item, and the teacher's own state on it.
 
     ``version`` is that of the own mark, 0 for none that counts; ``saves`` counts
-    the versions that this teacher ever saved, also those that were sent back.
+    the versions that this teacher ever saved, also those that were returned for re-marking.
     ``given`` is what the form shows: the draft (of ``drafted_at``), else the own
     mark; ``saved`` is the own mark as it is stored.
     """
@@ -236,7 +236,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     version = mark.version - slot.void_version if mark else 0
     draft = Draft.objects.filter(slot=slot, teacher=teacher).first()
     if draft and draft.content.get("version", 0) != version:
-        draft = None  # typed for a mark that has another version now, or was sent back
+        draft = None  # for a mark that has another version now, or was returned
     item = blind_item(slot.answer)
     lines = len(item.scoring_points)
     saved = _from_mark(mark, lines) if mark else None

@@ -1,7 +1,7 @@
 """What a teacher has given so far: own marks and own counts, nothing of the others.
 
 Nothing here may look at another slot, mark, judgement or final mark, nor at
-what a slot is for: a seed answer and a self-repeat are listed as any response.
+what a slot is for: a seed answer and an intra-rater check are listed as any response.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class OwnRoundCount:
 def marks_of(teacher: User, marking_round: MarkingRound | None = None) -> QuerySet[Mark]:
     """The newest version of each mark of *teacher* that counts, newest first.
 
-    Of one round where it is named. A mark that was sent back counts no more and is not among them.
+    Of one round where it is named. Marks returned for re-marking do not count and are left out.
     """
     newer = Mark.objects.filter(slot=OuterRef("slot"), stale=False, version__gt=OuterRef("version"))
     marks = Mark.objects.counting().filter(

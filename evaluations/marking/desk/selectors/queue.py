@@ -56,7 +56,7 @@ def for_whom(teacher: User | int) -> Q:
 
 
 def repeats_open(teacher: User | int) -> Q:
-    """Whatever is no self-repeat, and those whose first response *teacher* has marked."""
+    """Whatever is no intra-rater check, and those whose first response *teacher* has marked."""
     first = Slot.objects.filter(
         answer=OuterRef("answer__repeat_of"), holder=teacher, marked=True
     ).exclude(kind=SlotKind.ARBITRATION)
@@ -64,7 +64,7 @@ def repeats_open(teacher: User | int) -> Q:
 
 
 def not_sent_back(teacher: User | int) -> Q:
-    """What was sent back: not to who marked it, unless it was planned so, and no needless third.
+    """Returned responses: not to who marked them, unless it was planned so; no needless third.
 
     A third mark is needed while its response has no final mark and both marks before it.
     """
@@ -80,7 +80,7 @@ def slots_open_to(
 ) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
 
-    Whoever marked a response keeps that role when the mark is sent back.
+    Whoever marked a response keeps that role when the mark is returned for re-marking.
     """
     marked_before = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
     role = Q(holder=teacher) | (Q(void_version__gt=0) & marked_before)

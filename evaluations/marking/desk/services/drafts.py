@@ -60,7 +60,7 @@ def discard_change(slot: Slot, teacher: User) -> None:
 
 
 def _own_version(slot: Slot) -> int:
-    """The version of the saved mark as its teacher counts it; marks sent back do not count."""
+    """The version of the saved mark as its teacher counts it, without returned marks."""
     newest = Mark.objects.counting().filter(slot=slot).aggregate(version=Max("version"))
     return (newest["version"] or slot.void_version) - slot.void_version
 

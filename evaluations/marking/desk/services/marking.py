@@ -1,4 +1,4 @@
-"""Saving a teacher's mark: checked, once only, never overwritten, then settled."""
+"""Saving a teacher's mark: checked, once only, never overwritten, then finalized."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def save_mark(
     seconds: int | None = None,
     now: datetime,
 ) -> SavedMark:
-    """Store the mark that *teacher* gives to the response of *slot*, and settle it.
+    """Store the mark that *teacher* gives to the response of *slot*, and finalize it.
 
     *points* are given per scoring point in the rubric's order; without a rubric
     *total* is given alone. *based_on_version* is the version that the page
     showed, 0 for none; a revision is a new version, until the response is
-    settled. The same *key* with the same content is the same mark.
+    finalized. The same *key* with the same content is the same mark.
 
     Raises NotFound when the teacher does not hold the response, BadInput for a
     mark that does not fit, Conflict when the round is closed or paused (the marks
-    are kept as a draft), the response is settled, or the page was older than the stored
+    are kept as a draft), the response is finalized, or the page was older than the stored
     version: then what was sent is kept as a stale mark beside the stored one.
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
@@ -97,7 +97,7 @@ def last_marked(teacher: User, marking_round: MarkingRound, before: Slot | None)
 
 
 def check_revisable(slot: Slot) -> None:
-    """Raise Conflict when the response of *slot* is settled: its marks can only be read."""
+    """Raise Conflict when the response of *slot* is finalized: its marks can only be read."""
     if slot.answer.final_id is not None:
         raise _counted()
 
@@ -124,7 +124,7 @@ def _earlier(
         return None, key, False
     if (stored.slot_id, stored.teacher_id) != (slot.pk, teacher.pk):
         if stored.teacher_id == teacher.pk and stored.slot.answer_id == slot.answer_id:
-            # Marks were sent back, and this one has another role now: the page counts anew.
+            # Marks were returned, and this one has another role now: the page counts anew.
             return _earlier(uuid.uuid5(key, f"slot {slot.pk}"), given, slot, teacher)
         raise BadInput(_("Use a new submission id for a new mark."), code="key_used")
     if same_content(stored, given):
@@ -161,7 +161,7 @@ def _store(
     stale: bool,
     now: datetime,
 ) -> Mark:
-    """The next version, which is settled at once; or a stale mark that changes nothing."""
+    """The next version, which is finalized at once; or a stale mark that changes nothing."""
     kind = SlotKind(slot.kind)
     version = marks[kind].version if kind in marks else slot.void_version
     number = version if stale else version + 1

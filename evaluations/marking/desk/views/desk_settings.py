@@ -1,4 +1,4 @@
-""" "My desk": a teacher's own keys, whether there are any, and the size of type."""
+""" "Preferences": a teacher's own keys, whether there are any, and the size of type."""
 
 from __future__ import annotations
 

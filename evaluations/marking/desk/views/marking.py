@@ -74,7 +74,7 @@ def next_response(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.MARK)
 def undo(request: MemberRequest, round_id: UUID) -> HttpResponse:
-    """Go back to the last own mark: to revise it, or to read it once it is settled."""
+    """Go back to the last own mark: to revise it, or to read it once it is finalized."""
     marking_round = _round(request, round_id)
     before = None
     if current := at_hand(request):
@@ -101,7 +101,7 @@ def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.MARK)
 def revise(request: MemberRequest, answer_id: UUID) -> HttpResponse:
-    """An own mark in the form again, as long as it is not settled."""
+    """An own mark in the form again, as long as it is not finalized."""
     return _revise(request, _slot(request, answer_id))
 
 
@@ -220,7 +220,7 @@ def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
 
 
 def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
-    """The form of a mark that can be revised; of a settled one the mark, and why it stays.
+    """The form of a mark that can be revised; of a finalized one the mark, and why it stays.
 
     A whole page is redirected to, so that loading it again sends nothing again.
     """

@@ -33,11 +33,11 @@ class WatchedMark:
     """One counting mark of a teacher, in points, and what it is compared with, where that is known.
 
     ``mark`` leads back to the row. ``seconds`` are those of all its versions.
-    ``checks`` is True for a seed answer or a self-repeat, which count for no
+    ``checks`` is True for a seed answer or an intra-rater check, which count for no
     response. ``partner`` is the other of first and second mark; ``called`` says
     of such a pair whether a third mark or the lead was called. ``final`` is the
     final mark where more than this one mark may make it. ``reference`` is that
-    of a seed answer, ``before`` the teacher's own first mark of a self-repeat.
+    of a seed answer, ``before`` the teacher's own first mark of an intra-rater check.
     """
 
     mark: int

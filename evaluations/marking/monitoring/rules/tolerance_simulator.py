@@ -93,7 +93,7 @@ class Outcome:
 
 
 def simulate(responses: Iterable[MarkedTwice], scheme: Scheme, setting: Setting) -> Outcome:
-    """Settle all *responses* again under another tolerance and compare with what counts now.
+    """Finalize all *responses* again under another tolerance and compare with what counts now.
 
     A round that always takes the mean, or has one mark only, is tried as
     ``2+1+1``. Within the tolerance the mean of two counts; beyond it the third

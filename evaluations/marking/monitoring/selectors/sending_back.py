@@ -112,7 +112,7 @@ def slots_since(
 
 
 def checks_since(marking_round: MarkingRound, teacher: User, since: datetime) -> list[Slot]:
-    """The seed answers and self-repeats that *teacher* marked at *since* or later.
+    """The seed answers and intra-rater checks that *teacher* marked at *since* or later.
 
     They go back with the others: whatever stayed marked would be known as a check.
     """
@@ -262,7 +262,7 @@ def seeds_left_behind(
 def repeats_in_reach(
     marking_round: MarkingRound, newest: Rubric, firsts: Collection[int]
 ) -> list[BlindAnswer]:
-    """The self-repeats that move: unmarked ones, and marked ones whose first is in *firsts*."""
+    """The intra-rater checks that move: unmarked, or marked with their first in *firsts*."""
     repeats = _outdated(marking_round, newest, AnswerRole.REPEAT).annotate(marked=touched())
     return [one for one in repeats if not one.marked or one.repeat_of_id in firsts]
 

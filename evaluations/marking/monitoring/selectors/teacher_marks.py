@@ -71,7 +71,7 @@ class MarkRow:
 
     @property
     def checks(self) -> bool:
-        """Whether the mark is a seed answer or a self-repeat."""
+        """Whether the mark is a seed answer or an intra-rater check."""
         return self.kind in CHECK_KINDS
 
     @property

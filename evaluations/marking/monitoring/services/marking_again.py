@@ -55,7 +55,7 @@ def mark_again(
     Which ones *reach* says; the others keep the version under which they were
     marked. The same teachers mark again. A response that somebody has at hand
     goes back into the queue, its draft without the points of the old rubric. Seed
-    answers and self-repeats go the same way, for whatever kept its mark or its old
+    answers and intra-rater checks go the same way, for whatever kept its mark or its old
     rubric would be known as a check; a seed answer's reference is retired until a
     lead gives it anew.
 

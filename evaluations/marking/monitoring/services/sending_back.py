@@ -38,14 +38,14 @@ def send_back(
     """Have the marks that *teacher* saved at *since* or later, or on *aliases* only, given again.
 
     By the same teacher, or *to_others*: spread over those of the pool who are not
-    paused and have no role on the response. Final marks made with them are taken
-    back and settled again when the new mark comes. Responses that the lead has
+    paused and have no role on the response. Final marks made with them are
+    withdrawn and finalized again when the new mark comes. Responses that the lead has
     decided are left alone unless *with_arbitrated*. Since a moment seed answers and
-    self-repeats go back too, for whatever stayed marked would be known as a check;
+    intra-rater checks go back too, for whatever stayed marked would be known as a check;
     nobody else gets them. Single responses reveal nothing of that kind, so checks
     stay. Every version stays; which ones stands in the audit trail.
 
-    Raises Conflict in a closed round or when there is nothing to send back,
+    Raises Conflict in a closed round or when there is nothing to return for re-marking,
     BadInput where there are no others.
     """
     check_open(marking_round)

@@ -67,7 +67,7 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
 
 
 class CheckLoadSerializer(serializers.Serializer[Any]):
-    """Seed answers, or self-repeats, of one teacher."""
+    """Seed answers, or intra-rater checks, of one teacher."""
 
     planned = serializers.IntegerField()
     marked = serializers.IntegerField()
@@ -85,7 +85,7 @@ class TeacherLoadSerializer(serializers.Serializer[Any]):
 
 
 class RulingSerializer(serializers.ModelSerializer[HouseRuling]):
-    """One version of the house rulings."""
+    """One version of the marking notes."""
 
     author = serializers.CharField(source="author.username", default=None)
 

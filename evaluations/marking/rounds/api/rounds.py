@@ -166,7 +166,7 @@ class RoundTeachersAPI(APIView):
 
 
 class RoundRulingsAPI(APIView):
-    """The house rulings of a round, every version."""
+    """The marking notes of a round, every version."""
 
     capability = Capability.LEAD_ROUNDS
 

@@ -42,7 +42,7 @@ class MoreTeachersForm(forms.Form):
 
 
 class RulingForm(forms.Form):
-    """The next version of the house rulings."""
+    """The next version of the marking notes."""
 
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     text = forms.CharField(

@@ -1,6 +1,6 @@
 """A whole round planned at once: everybody's queue with the checks that are hidden in it.
 
-The assignment plan spreads the marks, then seed answers and self-repeats are put
+The assignment plan spreads the marks, then seed answers and intra-rater checks are put
 among them. The same rule tells the load before a round exists and makes its slots
 when it starts, so that what the lead was shown is what is made.
 """

@@ -1,4 +1,4 @@
-"""The versions of a round's house rulings, and what a judge is told of them."""
+"""The versions of a round's marking notes, and what a judge is told of them."""
 
 from __future__ import annotations
 

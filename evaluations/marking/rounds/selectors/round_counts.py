@@ -18,7 +18,7 @@ from questions.models import Question
 class SlotGroup(NamedTuple):
     """So many slots of one kind that one teacher was planned for and one holds.
 
-    ``settled`` ones are of responses that have a final mark.
+    ``finalized`` ones are of responses that have a final mark.
     """
 
     planned: int | None

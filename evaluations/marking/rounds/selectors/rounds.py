@@ -77,7 +77,7 @@ class RoundProgress:
 
 @dataclass(frozen=True, slots=True)
 class CheckLoad:
-    """Seed answers, or self-repeats, of one teacher."""
+    """Seed answers, or intra-rater checks, of one teacher."""
 
     planned: int = 0
     marked: int = 0
@@ -180,7 +180,7 @@ def _state() -> Case:
     return Case(
         When(final__isnull=False, then=Value("final")),
         When(Exists(unmarked.filter(kind=SlotKind.ARBITRATION)), then=Value("arbitration")),
-        # A third mark that was sent back with the two before it waits for them, not for a teacher.
+        # A third mark that was returned with the two before it waits for them, not for a teacher.
         When(
             Exists(unmarked.filter(kind=SlotKind.THIRD))
             & ~Exists(unmarked.filter(kind__in=(SlotKind.FIRST, SlotKind.SECOND))),

@@ -1,4 +1,4 @@
-"""House rulings: how to treat what the rubric is silent on, in versions."""
+"""Marking notes: how to treat what the rubric is silent on, in versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_RULING = 20_000
 def rule(
     marking_round: MarkingRound, text: str, *, to_judge: bool, seen: int, acting_user: User | None
 ) -> HouseRuling | None:
-    """Write the next version of the house rulings; None where nothing but the judge changes.
+    """Write the next version of the marking notes; None where nothing but the judge changes.
 
     The desk shows the newest from now on; a judge is told if *to_judge*. *seen* is the
     number of the version that the page showed, 0 for none. Raises BadInput for a text

@@ -51,7 +51,7 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
     """Lay down who marks what, and let the teachers begin.
 
     First and second marks are spread evenly over the pool, with the seed answers
-    and self-repeats among them. A seed answer without a reference mark is marked
+    and intra-rater checks among them. A seed answer without a reference mark is marked
     like the others. Raises Conflict when the round was started before.
     """
     with transaction.atomic():
@@ -119,7 +119,7 @@ def add_teachers(
     """Take *teachers* into the pool; the number of responses that they get from the others.
 
     In a round that has begun they share what nobody holds yet, with seed answers
-    and self-repeats of their own. Raises BadInput for nobody, for somebody who may
+    and intra-rater checks of their own. Raises BadInput for nobody, for somebody who may
     not mark or is in the pool already, Conflict for a closed round.
     """
     if not teachers:

@@ -1,4 +1,4 @@
-"""The house rulings of a round: every version, and the next one."""
+"""The marking notes of a round: every version, and the next one."""
 
 from __future__ import annotations
 

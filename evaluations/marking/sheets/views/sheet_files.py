@@ -67,7 +67,7 @@ def sheet_words(sheet: MarkingSheet, lines: Sequence[SheetLine]) -> SheetWords:
 
 
 def how_to(sheet: MarkingSheet, lines: Sequence[SheetLine], language: str) -> tuple[str, ...]:
-    """How to fill in a sheet, sentence by sentence; at last the house rulings of the round."""
+    """How to fill in a sheet, sentence by sentence; at last the marking notes of the round."""
     flags = ", ".join(flag.label(language) for flag in Flag)
     step = plain(sheet.round.mark_step)
     said = [

@@ -35,7 +35,7 @@ _LEAD = re.compile(
     r"|[\s:=,;。、\x1e*}]*",
     re.IGNORECASE,
 )
-# Said once more in another way, or taken back: what comes after it counts.
+# Said once more in another way, or withdrawn: what comes after it counts.
 _TAKEN_BACK = re.compile(r"(?<![A-Za-z])(?:[Nn]o,? wait|[Ww]ait,? no)(?![A-Za-z])[,:.!]?")
 _AGAIN = re.compile(rf".*(?:[,;]\s{{0,2}}[也亦]?即[为是]?|{_TAKEN_BACK.pattern})", re.DOTALL)
 _TRAIL = re.compile(r"(?:[\s,;:。、!！?？\x1e*]|(?<![.])\.)+\Z")

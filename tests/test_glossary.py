@@ -1,0 +1,110 @@
+"""docs/glossary.md is true: no term twice, every term used, no word that it replaces."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+import polib
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CATALOGUE = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.po"
+CODE = [
+    file
+    for package in ("gradeapp", "questions", "evaluations")
+    for file in sorted((ROOT / package).rglob("*.py"))
+    if "migrations" not in file.parts
+]
+PAGES = sorted((ROOT / "templates").rglob("*.html"))
+DOCS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(file for file in sorted((ROOT / "docs").glob("*.md")) if file.name != "glossary.md"),
+]
+# Where a word of the second table means something else, or is sent to a model as it is.
+PROMPTS = "evaluations/{}/rules/{}.py"
+ALLOWED: dict[str, set[str]] = {
+    # Prompts are sent as they are; a change would be a new prompt.
+    "house rulings": {PROMPTS.format("judging", "judge_prompt")},
+    "标准答案": {
+        PROMPTS.format("judging", "judge_prompt"),
+        "evaluations/llm/scripted/answers.py",
+        PROMPTS.format("suggesting", "label_prompt"),
+        PROMPTS.format("suggesting", "rubric_prompt"),
+    },
+    # What a model writes when it settles on an answer, and money that is settled.
+    "settle": {
+        "evaluations/reading/rules/extraction/model_reader.py",
+        "evaluations/reading/rules/extraction/patterns.py",
+        "evaluations/runs/services/call_results.py",
+    },
+}
+
+
+def table(number: int) -> list[list[str]]:
+    """The rows of one of the glossary's two tables."""
+    text = (ROOT / "docs" / "glossary.md").read_text().split("## Words not to use")[number]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return rows[1:]
+
+
+TERMS = table(0)
+REPLACED = {word: row[1] for row in table(1) for word in row[0].split(", ")}
+
+
+def catalogue_text() -> str:
+    entries = polib.pofile(str(CATALOGUE))
+    return "\n".join(
+        text
+        for e in entries
+        for text in (e.msgid, e.msgid_plural, e.msgstr, *e.msgstr_plural.values())
+    )
+
+
+def prose(file: Path) -> str:
+    """What people read in a file: docstrings, comments and texts of code; not its names."""
+    source = file.read_text()
+    if file.suffix == ".html":
+        return "\n".join(re.findall(r"{% comment %}.*?{% endcomment %}|{#.*?#}", source, re.DOTALL))
+    if file.suffix != ".py":
+        return re.sub(r"`[^`\n]*`|\]\([^)]*\)", "", source)
+    with tokenize.open(file) as opened:
+        comments = [
+            token.string
+            for token in tokenize.generate_tokens(opened.readline)
+            if token.type == tokenize.COMMENT
+        ]
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and (" " in node.value or not node.value.isascii())
+    ]
+    return "\n".join([*comments, *texts])
+
+
+@pytest.mark.parametrize("column", [0, 1], ids=["English", "Chinese"])
+def test_no_term_stands_twice(column: int) -> None:
+    counts = Counter(row[column].lower() for row in TERMS)
+    assert not [term for term, count in counts.items() if count > 1]
+
+
+def test_every_term_is_used() -> None:
+    text = " ".join([catalogue_text(), *(file.read_text() for file in CODE)]).lower()
+    assert not [word for row in TERMS for word in row[:2] if word.lower() not in text]
+
+
+@pytest.mark.parametrize("word", REPLACED)
+def test_no_replaced_word_is_used(word: str) -> None:
+    """Checks texts, docstrings, comments and documents; not names in the code."""
+    letters = r"\s+".join(map(re.escape, word.split()))
+    phrase = re.compile(rf"(?<![a-z_/-]){letters}(?:s|d)?(?![a-z/(])", re.IGNORECASE)
+    texts = {str(file.relative_to(ROOT)): prose(file) for file in (*CODE, *PAGES, *DOCS)}
+    texts["catalogue"] = catalogue_text()
+    found = {name for name in texts if phrase.search(texts[name])}
+    assert found == ALLOWED.get(word, set()), f"say “{REPLACED[word]}”"
