@@ -1,4 +1,4 @@
-"""Filters for capability reviews, such as ``{{ name|dimension }}``, ``{{ name|weakness }}``."""
+"""Filters for reviews of wrong answers, such as ``{{ name|dimension }}``, ``{{ name|weakness }}``."""
 
 from __future__ import annotations
 
