@@ -1,4 +1,4 @@
-"""Filters for reviews of wrong answers, such as ``{{ name|dimension }}``, ``{{ name|weakness }}``."""
+"""Filters of error analysis, such as ``{{ name|dimension }}`` and ``{{ name|weakness }}``."""
 
 from __future__ import annotations
 
