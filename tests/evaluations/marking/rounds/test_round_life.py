@@ -185,7 +185,7 @@ def test_who_cannot_be_added(who: str, teacher: User, other_teacher: User, curat
     said = {
         "nobody": "at least one",
         "curator": "is not allowed to mark",
-        "teacher": "tao marks in this",
+        "teacher": "tao is already in this round",
     }
     with pytest.raises(BadInput, match=said[who]):
         add_teachers(made, people, acting_user=None)
