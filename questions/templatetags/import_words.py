@@ -6,6 +6,7 @@ from django import template
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from questions.forms.imports import SOURCES
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus
 from questions.selectors import problem_sentences
@@ -21,12 +22,6 @@ STATES: dict[str, tuple[Words, str]] = {
     ImportStatus.FAILED: (_("failed"), "red"),
     ImportStatus.DONE: (_("imported"), "green"),
     ImportStatus.DISCARDED: (_("discarded"), ""),
-}
-SOURCES = {
-    "gaokao-bench": "GAOKAO-Bench",
-    "agieval": "AGIEval",
-    "agibench": "AGIBench",
-    "jsonl": _("Our own format of questions (JSONL)"),
 }
 COUNTS = {
     "read": _("Questions read"),
@@ -142,7 +137,7 @@ def import_state(batch: ImportBatch) -> tuple[Words, str]:
 @register.filter
 def source_name(reader: str) -> Words:
     """What a source is called; itself where unknown."""
-    return SOURCES.get(reader, reader)
+    return dict(SOURCES).get(reader, reader)
 
 
 @register.filter
