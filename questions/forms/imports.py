@@ -15,7 +15,7 @@ SOURCES = [
     ("gaokao-bench", "GAOKAO-Bench"),
     ("agieval", "AGIEval"),
     ("agibench", "AGIBench"),
-    ("jsonl", _("Our own format (JSONL)")),
+    ("jsonl", _("Our own format of questions (JSONL)")),
 ]
 
 

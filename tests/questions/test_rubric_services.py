@@ -88,7 +88,7 @@ def test_saving_the_same_again_makes_no_version(question: Question, curator: Use
 def test_an_unfinished_draft_is_kept_but_not_accepted(question: Question, curator: User) -> None:
     short = RubricLines((ScoringPoint("half of it", D("2.5")),))
     draft = draft_rubric(question, short, acting_user=curator)
-    with pytest.raises(BadInput, match=r"give 2\.5, full marks are 6"):
+    with pytest.raises(BadInput, match=r"add up to 2\.5, full marks are 6"):
         accept_rubric(draft, acting_user=curator, now=NOW)
     assert accepted_rubric(question) is None
 
@@ -98,7 +98,7 @@ def test_an_unfinished_draft_is_kept_but_not_accepted(question: Question, curato
     [
         (RubricLines(), "no scoring point"),
         (RubricLines((ScoringPoint(" ", D(6)),)), "point 1 has no text"),
-        (RubricLines((ScoringPoint("a", D(6), sub=2),)), "the question has 1"),
+        (RubricLines((ScoringPoint("a", D(6), sub=2),)), "the question has only 1"),
     ],
 )
 def test_what_is_no_rubric_is_refused(
