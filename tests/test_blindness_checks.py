@@ -7,9 +7,9 @@ from django.db import transaction
 
 from evaluations.marking.desk.selectors.desk import desk_item, own_progress
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.monitoring.selectors.sending_back import Reach
+from evaluations.marking.monitoring.selectors.returning import Reach
 from evaluations.marking.monitoring.services.marking_again import mark_again
-from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.schemes import Scheme
@@ -103,7 +103,7 @@ def test_marks_that_go_back_leave_no_check_behind(
         disguise(answer, marked[0], role, lead)
     BlindAnswer.objects.filter(pk__in=[one.pk for one in marked[1:]]).update(final=None)
     past = NOW.replace(year=2000)
-    send_back(made, teacher, since=past, to_others=to_others, acting_user=lead, now=later(5))
+    return_marks(made, teacher, since=past, to_others=to_others, acting_user=lead, now=later(5))
     told = logged_in(teacher).get("/api/v1/marks/").json()["results"]
     assert [mark["version"] for mark in told] == [0, 0, 0]
     assert own_progress(teacher, made).marked == 0

@@ -22,7 +22,7 @@ from evaluations.judging.services import (
     rubric_of,
     start_judge_run,
 )
-from evaluations.marking.rounds.selectors.house_rulings import notes_for_judge
+from evaluations.marking.rounds.selectors.marking_notes import notes_for_judge
 from evaluations.models import Endpoint, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from evaluations.runs.kinds import (

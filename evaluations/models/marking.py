@@ -194,7 +194,7 @@ class Mark(models.Model):
         return f"{self.slot} v{self.version}: {self.total}"
 
     @property
-    def told_version(self) -> int:
+    def own_version(self) -> int:
         """The version as its marker knows it: from 1 since the slot was last returned, then 0.
 
         The stored number would tell that somebody else marked the response before.

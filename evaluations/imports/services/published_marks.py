@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluations.imports.rules.answer_records import Marks
 from evaluations.imports.services.published_answers import StoredAnswers, StoredRow
-from evaluations.marking.rules.arbitration import Settled, next_step
+from evaluations.marking.rules.arbitration import Finalized, next_step
 from evaluations.marking.rules.tolerance import tolerance
 from evaluations.models import (
     BlindAnswer,
@@ -179,5 +179,5 @@ def _marks(answers: Sequence[BlindAnswer], rows: Sequence[StoredRow]) -> list[Ma
 def _final(answer: BlindAnswer, marks: Sequence[Mark]) -> FinalMark:
     scheme = Scheme.MEAN if len(marks) > 1 else Scheme.SINGLE
     final = next_step(scheme, [mark.total for mark in marks], answer.tolerance, None)
-    assert isinstance(final, Settled)  # one mark, or the mean of two, is always final
+    assert isinstance(final, Finalized)  # one mark, or the mean of two, is always final
     return FinalMark(answer=answer, value=final.value, full=answer.full_marks, rule=final.rule)

@@ -21,7 +21,7 @@ from evaluations.marking.desk.services.mark_rows import (
     write_mark,
 )
 from evaluations.marking.rules.point_marks import MarkFault
-from evaluations.marking.services.settling import TEACHERS, lock, newest_marks, settle
+from evaluations.marking.services.finalizing import TEACHERS, finalize, lock, newest_marks
 from evaluations.models import BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import LIVE, AnswerRole, ArbitrationReason, SlotKind
 from gradeapp.accounts.models import User
@@ -88,7 +88,7 @@ def arbitrate(
             _check_fits(locked, given)
             mark = _write(_taken(locked, lead, now), locked, lead, given, key)
             record(Tag.ARBITRATED, mark, actor=lead, answer=locked.alias, total=str(mark.total))
-            settle(locked, now=now)
+            finalize(locked, now=now)
             return mark
     except IntegrityError as error:  # one_role_per_person_and_response
         raise _own_mark() from error
@@ -140,7 +140,7 @@ def correct_final(
         detail = {"answer": locked.alias, "from": plain(before.value), "to": plain(mark.total)}
         record(Tag.FINAL_CORRECTED, mark, actor=lead, reason=reason.value, **detail)
         locked.final = None
-        settle(locked, now=now)
+        finalize(locked, now=now)
         return mark
 
 

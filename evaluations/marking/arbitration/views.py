@@ -63,7 +63,7 @@ def response_page(request: MemberRequest, round_id: UUID, answer_id: UUID) -> Ht
     marking_round = visible_round(request.user, round_id)
     answer = _answer(marking_round, answer_id)
     if request.method == "POST":
-        return _settle(request, marking_round, answer)
+        return _finalize(request, marking_round, answer)
     return _show(request, marking_round, answer)
 
 
@@ -85,7 +85,7 @@ def _answer(marking_round: MarkingRound, answer_id: UUID) -> BlindAnswer:
     return answer
 
 
-def _settle(
+def _finalize(
     request: MemberRequest, marking_round: MarkingRound, answer: BlindAnswer
 ) -> HttpResponse:
     now = timezone.now()

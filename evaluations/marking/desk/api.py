@@ -45,7 +45,7 @@ class OwnMarkSerializer(serializers.ModelSerializer[Mark]):
     response = serializers.UUIDField(source="slot.answer.public_id")
     alias = serializers.CharField(source="slot.answer.alias")
     version = serializers.IntegerField(
-        source="told_version", help_text="0: returned for re-marking; it no longer counts"
+        source="own_version", help_text="0: returned for re-marking; it no longer counts"
     )
     points = PointSerializer(many=True)
 

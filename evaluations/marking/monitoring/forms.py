@@ -11,7 +11,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.monitoring.rules.limits import LIMITS, Limit
-from evaluations.marking.monitoring.selectors.sending_back import Reach
+from evaluations.marking.monitoring.selectors.returning import Reach
 from evaluations.marking.monitoring.services.monitoring import LONGEST_REASON
 from evaluations.models import MarkingRound
 from gradeapp.common.choices import choices_of
@@ -73,7 +73,7 @@ class AliasesInput(forms.TextInput):
         return " ".join(data.getlist(name) if hasattr(data, "getlist") else [data.get(name, "")])
 
 
-class SendBackForm(forms.Form):
+class ReturnForm(forms.Form):
     """Which marks of a teacher go back, to whom, and whether decided responses too."""
 
     since = forms.DateTimeField(

@@ -28,14 +28,14 @@ class NeedsArbitration:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Finalized:
     """The final mark, exact (a mean of half points may end in .25 or .75), and its rule."""
 
     value: Decimal
     rule: FinalRule
 
 
-Decision = NeedsMark | NeedsArbitration | Settled
+Decision = NeedsMark | NeedsArbitration | Finalized
 # Whether the marks in two slots, by their places from 0, pass.
 Passes = Callable[[int, int], bool]
 
@@ -60,13 +60,13 @@ def next_step(
     Raises ValueError for more marks than the scheme has.
     """
     if arbitration is not None:
-        return Settled(arbitration, FinalRule.ARBITRATION)
+        return Finalized(arbitration, FinalRule.ARBITRATION)
     if len(marks) > scheme.most_marks:
         raise ValueError(f"scheme {scheme} has {scheme.most_marks} marks, not {len(marks)}")
     if len(marks) < scheme.planned_marks:
         return NeedsMark(len(marks) + 1)
     if scheme is Scheme.SINGLE:
-        return Settled(marks[0], FinalRule.SINGLE)
+        return Finalized(marks[0], FinalRule.SINGLE)
 
     def passes(one: int, other: int) -> bool:
         if not within(marks[one], marks[other], tolerance):
@@ -76,7 +76,7 @@ def next_step(
         return points_within(points[one], points[other], point_tolerance)
 
     if scheme is Scheme.MEAN or passes(0, 1):
-        return Settled((marks[0] + marks[1]) / 2, FinalRule.MEAN_OF_TWO)
+        return Finalized((marks[0] + marks[1]) / 2, FinalRule.MEAN_OF_TWO)
     if scheme is Scheme.TWO_AND_LEAD:
         return NeedsArbitration()
     if len(marks) < 3:
@@ -104,6 +104,6 @@ def _with_third(marks: Sequence[Decimal], passes: Passes) -> Decision:
     if not pairs:
         return NeedsArbitration()
     if len(pairs) == 2 and first + second == 2 * third and first != second:
-        return Settled(third, FinalRule.THIRD_MIDWAY)
+        return Finalized(third, FinalRule.THIRD_MIDWAY)
     _distance, value, rule = min(pairs, key=lambda pair: pair[0])
-    return Settled(value, rule)
+    return Finalized(value, rule)

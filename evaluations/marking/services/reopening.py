@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Subquery
 
-from evaluations.marking.services.settling import put_back
+from evaluations.marking.services.finalizing import put_back
 from evaluations.models import BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
 from gradeapp.common.leases import SLOT

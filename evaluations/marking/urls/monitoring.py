@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluations.marking.monitoring.views import monitoring, sending_back, tolerance_simulator
+from evaluations.marking.monitoring.views import monitoring, returning, tolerance_simulator
 
 app_name = "monitoring"
 urlpatterns = [
@@ -18,9 +18,9 @@ urlpatterns = [
     path("<uuid:round_id>/monitoring/<uuid:teacher_id>/resume/", monitoring.resume, name="resume"),
     path(
         "<uuid:round_id>/monitoring/<uuid:teacher_id>/send-back/",
-        sending_back.send_back_page,
+        returning.return_page,
         name="send-back",
     ),
-    path("<uuid:round_id>/rubrics/", sending_back.rubrics, name="rubrics"),
+    path("<uuid:round_id>/rubrics/", returning.rubrics, name="rubrics"),
     path("<uuid:round_id>/tolerance/", tolerance_simulator.simulator, name="tolerance"),
 ]

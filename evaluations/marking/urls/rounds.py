@@ -4,7 +4,7 @@ from django.urls import path
 
 from evaluations.marking.arbitration import views as arbitration
 from evaluations.marking.rounds.views import (
-    house_rulings,
+    marking_notes,
     round_life,
     round_marks,
     round_plan,
@@ -26,7 +26,7 @@ urlpatterns = [
     path("<uuid:round_id>/close/", round_life.close, name="close"),
     path("<uuid:round_id>/deadline/", round_life.deadline, name="deadline"),
     path("<uuid:round_id>/teachers/", round_life.teachers, name="teachers"),
-    path("<uuid:round_id>/rulings/", house_rulings.rulings, name="rulings"),
+    path("<uuid:round_id>/rulings/", marking_notes.rulings, name="rulings"),
     path("<uuid:round_id>/seeds/", seed_answers.seed_list, name="seeds"),
     path("<uuid:round_id>/seeds/<uuid:answer_id>/", seed_answers.seed, name="seed"),
     path("<uuid:round_id>/arbitration/", arbitration.queue, name="arbitration"),

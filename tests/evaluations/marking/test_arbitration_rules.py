@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.marking.rules.arbitration import (
+    Finalized,
     NeedsArbitration,
     NeedsMark,
-    Settled,
     next_step,
 )
 from evaluations.schemes import DEFAULT_SCHEME, FinalRule, Scheme
@@ -19,39 +19,39 @@ from evaluations.schemes import DEFAULT_SCHEME, FinalRule, Scheme
 LEAD = NeedsArbitration()
 
 
-def settled(value: str, rule: str) -> Settled:
-    return Settled(Decimal(value), FinalRule(rule))  # type: ignore[call-arg]
+def finalized(value: str, rule: str) -> Finalized:
+    return Finalized(Decimal(value), FinalRule(rule))  # type: ignore[call-arg]
 
 
 # scheme, marks in slot order, tolerance, what comes next
 TABLE = [
     ("1", "", "1", NeedsMark(1)),
-    ("1", "7.5", "1", settled("7.5", "single mark")),
+    ("1", "7.5", "1", finalized("7.5", "single mark")),
     ("mean", "", "1", NeedsMark(1)),
     ("mean", "4", "1", NeedsMark(2)),
-    ("mean", "4 5", "1", settled("4.5", "mean of two")),
-    ("mean", "0 12", "1", settled("6", "mean of two")),
+    ("mean", "4 5", "1", finalized("4.5", "mean of two")),
+    ("mean", "0 12", "1", finalized("6", "mean of two")),
     ("2+1", "4", "1", NeedsMark(2)),
-    ("2+1", "4 4.5", "1", settled("4.25", "mean of two")),
-    ("2+1", "4 5", "1", settled("4.5", "mean of two")),  # equal to the tolerance
+    ("2+1", "4 4.5", "1", finalized("4.25", "mean of two")),
+    ("2+1", "4 5", "1", finalized("4.5", "mean of two")),  # equal to the tolerance
     ("2+1", "4 5.5", "1", LEAD),
     ("2+1", "5.5 4", "1", LEAD),
     ("2+1+1", "", "1", NeedsMark(1)),
     ("2+1+1", "4", "1", NeedsMark(2)),
-    ("2+1+1", "4 5", "1", settled("4.5", "mean of two")),
+    ("2+1+1", "4 5", "1", finalized("4.5", "mean of two")),
     ("2+1+1", "4 6", "1", NeedsMark(3)),
     # the third is nearer to one and passes with it
-    ("2+1+1", "4 8 4.5", "1", settled("4.25", "mean of closest pair (1 and 3)")),
-    ("2+1+1", "4 8 7.5", "1", settled("7.75", "mean of closest pair (2 and 3)")),
-    ("2+1+1", "8 4 4.5", "1", settled("4.25", "mean of closest pair (2 and 3)")),
-    ("2+1+1", "4 8 3", "1", settled("3.5", "mean of closest pair (1 and 3)")),  # outside, equal
-    ("2+1+1", "4 8 9", "1", settled("8.5", "mean of closest pair (2 and 3)")),
+    ("2+1+1", "4 8 4.5", "1", finalized("4.25", "mean of closest pair (1 and 3)")),
+    ("2+1+1", "4 8 7.5", "1", finalized("7.75", "mean of closest pair (2 and 3)")),
+    ("2+1+1", "8 4 4.5", "1", finalized("4.25", "mean of closest pair (2 and 3)")),
+    ("2+1+1", "4 8 3", "1", finalized("3.5", "mean of closest pair (1 and 3)")),  # outside, equal
+    ("2+1+1", "4 8 9", "1", finalized("8.5", "mean of closest pair (2 and 3)")),
     # it passes with both, nearer to one
-    ("2+1+1", "4 5.5 5", "1", settled("5.25", "mean of closest pair (2 and 3)")),
-    ("2+1+1", "10 13.5 11.5", "2", settled("10.75", "mean of closest pair (1 and 3)")),
+    ("2+1+1", "4 5.5 5", "1", finalized("5.25", "mean of closest pair (2 and 3)")),
+    ("2+1+1", "10 13.5 11.5", "2", finalized("10.75", "mean of closest pair (1 and 3)")),
     # midway: both pairs pass and are equally close
-    ("2+1+1", "4 6 5", "1", settled("5", "third mark midway")),
-    ("2+1+1", "4 5.5 4.75", "1", settled("4.75", "third mark midway")),  # quarter points
+    ("2+1+1", "4 6 5", "1", finalized("5", "third mark midway")),
+    ("2+1+1", "4 5.5 4.75", "1", finalized("4.75", "third mark midway")),  # quarter points
     # midway, and neither pair passes
     ("2+1+1", "4 8 6", "1", LEAD),
     ("2+1+1", "0 12 6", "1", LEAD),
@@ -59,9 +59,9 @@ TABLE = [
     ("2+1+1", "4 8 5.5", "1", LEAD),
     ("2+1+1", "4 8 12", "1", LEAD),
     ("2+1+1", "4 5 6", "0", LEAD),
-    ("2+1+1", "4 6 4", "0", settled("4", "mean of closest pair (1 and 3)")),
+    ("2+1+1", "4 6 4", "0", finalized("4", "mean of closest pair (1 and 3)")),
     # the first two pass after a revision: the third mark is not called for any more
-    ("2+1+1", "4 5 5", "1", settled("4.5", "mean of two")),
+    ("2+1+1", "4 5 5", "1", finalized("4.5", "mean of two")),
 ]
 
 
@@ -76,7 +76,7 @@ def test_next_step(scheme: str, marks: str, tolerance: str, expected: object) ->
 @pytest.mark.parametrize("marks", ["", "4", "4 9"])
 def test_the_leads_mark_is_final(scheme: Scheme, marks: str) -> None:
     found = next_step(scheme, [Decimal(m) for m in marks.split()], Decimal(1), Decimal("6.5"))
-    assert found == settled("6.5", "arbitration")
+    assert found == finalized("6.5", "arbitration")
 
 
 @pytest.mark.parametrize(("scheme", "most"), [("1", 1), ("mean", 2), ("2+1", 2), ("2+1+1", 3)])
@@ -96,12 +96,12 @@ halves = st.integers(0, 60).map(lambda n: Decimal(n) / 2)
 
 
 @given(st.lists(halves, min_size=3, max_size=3), st.integers(0, 6).map(lambda n: Decimal(n) / 2))
-def test_a_settled_mark_lies_between_its_marks(marks: list[Decimal], tolerance: Decimal) -> None:
+def test_a_finalized_mark_lies_between_its_marks(marks: list[Decimal], tolerance: Decimal) -> None:
     found = next_step(Scheme.THREE_AND_LEAD, marks, tolerance, None)
     mirrored = next_step(Scheme.THREE_AND_LEAD, [marks[1], marks[0], marks[2]], tolerance, None)
-    if isinstance(found, Settled):
+    if isinstance(found, Finalized):
         assert min(marks) <= found.value <= max(marks)
-        assert isinstance(mirrored, Settled)
+        assert isinstance(mirrored, Finalized)
         assert mirrored.value == found.value  # who was first does not change the number
     else:
         assert found == mirrored == LEAD
@@ -110,17 +110,17 @@ def test_a_settled_mark_lies_between_its_marks(marks: list[Decimal], tolerance: 
 
 # marks of two scoring points in slot order, tolerance on the total and on each point, what next
 POINTS_TABLE = [
-    ("3-3 3-3", "1", "1", settled("6", "mean of two")),
-    ("3-3 4-3", "1", "1", settled("6.5", "mean of two")),  # equal to both tolerances
+    ("3-3 3-3", "1", "1", finalized("6", "mean of two")),
+    ("3-3 4-3", "1", "1", finalized("6.5", "mean of two")),  # equal to both tolerances
     ("4-2 2-4", "1", "1", NeedsMark(3)),  # one total, opposite errors
-    ("4-2 2-4", "1", "2", settled("6", "mean of two")),
-    ("4-2 2-4 3-3", "1", "1", settled("6", "mean of closest pair (1 and 3)")),
-    ("5-1 2-4 2-4", "1", "1", settled("6", "mean of closest pair (2 and 3)")),
+    ("4-2 2-4", "1", "2", finalized("6", "mean of two")),
+    ("4-2 2-4 3-3", "1", "1", finalized("6", "mean of closest pair (1 and 3)")),
+    ("5-1 2-4 2-4", "1", "1", finalized("6", "mean of closest pair (2 and 3)")),
     ("6-0 2-4 4-2", "1", "1", LEAD),  # one total three times, and no two that agree
-    ("6-2 4-2 5-2", "1", "1", settled("7", "third mark midway")),
-    ("6-2 4-2 4-3", "1", "1", settled("6.5", "mean of closest pair (2 and 3)")),  # 1 and 3: 2 off
+    ("6-2 4-2 5-2", "1", "1", finalized("7", "third mark midway")),
+    ("6-2 4-2 4-3", "1", "1", finalized("6.5", "mean of closest pair (2 and 3)")),  # 1 and 3: 2 off
     ("4-4 4-0 6-0", "3", "1", LEAD),  # 6 is midway and passes on the total, on points nowhere
-    ("6-2 2-2 6-1", "1", "1", settled("7.5", "mean of closest pair (1 and 3)")),
+    ("6-2 2-2 6-1", "1", "1", finalized("7.5", "mean of closest pair (1 and 3)")),
 ]
 
 
@@ -150,4 +150,4 @@ def test_marks_under_different_rubrics_are_compared_by_their_totals() -> None:
         points=points,
         point_tolerance=Decimal(0),
     )
-    assert found == settled("6", "mean of two")
+    assert found == finalized("6", "mean of two")

@@ -118,16 +118,16 @@ class DeskItem:
         return self.version == 0 and self.saves > 0
 
     @property
-    def print(self) -> str:
+    def digest(self) -> str:
         """The same as long as the page of this response would be: 16 hexadecimal digits."""
-        return _print(repr(self))
+        return _digest(repr(self))
 
     @property
-    def question_print(self) -> str:
+    def question_digest(self) -> str:
         """The same for every response to one question, as far as it is shown beside them."""
         item = self.item
         shown = (item.stem, item.answer_key, item.analysis, item.house_rulings, item.full_marks)
-        return _print(repr((shown, item.year, item.paper, self.images)))
+        return _digest(repr((shown, item.year, item.paper, self.images)))
 
 
 def own_slot(teacher: User, answer: UUID) -> Slot | None:
@@ -279,7 +279,7 @@ def blind_item(answer: BlindAnswer) -> BlindItem:
     )
 
 
-def _print(text: str) -> str:
+def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

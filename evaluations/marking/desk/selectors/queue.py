@@ -63,7 +63,7 @@ def repeats_open(teacher: User | int) -> Q:
     return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
-def not_sent_back(teacher: User | int) -> Q:
+def not_returned(teacher: User | int) -> Q:
     """Returned responses: not to who marked them, unless it was planned so; no needless third.
 
     A third mark is needed while its response has no final mark and both marks before it.
@@ -89,7 +89,7 @@ def slots_open_to(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
         for_whom(teacher),
         repeats_open(teacher),
-        not_sent_back(teacher),
+        not_returned(teacher),
         answer__round__status=RoundStatus.OPEN,
         answer__round__pool__teacher=teacher,
         answer__round__pool__paused=False,

@@ -141,7 +141,7 @@ def write_mark(
 def as_details(mark: Mark) -> dict[str, object]:
     """A mark as its own marker may see it: in a conflict, and in the API."""
     return {
-        "version": mark.told_version,
+        "version": mark.own_version,
         "total": plain(mark.total),
         "points": [plain(point.points) for point in mark.points.all()],
         "comment": mark.comment,

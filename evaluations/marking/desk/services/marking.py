@@ -21,7 +21,7 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
     write_mark,
 )
-from evaluations.marking.services.settling import lock, newest_marks, settle_by
+from evaluations.marking.services.finalizing import finalize_with, lock, newest_marks
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
@@ -174,7 +174,7 @@ def _store(
     Draft.objects.filter(slot=slot, teacher=teacher).delete()
     record(Tag.MARK_REVISED if kind in marks else Tag.MARK_SAVED, mark, actor=teacher, **detail)
     if kind not in CHECK_KINDS:
-        settle_by(slot.answer, {**marks, kind: mark}, now=now)
+        finalize_with(slot.answer, {**marks, kind: mark}, now=now)
     return mark
 
 

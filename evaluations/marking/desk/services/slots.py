@@ -13,7 +13,7 @@ from evaluations.marking.desk.selectors.desk import whole_slots
 from evaluations.marking.desk.selectors.queue import for_whom, free_for
 from evaluations.marking.desk.services.claim_order import claimable_slots, own_slots
 from evaluations.marking.desk.sql import claim_own
-from evaluations.marking.services.settling import lock, settle
+from evaluations.marking.services.finalizing import finalize, lock
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
@@ -104,7 +104,7 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
         row = Slot.objects.filter(pk=slot.pk, marked=False)
         if not SLOT.release(row, teacher, skipped_at=now):
             return False
-        settle(answer, now=now)
+        finalize(answer, now=now)
     return True
 
 

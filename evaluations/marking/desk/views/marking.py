@@ -211,7 +211,7 @@ def _show_next(request: MemberRequest, marking_round: MarkingRound) -> HttpRespo
 def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
     def shown() -> HttpResponse:
         context = _desk_context(request, slot)
-        if request.POST.get("ahead") == context["desk"].print:  # the page has it already
+        if request.POST.get("ahead") == context["desk"].digest:  # the page has it already
             context |= {"fragment": True}
             return render(request, "evaluations/marking/desk/_ahead.html", context)
         return desk_page(request, FOLDER, context)

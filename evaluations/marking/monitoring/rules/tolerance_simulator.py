@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from evaluations.marking.rules.arbitration import NeedsArbitration, Settled, next_step
+from evaluations.marking.rules.arbitration import Finalized, NeedsArbitration, next_step
 from evaluations.marking.rules.tolerance import tolerance, within
 from evaluations.schemes import Scheme
 
@@ -152,6 +152,6 @@ def _final(one: MarkedTwice, scheme: Scheme, limit: Decimal) -> Decimal | None:
     if one.third is not None and scheme is Scheme.THREE_AND_LEAD:
         marks.append(one.third)
     step = next_step(scheme, marks, limit, None)
-    if isinstance(step, Settled):
+    if isinstance(step, Finalized):
         return step.value
     return one.lead if isinstance(step, NeedsArbitration) else None

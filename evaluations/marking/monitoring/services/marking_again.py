@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from evaluations.marking.monitoring.selectors.sending_back import (
+from evaluations.marking.monitoring.selectors.returning import (
     TEACHERS,
     Reach,
     answers_in_reach,
@@ -18,7 +18,7 @@ from evaluations.marking.monitoring.selectors.sending_back import (
     seeds_in_reach,
     seeds_left_behind,
 )
-from evaluations.marking.monitoring.services.sending_back import check_open
+from evaluations.marking.monitoring.services.returning import check_open
 from evaluations.marking.services.reopening import TakenBack, batches, hold, take_back
 from evaluations.models import BlindAnswer, Draft, MarkingRound, MarkingSheet, SeedAnswer, Slot
 from evaluations.models.vocabulary import CHECK_KINDS

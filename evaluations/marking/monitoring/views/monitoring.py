@@ -18,7 +18,7 @@ from evaluations.marking.monitoring.forms import LimitsForm, PauseForm
 from evaluations.marking.monitoring.rules.charts import rolling_lines, severity_dots
 from evaluations.marking.monitoring.rules.figures import against, line, teacher_figures
 from evaluations.marking.monitoring.selectors import monitoring
-from evaluations.marking.monitoring.selectors.sending_back import outdated_rubrics
+from evaluations.marking.monitoring.selectors.returning import outdated_rubrics
 from evaluations.marking.monitoring.selectors.teacher_marks import (
     MarkFilter,
     mark_rows,

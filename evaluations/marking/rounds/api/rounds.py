@@ -23,10 +23,10 @@ from evaluations.marking.rounds.api.round_serializers import (
     RulingSerializer,
     TeacherLoadSerializer,
 )
-from evaluations.marking.rounds.selectors.house_rulings import versions_of
+from evaluations.marking.rounds.selectors.marking_notes import versions_of
 from evaluations.marking.rounds.selectors.rounds import round_list, teacher_loads
 from evaluations.marking.rounds.services import rounds as services
-from evaluations.marking.rounds.services.house_rulings import rule
+from evaluations.marking.rounds.services.marking_notes import rule
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound

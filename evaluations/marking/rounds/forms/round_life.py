@@ -13,7 +13,7 @@ from evaluations.marking.desk.services.drafts import LONGEST_COMMENT
 from evaluations.marking.rounds.forms.round_plan import MomentField
 from evaluations.marking.rounds.selectors.round_choice import possible_teachers
 from evaluations.marking.rounds.selectors.seed_answers import SeedCase
-from evaluations.marking.rounds.services.house_rulings import LONGEST_RULING
+from evaluations.marking.rounds.services.marking_notes import LONGEST_RULING
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
 

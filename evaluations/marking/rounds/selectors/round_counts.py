@@ -25,15 +25,15 @@ class SlotGroup(NamedTuple):
     holder: int | None
     kind: str
     marked: bool
-    settled: bool
+    finalized: bool
     number: int
 
 
 def slot_groups(marking_round: MarkingRound) -> list[SlotGroup]:
     """All slots of a round, by everything that pages count them by: they are read once."""
     slots = Slot.objects.filter(answer__round=marking_round).order_by()
-    columns = ("planned", "holder", "kind", "marked", "settled")
-    groups = slots.annotate(settled=Q(answer__final__isnull=False)).values_list(*columns)
+    columns = ("planned", "holder", "kind", "marked", "finalized")
+    groups = slots.annotate(finalized=Q(answer__final__isnull=False)).values_list(*columns)
     return [SlotGroup(*row) for row in groups.annotate(number=Count("pk"))]
 
 

@@ -263,7 +263,7 @@ def round_progress(
     groups = slot_groups(marking_round) if groups is None else groups
     own = [group for group in groups if group.kind in TEACHERS]
     done = sum(group.number for group in own if group.marked)
-    due = sum(group.number for group in own if not group.marked and not group.settled)
+    due = sum(group.number for group in own if not group.marked and not group.finalized)
     return RoundProgress(
         responses=sum(states.values()),
         final=states["final"],

@@ -151,7 +151,7 @@ def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: d
     with transaction.atomic():
         begun = _change(marking_round, NOT_CLOSED, RoundStatus.CLOSED) != RoundStatus.PLANNED
         MarkingRound.objects.filter(pk=marking_round.pk).update(closed_at=now)
-        references = _settle_by_reference(marking_round) if begun else 0
+        references = _finalize_by_reference(marking_round) if begun else 0
         unsettled = BlindAnswer.objects.filter(
             round=marking_round, final=None, role=AnswerRole.ANSWER
         ).count()
@@ -190,7 +190,7 @@ def _closed() -> Conflict:
     return Conflict(_("This round is already closed."), code="round_closed")
 
 
-def _settle_by_reference(marking_round: MarkingRound) -> int:
+def _finalize_by_reference(marking_round: MarkingRound) -> int:
     """The reference mark of each seed answer that the lead marked becomes final; how many."""
     seeds = marking_round.answers.filter(
         role=AnswerRole.SEED, final=None, seed_answer__author__isnull=False

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.services.mark_rows import GivenMark, check_given, frozen_rubric
-from evaluations.marking.services.settling import lock
+from evaluations.marking.services.finalizing import lock
 from evaluations.models import BlindAnswer, SeedAnswer
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
 from gradeapp.accounts.models import User

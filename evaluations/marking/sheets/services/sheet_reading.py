@@ -204,7 +204,7 @@ def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | No
         return done
     if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
         raise Conflict(_("This was saved before. Your newer mark counts."))
-    newest = current.told_version if current else 0
+    newest = current.own_version if current else 0
     if row.version != str(newest) and not (current and _is_from(sheet, slot, current)):
         raise Conflict(
             _(

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from evaluations.marking.arbitration.services import arbitrate
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.services.settling import newest_marks
+from evaluations.marking.services.finalizing import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from gradeapp.accounts.models import User

@@ -100,7 +100,7 @@ def test_a_given_mark_is_accepted(
     assert (mark.teacher, mark.reason, mark.points.count()) == (lead, "slip", 3)
 
 
-def test_own_marks_are_settled_by_htmx_and_the_next_comes(made: MarkingRound, lead: User) -> None:
+def test_own_marks_are_finalized_by_htmx_and_the_next_comes(made: MarkingRound, lead: User) -> None:
     answer, following, _ = answers_of(made)
     client = logged_in(lead)
     page = client.get(address(answer)).text
@@ -117,7 +117,7 @@ def test_own_marks_are_settled_by_htmx_and_the_next_comes(made: MarkingRound, le
     assert 'name="decision"' not in again
 
 
-def test_a_double_click_settles_once(made: MarkingRound, lead: User) -> None:
+def test_a_double_click_finalizes_once(made: MarkingRound, lead: User) -> None:
     answer = answers_of(made)[0]
     client = logged_in(lead)
     sent = decided(client.get(address(answer)).text, "first")
@@ -359,7 +359,7 @@ def test_of_equally_close_pairs_none_is_proposed(
 # ---- corrections ----
 
 
-def test_a_settled_response_is_corrected_on_its_own_page(made: MarkingRound, lead: User) -> None:
+def test_a_finalized_response_is_corrected_on_its_own_page(made: MarkingRound, lead: User) -> None:
     answer = answers_of(made)[0]
     client = logged_in(lead)
     client.post(address(answer), decided(client.get(address(answer)).text, "first"))

@@ -12,7 +12,7 @@ import pytest
 from evaluations.marking.arbitration.selectors.arbitration import queue_around, waiting_for
 from evaluations.marking.arbitration.services import arbitrate, claim_case, correct_final
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.marking.services.settling import newest_marks
+from evaluations.marking.services.finalizing import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from gradeapp.accounts.models import User
@@ -48,8 +48,8 @@ def case(teacher: User, other_teacher: User) -> BlindAnswer:
 
 
 @pytest.fixture
-def settled(teacher: User, other_teacher: User) -> BlindAnswer:
-    """A response whose marks, 12 and 11, were settled by their mean."""
+def finalized(teacher: User, other_teacher: User) -> BlindAnswer:
+    """A response whose marks, 12 and 11, were finalized by their mean."""
     (answer,) = answers_of(small_round([teacher, other_teacher]))
     first, second = planned_pair(answer)
     give(answer, first, ["3", "3", "6"])
@@ -122,13 +122,13 @@ def test_without_a_claim_and_after_its_end_a_lead_still_decides(
 
 
 def test_what_was_marked_is_not_claimed_by_its_marker_nor_what_does_not_wait(
-    case: BlindAnswer, settled: BlindAnswer, lead: User
+    case: BlindAnswer, finalized: BlindAnswer, lead: User
 ) -> None:
     first, _ = planned_pair(case)
     with pytest.raises(NotAllowed):
         claim_case(case, first, now=NOW)
     with pytest.raises(NotFound):
-        claim_case(settled, lead, now=NOW)
+        claim_case(finalized, lead, now=NOW)
 
 
 # ---- the mean of the closest pair ----
@@ -164,18 +164,18 @@ def test_the_mean_of_two_totals_without_a_rubric(
 
 
 def test_a_correction_follows_the_final_mark_and_nothing_is_lost(
-    settled: BlindAnswer, lead: User
+    finalized: BlindAnswer, lead: User
 ) -> None:
-    mark = correct(settled, lead, "3", "2", "4", comment="the units are missing")
-    settled.refresh_from_db()
-    rows = list(settled.finals.values_list("number", "value", "rule"))
+    mark = correct(finalized, lead, "3", "2", "4", comment="the units are missing")
+    finalized.refresh_from_db()
+    rows = list(finalized.finals.values_list("number", "value", "rule"))
     assert rows == [(1, Decimal("11.5"), "mean of two"), (2, Decimal(9), "arbitration")]
-    assert settled.final == settled.finals.get(number=2)
-    assert list(settled.final.marks.all()) == [mark]
+    assert finalized.final == finalized.finals.get(number=2)
+    assert list(finalized.final.marks.all()) == [mark]
     assert FinalMark.objects.counting().count() == 1
     entry = AuditEntry.objects.get(tag="mark.corrected")
     assert entry.actor == lead
-    changed = {"answer": settled.alias, "from": "11.5", "to": "9", "reason": "slip"}
+    changed = {"answer": finalized.alias, "from": "11.5", "to": "9", "reason": "slip"}
     assert entry.detail == changed
 
 
@@ -193,30 +193,32 @@ def test_a_decision_can_be_corrected_by_another_lead(
     assert (case.final.number, case.final.value) == (2, 10)
 
 
-def test_a_correction_sent_twice_is_one(settled: BlindAnswer, lead: User) -> None:
-    send = partial(correct, settled, lead, "3", "2", "4", key=uuid.uuid4())
+def test_a_correction_sent_twice_is_one(finalized: BlindAnswer, lead: User) -> None:
+    send = partial(correct, finalized, lead, "3", "2", "4", key=uuid.uuid4())
     assert send() == send()
-    assert settled.finals.count() == 2
+    assert finalized.finals.count() == 2
 
 
 def test_two_corrections_of_one_final_mark_are_not_both_stored(
-    settled: BlindAnswer, lead: User, admin: User
+    finalized: BlindAnswer, lead: User, admin: User
 ) -> None:
-    correct(settled, lead, "3", "2", "4")
+    correct(finalized, lead, "3", "2", "4")
     with pytest.raises(Conflict, match="final mark has been changed"):
-        correct(settled, admin, "0", "0", "0")
-    assert correct(settled, admin, "0", "0", "0", number=2).total == 0
+        correct(finalized, admin, "0", "0", "0")
+    assert correct(finalized, admin, "0", "0", "0", number=2).total == 0
 
 
-def test_who_may_not_correct_and_when(settled: BlindAnswer, case: BlindAnswer, lead: User) -> None:
+def test_who_may_not_correct_and_when(
+    finalized: BlindAnswer, case: BlindAnswer, lead: User
+) -> None:
     with pytest.raises(NotAllowed):
-        correct(settled, planned_pair(settled)[0], "3", "2", "4")
-    with pytest.raises(BadInput, match="above its 3 points"):
-        correct(settled, lead, "4", "2", "4")
+        correct(finalized, planned_pair(finalized)[0], "3", "2", "4")
+    with pytest.raises(BadInput, match="above its maximum of 3"):
+        correct(finalized, lead, "4", "2", "4")
     with pytest.raises(Conflict, match="final mark has been changed"):
         correct(case, lead, "3", "2", "4")
-    close_round(settled.round, acting_user=None, now=NOW)
+    close_round(finalized.round, acting_user=None, now=NOW)
     with pytest.raises(Conflict, match="round is closed"):
-        correct(settled, lead, "3", "2", "4")
-    assert settled.finals.count() == 1
-    assert not Slot.objects.filter(answer=settled, kind=SlotKind.ARBITRATION).exists()
+        correct(finalized, lead, "3", "2", "4")
+    assert finalized.finals.count() == 1
+    assert not Slot.objects.filter(answer=finalized, kind=SlotKind.ARBITRATION).exists()

@@ -1,4 +1,4 @@
-"""An own mark at the desk: to be read, to be revised, and once it is settled only to be read."""
+"""An own mark at the desk: to be read, to be revised, and once it is finalized only to be read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_marked_response_is_shown_to_be_read(answer: BlindAnswer, teacher: Use
 
 
 @BOTH
-def test_what_is_not_settled_can_be_revised(
+def test_what_is_not_finalized_can_be_revised(
     headers: dict[str, str], answer: BlindAnswer, teacher: User
 ) -> None:
     client = logged_in(teacher)
@@ -60,7 +60,7 @@ def test_what_is_not_settled_can_be_revised(
 
 
 @BOTH
-def test_what_is_settled_is_only_to_be_read_and_says_why(
+def test_what_is_finalized_is_only_to_be_read_and_says_why(
     headers: dict[str, str], answer: BlindAnswer, teacher: User, other_teacher: User
 ) -> None:
     give(answer, other_teacher, ["1", "1", "1"])
@@ -75,7 +75,7 @@ def test_what_is_settled_is_only_to_be_read_and_says_why(
 
 
 @BOTH
-def test_what_is_settled_while_it_is_revised_shows_both_marks(
+def test_what_is_finalized_while_it_is_revised_shows_both_marks(
     headers: dict[str, str], answer: BlindAnswer, teacher: User, other_teacher: User
 ) -> None:
     client = logged_in(teacher)

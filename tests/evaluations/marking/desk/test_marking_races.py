@@ -20,7 +20,7 @@ from evaluations.marking.arbitration.services import arbitrate, claim_case
 from evaluations.marking.desk.services.drafts import write_draft
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.services.settling import newest_marks
+from evaluations.marking.services.finalizing import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.schemes import Scheme
@@ -114,7 +114,7 @@ def test_a_double_click_is_one_mark() -> None:
     [(Scheme.TWO_AND_LEAD, SlotKind.ARBITRATION), (Scheme.THREE_AND_LEAD, SlotKind.THIRD)],
 )
 @pytest.mark.parametrize("second_mark", ["000", "335"])
-def test_both_teachers_at_once_settle_exactly_once(
+def test_both_teachers_at_once_finalize_exactly_once(
     scheme: Scheme, opened: SlotKind, second_mark: str
 ) -> None:
     for answer in answers_of(small_round(teachers(3), ROUNDS, scheme=scheme)):

@@ -142,7 +142,7 @@ def test_the_same_request_twice_is_one_mark(teacher: User, other_teacher: User) 
     assert Mark.objects.count() == AuditEntry.objects.filter(tag="mark.saved").count() == 1
 
 
-def test_the_repeated_request_is_answered_also_when_it_settled_the_response(
+def test_the_repeated_request_is_answered_also_when_it_finalized_the_response(
     teacher: User, other_teacher: User
 ) -> None:
     (answer,) = answers_of(small_round([teacher, other_teacher]))
@@ -221,7 +221,7 @@ def test_who_does_not_hold_the_response_finds_nothing(
     assert Mark.objects.count() == 0
 
 
-def test_a_settled_mark_is_not_revised(teacher: User, other_teacher: User) -> None:
+def test_a_finalized_mark_is_not_revised(teacher: User, other_teacher: User) -> None:
     (answer,) = answers_of(small_round([teacher, other_teacher]))
     give(answer, teacher, ["1", "1", "1"])
     give(answer, other_teacher, ["1", "1", "1.5"])
@@ -319,7 +319,7 @@ def test_one_teacher_is_enough_where_the_scheme_says_so(teacher: User) -> None:
     assert answer.finals.get().rule == "single mark"
 
 
-def test_a_revision_before_the_decision_of_the_lead_settles_anew(
+def test_a_revision_before_the_decision_of_the_lead_finalizes_anew(
     teacher: User, other_teacher: User
 ) -> None:
     (answer,) = answers_of(small_round([teacher, other_teacher]))

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import BlindAnswer, Mark, MarkingRound
 from evaluations.schemes import Scheme
@@ -52,7 +52,7 @@ def test_own_marks_stand_newest_first_and_nobody_elses(
     assert listed(logged_in(other_teacher)) == [(third.alias, "6"), (second.alias, "0")]
 
 
-def test_a_revised_mark_stands_once_and_one_sent_back_no_more(
+def test_a_revised_mark_stands_once_and_one_returned_no_more(
     made: MarkingRound, teacher: User, lead: User
 ) -> None:
     first, second, _ = answers_of(made)
@@ -62,7 +62,7 @@ def test_a_revised_mark_stands_once_and_one_sent_back_no_more(
     client = logged_in(teacher)
     assert listed(client) == [(first.alias, "7"), (second.alias, "1")]
     past = NOW.replace(year=2000)
-    send_back(made, teacher, since=past, to_others=False, acting_user=lead, now=later(5))
+    return_marks(made, teacher, since=past, to_others=False, acting_user=lead, now=later(5))
     assert listed(client) == []
     assert Mark.objects.count() == 3
 

@@ -9,7 +9,7 @@ import pytest
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.monitoring.selectors.monitoring import watched_round
-from evaluations.marking.monitoring.selectors.sending_back import Reach
+from evaluations.marking.monitoring.selectors.returning import Reach
 from evaluations.marking.monitoring.services.marking_again import Moved, mark_again
 from evaluations.marking.rounds.selectors.rounds import state_counts
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
@@ -117,7 +117,7 @@ def test_a_seed_answer_at_the_desk_is_still_saved_there(
     assert hits(made, other_teacher) == (1, 1)
 
 
-def test_a_self_repeat_under_another_rubric_is_not_compared(
+def test_a_intra_rater_check_under_another_rubric_is_not_compared(
     question: Question, teacher: User, lead: User
 ) -> None:
     made = small_round([teacher], 3, question=question, scheme=Scheme.SINGLE)

@@ -1,4 +1,4 @@
-"""The monitors of a round: figures that lead to their rows, warnings, pausing, sending back."""
+"""The monitors of a round: figures that lead to their rows, warnings, pausing, returning."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_figures_come_from_the_rows(made: MarkingRound, teacher: User) -> No
     assert figures["pace"] == (1, 4)
 
 
-def test_marks_sent_back_count_no_more(made: MarkingRound, teacher: User) -> None:
+def test_marks_returned_count_no_more(made: MarkingRound, teacher: User) -> None:
     Slot.objects.filter(holder=teacher).update(void_version=1, marked=False, holder=None)
     assert seen(made, teacher).figures["marks"].n == 0
     assert seen(made, teacher).figures["within_tolerance"].reason == "no_partner"
@@ -279,7 +279,7 @@ def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(
     assert client.post(where, form).status_code == 409
 
 
-def test_a_mark_page_shows_the_version_since_it_was_sent_back(
+def test_a_mark_page_shows_the_version_since_it_was_returned(
     made: MarkingRound, teacher: User, lead: User
 ) -> None:
     answer = answers_of(made)[3]

@@ -13,15 +13,15 @@ from evaluations.marking.desk.selectors.desk import own_progress
 from evaluations.marking.desk.selectors.queue import EmptyReason, why_empty
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next, skip, take
-from evaluations.marking.rounds.selectors.house_rulings import notes_for_judge, versions_of
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
+from evaluations.marking.rounds.selectors.marking_notes import notes_for_judge, versions_of
 from evaluations.marking.rounds.selectors.rounds import (
     answers_by_state,
     round_list,
     round_progress,
     teacher_loads,
 )
-from evaluations.marking.rounds.services.house_rulings import rule
+from evaluations.marking.rounds.services.marking_notes import rule
 from evaluations.marking.rounds.services.rounds import (
     add_teachers,
     close_round,
@@ -316,7 +316,7 @@ def test_opposite_errors_go_to_the_lead_where_points_must_agree(
     assert other.final.value == Decimal(10)
 
 
-# ---- house rulings ----
+# ---- marking notes ----
 
 
 def test_rulings_have_versions_and_the_newest_is_at_the_desk(

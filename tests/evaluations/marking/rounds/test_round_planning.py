@@ -147,7 +147,7 @@ def test_settings_that_could_not_work_are_refused(
 
 def test_a_name_that_tells_a_chosen_model_is_refused(teacher: User, other_teacher: User) -> None:
     responses = responses_to(subjective_question(), 2, "gpt-4-0314")
-    with pytest.raises(BadInput, match="it names the model gpt-4-0314") as refusal:
+    with pytest.raises(BadInput, match="the name of the model gpt-4-0314") as refusal:
         planned(responses, [teacher, other_teacher], name="GPT-4 主观题")
     assert refusal.value.code == "name_names_model"
     assert not MarkingRound.objects.exists()
@@ -232,7 +232,7 @@ def test_a_lead_gives_reference_marks_before_the_start(
         seeds=SeedWish(premarked=2),
     )
     one, other = made.answers.filter(role=AnswerRole.SEED)
-    with pytest.raises(BadInput, match="above its 3 points"):
+    with pytest.raises(BadInput, match="above its maximum of 3"):
         premark(one, lead, points=(Decimal(4), Decimal(2), Decimal(6)))
     premark(one, lead, points=(Decimal(0), Decimal(0), Decimal(0)))
     premark(one, lead, points=POINTS, comment=" agreed ")

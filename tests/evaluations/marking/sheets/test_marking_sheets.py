@@ -238,7 +238,7 @@ def test_a_mark_of_the_desk_is_not_written_over(made: MarkingRound, teacher: Use
     assert named.state == "change", "a row that names the newest version knows it"
 
 
-def test_what_is_settled_is_not_changed(
+def test_what_is_finalized_is_not_changed(
     made: MarkingRound, teacher: User, other_teacher: User
 ) -> None:
     sheet = taken(made, teacher)

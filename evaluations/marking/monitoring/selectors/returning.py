@@ -34,7 +34,7 @@ class Reach(Named):
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """What sending back takes away: marks, final marks; ``kept`` responses stay decided."""
+    """What returning takes away: marks, final marks; ``kept`` responses stay decided."""
 
     slots: tuple[Slot, ...]
     finals: int
@@ -174,7 +174,7 @@ def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
             frozen=Max("rubric__version"),
             unmarked=Count("pk", filter=Q(touched=False)),
             unsettled=Count("pk", filter=Q(touched=True, final=None)),
-            settled=Count("pk", filter=Q(final__isnull=False, decided=False)),
+            finalized=Count("pk", filter=Q(final__isnull=False, decided=False)),
             arbitrated=Count("pk", filter=Q(final__isnull=False, decided=True)),
         )
     )
@@ -186,7 +186,7 @@ def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
             newest=newest[row["question"]],
             unmarked=row["unmarked"],
             unsettled=row["unsettled"],
-            final=row["settled"],
+            final=row["finalized"],
             arbitrated=row["arbitrated"],
             first=_first_outdated(rows.filter(question=row["question"])),
         )

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from evaluations.marking.rounds.forms.round_life import RulingForm
-from evaluations.marking.rounds.selectors.house_rulings import versions_of
-from evaluations.marking.rounds.services.house_rulings import rule
+from evaluations.marking.rounds.selectors.marking_notes import versions_of
+from evaluations.marking.rounds.services.marking_notes import rule
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -57,4 +57,4 @@ def rulings(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "versions": versions,
         "is_closed": marking_round.status == RoundStatus.CLOSED,
     }
-    return render(request, "evaluations/marking/rounds/rulings.html", context, status=status)
+    return render(request, "evaluations/marking/rounds/marking_notes.html", context, status=status)

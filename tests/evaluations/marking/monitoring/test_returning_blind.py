@@ -1,4 +1,4 @@
-"""What was sent back and given to somebody else looks as if nobody had marked it before."""
+"""What was returned and given to somebody else looks as if nobody had marked it before."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.models import FinalMark, FinalMarkSource, Mark, PointMark, Slot
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -42,7 +42,7 @@ def test_nobody_can_tell_that_somebody_else_marked_it_before(
         give(answer, who, ("3", "3", "0"))
     free = next(person for person in pool if person not in (one, other))
     past = NOW.replace(year=2000)
-    send_back(made, one, since=past, to_others=True, acting_user=lead, now=later(5))
+    return_marks(made, one, since=past, to_others=True, acting_user=lead, now=later(5))
     slot = claimed(free, made, later(6))
     desk, api = reverse("marking:desk", args=[answer.public_id]), reverse("api-marks")
     client = logged_in(free)

@@ -16,14 +16,14 @@ from evaluations.marking.desk.selectors.queue import slots_open_to
 from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.monitoring.selectors.sending_back import (
+from evaluations.marking.monitoring.selectors.returning import (
     Reach,
     fall_since,
     outdated_rubrics,
 )
 from evaluations.marking.monitoring.services.marking_again import mark_again
-from evaluations.marking.monitoring.services.sending_back import send_back
-from evaluations.marking.services.settling import newest_marks
+from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.services.finalizing import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
@@ -87,7 +87,7 @@ def decide(answer: BlindAnswer, lead: User, points: Sequence[str]) -> None:
 
 def back(made: MarkingRound, teacher: User, lead: User, **choice: object) -> tuple[int, int]:
     settings = {"since": datetime.fromtimestamp(0, NOW.tzinfo), "to_others": False} | choice
-    taken = send_back(made, teacher, acting_user=lead, now=later(5), **settings)  # type: ignore[arg-type]
+    taken = return_marks(made, teacher, acting_user=lead, now=later(5), **settings)  # type: ignore[arg-type]
     return len(taken.marks), len(taken.finals)
 
 
@@ -123,7 +123,7 @@ def test_single_responses_go_back_and_their_teacher_alone_is_told(
     assert not desk_item(other, other.planned).came_back  # type: ignore[arg-type]
 
 
-def test_a_mark_sent_back_falls_with_its_final_mark_and_is_settled_again(
+def test_a_mark_returned_falls_with_its_final_mark_and_is_finalized_again(
     pool: list[User], lead: User
 ) -> None:
     made = of_three(pool)
@@ -141,7 +141,7 @@ def test_a_mark_sent_back_falls_with_its_final_mark_and_is_settled_again(
     assert list(slot.marks.values_list("version", "total")) == [(1, 6), (2, 7)]
 
 
-def test_what_was_sent_back_stands_in_the_audit_trail(pool: list[User], lead: User) -> None:
+def test_what_was_returned_stands_in_the_audit_trail(pool: list[User], lead: User) -> None:
     made = of_three(pool, 2)
     answers = answers_of(made)
     marks = [give(answer, planned_pair(answer)[0], MIDDLE) for answer in answers]
@@ -172,7 +172,7 @@ def test_only_what_was_saved_since_then_goes_back(pool: list[User], lead: User) 
         back(made, who, lead, since=later(60))
 
 
-def test_a_first_mark_sent_back_withdraws_the_third_that_nobody_has_begun(
+def test_a_first_mark_returned_withdraws_the_third_that_nobody_has_begun(
     pool: list[User], lead: User
 ) -> None:
     made = of_three(pool)
@@ -194,13 +194,13 @@ def test_a_third_mark_given_before_waits_and_counts_if_it_is_needed(
     third(answer, pool, ("3", "2", "0"))
     assert final_of(answer) == ("5.50", "mean of closest pair (2 and 3)")
     assert back(made, one, lead) == (1, 1)
-    assert final_of(answer) is None  # second and third alone settle nothing
+    assert final_of(answer) is None  # second and third alone finalize nothing
     give(answer, one, HIGH)
     # 12, 6 and 5: beyond again, and 6 and 5 are closest
     assert final_of(answer) == ("5.50", "mean of closest pair (2 and 3)")
 
 
-def test_a_third_mark_sent_back_is_given_again_by_who_gave_it(pool: list[User], lead: User) -> None:
+def test_a_third_mark_returned_is_given_again_by_who_gave_it(pool: list[User], lead: User) -> None:
     made = of_three(pool)
     answer = answers_of(made)[0]
     both(answer, LOW, MIDDLE)
@@ -312,7 +312,7 @@ def test_the_desk_shows_it_as_any_other_response(same: bool, pool: list[User], l
         slot, who, key=uuid.uuid4(), based_on_version=0, now=later(6),
         points=[Decimal(3), Decimal(0), Decimal(0)],
     ).mark  # fmt: skip
-    assert (mark.stale, mark.version, mark.told_version) == (False, 2, 1)
+    assert (mark.stale, mark.version, mark.own_version) == (False, 2, 1)
 
 
 def test_a_page_from_before_cannot_bring_the_mark_back(pool: list[User], lead: User) -> None:
@@ -359,8 +359,8 @@ def test_the_lead_chooses_what_is_marked_again_under_a_new_rubric(
     question: Question, pool: list[User], lead: User
 ) -> None:
     made = small_round(pool, 3, question=question)
-    settled, marked, fresh = answers_of(made)
-    both(settled, MIDDLE, MIDDLE)
+    finalized, marked, fresh = answers_of(made)
+    both(finalized, MIDDLE, MIDDLE)
     give(marked, planned_pair(marked)[0], MIDDLE)
     assert outdated_rubrics(made) == []
     rubric = newer(question)
@@ -369,7 +369,7 @@ def test_the_lead_chooses_what_is_marked_again_under_a_new_rubric(
     assert (found.frozen, found.newest, counts) == (1, rubric, (1, 1, 1, 0))
     assert again(made, question, Reach.UNMARKED, lead) == (1, 0, 0)
     assert again(made, question, Reach.UNSETTLED, lead) == (1, 1, 0)
-    for answer, version in ((settled, 1), (marked, 2), (fresh, 2)):
+    for answer, version in ((finalized, 1), (marked, 2), (fresh, 2)):
         answer.refresh_from_db()
         assert answer.rubric
         assert answer.rubric.version == version
@@ -377,9 +377,9 @@ def test_the_lead_chooses_what_is_marked_again_under_a_new_rubric(
     assert outdated_rubrics(made) == []
     with pytest.raises(Conflict):
         again(made, question, Reach.ALL, lead)
-    both(settled, ["7"], ["8"])
-    assert final_of(settled) == ("7.50", "mean of two")
-    versions = Mark.objects.filter(slot__answer=settled).values_list("rubric__version", flat=True)
+    both(finalized, ["7"], ["8"])
+    assert final_of(finalized) == ("7.50", "mean of two")
+    versions = Mark.objects.filter(slot__answer=finalized).values_list("rubric__version", flat=True)
     assert sorted(versions) == [1, 1, 2, 2]
 
 

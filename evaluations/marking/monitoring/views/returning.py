@@ -14,15 +14,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from evaluations.marking.monitoring.forms import MarkAgainForm, SendBackForm
+from evaluations.marking.monitoring.forms import MarkAgainForm, ReturnForm
 from evaluations.marking.monitoring.selectors import monitoring
-from evaluations.marking.monitoring.selectors.sending_back import (
+from evaluations.marking.monitoring.selectors.returning import (
     Reach,
     fall_since,
     outdated_rubrics,
 )
 from evaluations.marking.monitoring.services.marking_again import Moved, mark_again
-from evaluations.marking.monitoring.services.sending_back import send_back
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.monitoring.views.monitoring import (
     FOLDER,
     PAGE,
@@ -42,15 +42,15 @@ from questions.models import Question
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.LEAD_ROUNDS)
-def send_back_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
+def return_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
     """Choose which marks and who gets them, see what falls, then do it by a POST."""
     marking_round = visible_round(request.user, round_id)
     teacher = teacher_called(teacher_id)
     if request.method == "POST":
-        form = SendBackForm(request.POST)
+        form = ReturnForm(request.POST)
         if not form.is_valid():
-            return _show_send_back(request, marking_round, teacher_id, form, 400)
-        taken = send_back(
+            return _show_return(request, marking_round, teacher_id, form, 400)
+        taken = return_marks(
             marking_round,
             teacher,
             **form.choice(),
@@ -60,15 +60,15 @@ def send_back_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> 
         )
         messages.success(request, _taken_words(taken))
         return redirect("monitoring:teacher", round_id, teacher_id)
-    form = SendBackForm(request.GET or None, initial={"since": _midnight()})
-    return _show_send_back(request, marking_round, teacher_id, form)
+    form = ReturnForm(request.GET or None, initial={"since": _midnight()})
+    return _show_return(request, marking_round, teacher_id, form)
 
 
-def _show_send_back(
+def _show_return(
     request: MemberRequest,
     marking_round: MarkingRound,
     teacher_id: UUID,
-    form: SendBackForm,
+    form: ReturnForm,
     status: int = 200,
 ) -> HttpResponse:
     look_at_round(marking_round, acting_user=request.user, page="sending back")
@@ -88,7 +88,7 @@ def _show_send_back(
         "page": page,
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }
-    return render(request, f"{FOLDER}/send_back.html", context, status=status)
+    return render(request, f"{FOLDER}/return_marks.html", context, status=status)
 
 
 def _midnight() -> Any:

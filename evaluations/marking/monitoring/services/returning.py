@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.monitoring.rules.spreading import spread
-from evaluations.marking.monitoring.selectors.sending_back import (
+from evaluations.marking.monitoring.selectors.returning import (
     checks_since,
     roles_on,
     slots_since,
@@ -24,7 +24,7 @@ from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 
 
-def send_back(
+def return_marks(
     marking_round: MarkingRound,
     teacher: User,
     *,

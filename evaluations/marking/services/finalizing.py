@@ -11,9 +11,9 @@ from itertools import takewhile
 from django.db.models import prefetch_related_objects
 
 from evaluations.marking.rules.arbitration import (
+    Finalized,
     NeedsArbitration,
     NeedsMark,
-    Settled,
     next_step,
 )
 from evaluations.marking.rules.tolerance import compared
@@ -64,7 +64,7 @@ def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
     return {SlotKind(mark.slot.kind): mark for mark in rows}
 
 
-def settle(answer: BlindAnswer, *, now: datetime) -> Step:
+def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     """Take the step that the marks of a locked *answer* lead to under its scheme.
 
     Asked again after a revision it decides anew, until there is a final mark. A
@@ -74,10 +74,10 @@ def settle(answer: BlindAnswer, *, now: datetime) -> Step:
     """
     if answer.final_id is not None:
         return Step()
-    return settle_by(answer, newest_marks(answer), now=now)
+    return finalize_with(answer, newest_marks(answer), now=now)
 
 
-def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
+def finalize_with(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
     """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
     # A mark that was returned for re-marking leaves a gap: what stands behind it waits for it.
     decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
@@ -90,13 +90,13 @@ def settle_by(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datet
         points=_compared(answer, decided),
         point_tolerance=answer.round.point_tolerance,
     ):
-        case Settled() as settled:
+        case Finalized() as finalized:
             beyond = (SlotKind.THIRD.value, SlotKind.ARBITRATION.value)
             waiting = answer.slots.filter(kind__in=beyond, marked=False).order_by("pk")
             if lead is None and any(_third_at_hand(slot, now) for slot in waiting):
                 return Step()
             _withdraw(waiting)
-            return Step(final=_write_final(answer, settled, marks))
+            return Step(final=_write_final(answer, finalized, marks))
         case NeedsArbitration():
             return Step(opened=_open(answer, SlotKind.ARBITRATION))
         case NeedsMark(slot=3):
@@ -121,18 +121,18 @@ def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal,
 
 
 def _write_final(
-    answer: BlindAnswer, settled: Settled, marks: Mapping[SlotKind, Mark]
+    answer: BlindAnswer, finalized: Finalized, marks: Mapping[SlotKind, Mark]
 ) -> FinalMark:
     final = FinalMark.objects.create(
         answer=answer,
         number=answer.finals.count() + 1,
-        value=settled.value,
+        value=finalized.value,
         full=answer.full_marks,
-        rule=settled.rule,
+        rule=finalized.rule,
     )
     FinalMarkSource.objects.bulk_create(
         FinalMarkSource(final=final, mark=marks[kind], place=place)
-        for place, kind in enumerate(MADE_FROM[settled.rule], start=1)
+        for place, kind in enumerate(MADE_FROM[finalized.rule], start=1)
     )
     answer.final = final
     BlindAnswer.objects.filter(pk=answer.pk).update(final=final)
@@ -141,7 +141,7 @@ def _write_final(
 
 
 def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
-    """The slot of *kind*, if it had to be opened now: made, or opened again after sending back."""
+    """The slot of *kind*, if it had to be opened now: made, or opened again after returning."""
     slot, made = Slot.objects.get_or_create(answer=answer, kind=kind)
     if not made and slot.marked:
         slot.marked, slot.holder, slot.lease_until = False, None, None
