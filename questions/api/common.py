@@ -18,8 +18,8 @@ READ, WRITE = Capability.SEE_QUESTIONS, Capability.EDIT_QUESTIONS
 MAY = {"GET": READ, "HEAD": READ, "POST": WRITE, "DELETE": WRITE}
 
 
-def found_question(public_id: UUID) -> Question:
-    """The question, with its labels and text; refuses where there is none."""
+def get_question(public_id: UUID) -> Question:
+    """Return the question with its labels and text. Raises NotFound if there is none."""
     questions = Question.objects.select_related("task__dataset", "current", "label__knowledge")
     question = questions.filter(public_id=public_id).first()
     if question is None:
@@ -27,8 +27,8 @@ def found_question(public_id: UUID) -> Question:
     return question
 
 
-def said(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """What the request says, checked; a key that nobody declared is refused."""
+def validated_body(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """Return the checked body of *request*. Raises BadInput for a key that is not declared."""
     if not isinstance(request.data, dict):
         raise BadInput(_("Send one JSON object."))
     unknown = set(request.data) - set(serializer().fields)

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from gradeapp.common.parameters import DeclaredFilters
 from gradeapp.common.refusals import NotFound
-from questions.api.common import MAY, found_question, said
+from questions.api.common import MAY, get_question, validated_body
 from questions.models import HumanRate
 from questions.selectors.labels import rates_of
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
@@ -52,14 +52,14 @@ class GivenRateSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
 
 
-def given(request: Request) -> tuple[GivenRate, str]:
+def rate_and_reason(request: Request) -> tuple[GivenRate, str]:
     """The rate and the reason that the request says."""
-    form = said(GivenRateSerializer, request)
+    form = validated_body(GivenRateSerializer, request)
     reason = form.pop("reason")
     return GivenRate(**form), reason
 
 
-def told(rate: HumanRate) -> Answer:
+def rate_response(rate: HumanRate) -> Answer:
     """A new rate."""
     return Answer(HumanRateSerializer(rate).data, status=status.HTTP_201_CREATED)
 
@@ -73,14 +73,14 @@ class HumanRatesAPI(DeclaredFilters, generics.ListAPIView[HumanRate]):
     filter_backends: list[type] = []
 
     def get_queryset(self) -> QuerySet[HumanRate]:
-        return rates_of(found_question(self.kwargs["public_id"]))
+        return rates_of(get_question(self.kwargs["public_id"]))
 
     @extend_schema(request=GivenRateSerializer, responses={201: HumanRateSerializer})
     def post(self, request: Request, public_id: UUID) -> Answer:
         """One more rate; the derived level follows."""
-        question = found_question(public_id)
-        rate, reason = given(request)
-        return told(add_rate(question, rate, acting_user=request.user, reason=reason))
+        question = get_question(public_id)
+        rate, reason = rate_and_reason(request)
+        return rate_response(add_rate(question, rate, acting_user=request.user, reason=reason))
 
 
 class HumanRateCorrectAPI(APIView):
@@ -94,5 +94,5 @@ class HumanRateCorrectAPI(APIView):
         rate = HumanRate.objects.filter(pk=pk).first()
         if rate is None:
             raise NotFound(_("There is no such human rate."))
-        new, reason = given(request)
-        return told(correct_rate(rate, new, acting_user=request.user, reason=reason))
+        new, reason = rate_and_reason(request)
+        return rate_response(correct_rate(rate, new, acting_user=request.user, reason=reason))

@@ -22,7 +22,7 @@ from gradeapp.body_limit import takes_uploads
 from gradeapp.common.background_work.services import note_if_lost
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import NotFound
-from questions.api.common import MAY, WRITE, said
+from questions.api.common import MAY, WRITE, validated_body
 from questions.forms.imports import NAME_LENGTH, SOURCES
 from questions.models import ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
@@ -108,7 +108,7 @@ class ImportDetailSerializer(ImportSerializer):
         return asdict(reading.totals(batch))
 
 
-def found(pk: int) -> ImportBatch:
+def get_import(pk: int) -> ImportBatch:
     """The import *pk*; refuses where there is none."""
     batch = reading.imports().filter(pk=pk).first()
     if batch is None:
@@ -116,9 +116,9 @@ def found(pk: int) -> ImportBatch:
     return batch
 
 
-def told(pk: int, code: int = status.HTTP_200_OK) -> Answer:
+def import_response(pk: int, code: int = status.HTTP_200_OK) -> Answer:
     """The import *pk* as it is now."""
-    return Answer(ImportDetailSerializer(found(pk)).data, status=code)
+    return Answer(ImportDetailSerializer(get_import(pk)).data, status=code)
 
 
 @method_decorator(takes_uploads(WRITE), name="dispatch")
@@ -136,11 +136,11 @@ class ImportListAPI(DeclaredFilters, generics.ListAPIView[ImportBatch]):
     )
     def post(self, request: Request) -> Answer:
         """Keep the files and check them in the background; nothing is imported before a confirm."""
-        form = said(UploadSerializer, request)
+        form = validated_body(UploadSerializer, request)
         with transaction.atomic():
             batch = take_upload(form["files"], form["source"], acting_user=request.user)
             transaction.on_commit(partial(ask_for_import, batch.pk))
-        return told(batch.pk, status.HTTP_201_CREATED)
+        return import_response(batch.pk, status.HTTP_201_CREATED)
 
 
 class ImportAPI(APIView):
@@ -152,8 +152,8 @@ class ImportAPI(APIView):
     def get(self, request: Request, pk: int) -> Answer:
         """Its state, its files and how far it is; once it is checked, what it would write."""
         refuse_unknown(request.query_params)
-        note_if_lost(found(pk), timezone.now())
-        return told(pk)
+        note_if_lost(get_import(pk), timezone.now())
+        return import_response(pk)
 
 
 class ImportProblemsAPI(DeclaredFilters, generics.ListAPIView[ImportProblem]):
@@ -165,7 +165,7 @@ class ImportProblemsAPI(DeclaredFilters, generics.ListAPIView[ImportProblem]):
     filter_backends: list[type] = []
 
     def get_queryset(self) -> QuerySet[ImportProblem]:
-        return reading.import_problems(found(self.kwargs["pk"]))
+        return reading.import_problems(get_import(self.kwargs["pk"]))
 
 
 class ImportConfirmAPI(APIView):
@@ -176,9 +176,9 @@ class ImportConfirmAPI(APIView):
     @extend_schema(request=None, responses=ImportDetailSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """In the background, one transaction a file."""
-        import_jobs.confirm_import(found(pk), acting_user=request.user)
+        import_jobs.confirm_import(get_import(pk), acting_user=request.user)
         ask_for_import(pk)
-        return told(pk)
+        return import_response(pk)
 
 
 class ImportStopAPI(APIView):
@@ -189,8 +189,8 @@ class ImportStopAPI(APIView):
     @extend_schema(request=None, responses=ImportDetailSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """It ends after the file that is being read; no file is halved."""
-        import_jobs.stop_import(found(pk), acting_user=request.user)
-        return told(pk)
+        import_jobs.stop_import(get_import(pk), acting_user=request.user)
+        return import_response(pk)
 
 
 class ImportResumeAPI(APIView):
@@ -201,9 +201,9 @@ class ImportResumeAPI(APIView):
     @extend_schema(request=None, responses=ImportDetailSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """What was written already stays as it is."""
-        import_jobs.resume_import(found(pk), acting_user=request.user)
+        import_jobs.resume_import(get_import(pk), acting_user=request.user)
         ask_for_import(pk)
-        return told(pk)
+        return import_response(pk)
 
 
 class ImportDiscardAPI(APIView):
@@ -214,5 +214,5 @@ class ImportDiscardAPI(APIView):
     @extend_schema(request=None, responses=ImportDetailSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """What was imported of them stays in the bank."""
-        import_jobs.discard_import(found(pk), acting_user=request.user)
-        return told(pk)
+        import_jobs.discard_import(get_import(pk), acting_user=request.user)
+        return import_response(pk)

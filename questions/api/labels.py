@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from gradeapp.accounts.models import User
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.api.common import MAY, found_question, said
+from questions.api.common import MAY, get_question, validated_body
 from questions.forms.filters import QuestionFilter
 from questions.models import Knowledge, LabelBatch, LabelOpinion, LabelRevision
 from questions.rules.four_tuple import Label
@@ -166,13 +166,13 @@ class LabelsAPI(DeclaredFilters, generics.ListAPIView[LabelRevision]):
     filter_backends: list[type] = []
 
     def get_queryset(self) -> QuerySet[LabelRevision]:
-        return label_history(found_question(self.kwargs["public_id"]))
+        return label_history(get_question(self.kwargs["public_id"]))
 
     @extend_schema(request=SetLabelsSerializer, responses={201: LabelRowSerializer})
     def post(self, request: Request, public_id: UUID) -> Answer:
         """Set the labels that are named. 200 with the labels as they are when none would differ."""
-        question = found_question(public_id)
-        change = said(SetLabelsSerializer, request)
+        question = get_question(public_id)
+        change = validated_body(SetLabelsSerializer, request)
         about = {key: change.pop(key) for key in ("reason", "seen") if key in change}
         if not change:
             raise BadInput(_("Choose at least one label to set."), code="empty_change")
@@ -191,7 +191,7 @@ class OpinionsAPI(DeclaredFilters, generics.ListAPIView[LabelOpinion]):
     filter_backends: list[type] = []
 
     def get_queryset(self) -> QuerySet[LabelOpinion]:
-        found = LabelOpinion.objects.filter(question=found_question(self.kwargs["public_id"]))
+        found = LabelOpinion.objects.filter(question=get_question(self.kwargs["public_id"]))
         return found.select_related("author", "knowledge").order_by("-pk")
 
 
@@ -235,8 +235,8 @@ class BulkListAPI(DeclaredFilters, generics.ListAPIView[LabelBatch]):
     @extend_schema(request=BulkSerializer, responses={201: BulkChangeSerializer})
     def post(self, request: Request) -> Answer:
         """Set labels on every question that the filters choose."""
-        form = said(BulkSerializer, request)
-        query, keys = chosen(form["filters"])
+        form = validated_body(BulkSerializer, request)
+        query, keys = filtered_questions(form["filters"])
         batch = bulk_labels.apply(
             keys,
             form["change"],
@@ -244,7 +244,7 @@ class BulkListAPI(DeclaredFilters, generics.ListAPIView[LabelBatch]):
             query=query,
             reason=form.get("reason", ""),
         )
-        return told(batch)
+        return bulk_response(batch)
 
 
 class BulkPreviewAPI(APIView):
@@ -255,8 +255,8 @@ class BulkPreviewAPI(APIView):
     @extend_schema(request=BulkSerializer, responses=BulkPreviewSerializer)
     def post(self, request: Request) -> Answer:
         """Counts only; nothing is written."""
-        form = said(BulkSerializer, request)
-        found = bulk_labels.preview(chosen(form["filters"])[1], form["change"])
+        form = validated_body(BulkSerializer, request)
+        found = bulk_labels.preview(filtered_questions(form["filters"])[1], form["change"])
         labels = {one.label.value: one.changing for one in found.labels}
         about = {"questions": found.questions, "changing": found.changing, "labels": labels}
         return Answer(BulkPreviewSerializer(about).data)
@@ -273,16 +273,16 @@ class BulkUndoAPI(APIView):
         batch = bulk_change(pk)
         if batch is None:
             raise NotFound(_("There is no such change."))
-        return told(bulk_labels.undo(batch, acting_user=request.user))
+        return bulk_response(bulk_labels.undo(batch, acting_user=request.user))
 
 
-def told(batch: LabelBatch) -> Answer:
+def bulk_response(batch: LabelBatch) -> Answer:
     """A bulk change with its number of questions."""
     data = BulkChangeSerializer(bulk_change(batch.pk)).data
     return Answer(data, status=status.HTTP_201_CREATED)
 
 
-def chosen(filters: dict[str, str]) -> tuple[str, list[int]]:
+def filtered_questions(filters: dict[str, str]) -> tuple[str, list[int]]:
     """The address of the filters and the keys of their questions; refuses what does not exist."""
     data = QueryDict(mutable=True)
     data.update(filters)

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.api.common import MAY, said
+from questions.api.common import MAY, validated_body
 from questions.forms.problems import ProblemFilter
 from questions.models import ItemDecision, ItemProblem
 from questions.rules.vocabulary import Decision
@@ -98,13 +98,13 @@ class DecideAPI(APIView):
         problem = problem_whole(pk)
         if problem is None:
             raise NotFound(_("There is no such problem."))
-        form = said(DecideSerializer, request)
+        form = validated_body(DecideSerializer, request)
         made = decide(
             problem,
             Decision(form["decision"]),
             form["reason"],
             acting_user=request.user,
-            repair=repair_said(request, form.get("repair")),
+            repair=repair_of(request, form.get("repair")),
             seen=revision_seen(problem, form.get("seen")),
         )
         return Answer(DecisionSerializer(made).data, status=status.HTTP_201_CREATED)
@@ -120,7 +120,7 @@ def revision_seen(problem: ItemProblem, number: int | None) -> int | None:
     return revision.pk
 
 
-def repair_said(request: Request, repair: dict[str, Any] | None) -> Repair | None:
+def repair_of(request: Request, repair: dict[str, Any] | None) -> Repair | None:
     """The repair of a request; a field that nobody declared is refused."""
     if repair is None:
         return None

@@ -13,7 +13,7 @@ from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
 from gradeapp.common.parameters import DeclaredFilters
-from questions.api.common import READ, said
+from questions.api.common import READ, validated_body
 from questions.api.labels import KnowledgeSerializer
 from questions.api.serializers import QuestionDetailSerializer, QuestionSerializer
 from questions.forms.filters import QuestionFilter
@@ -90,7 +90,7 @@ class SavedViewListAPI(DeclaredFilters, generics.ListAPIView[SavedView]):
     @extend_schema(request=NewViewSerializer, responses={201: SavedViewSerializer})
     def post(self, request: Request) -> Answer:
         """Keep the filters under a name."""
-        view = save_view(**said(NewViewSerializer, request), acting_user=request.user)
+        view = save_view(**validated_body(NewViewSerializer, request), acting_user=request.user)
         return Answer(SavedViewSerializer(view).data, status=status.HTTP_201_CREATED)
 
 

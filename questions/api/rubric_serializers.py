@@ -76,7 +76,7 @@ class RubricSerializer(serializers.ModelSerializer[Rubric]):
         return {**super().to_representation(rubric), **LinesSerializer(lines_of(rubric)).data}
 
 
-def lines_said(said: dict[str, Any]) -> RubricLines:
+def rubric_lines(said: dict[str, Any]) -> RubricLines:
     """The rubric that a request describes."""
     points = tuple(ScoringPoint(**point) for point in said["points"])
     return RubricLines(points, tuple(PointGroup(**group) for group in said.get("groups", [])))

@@ -15,8 +15,8 @@ from rest_framework.views import APIView
 
 from gradeapp.common.parameters import DeclaredFilters
 from gradeapp.common.refusals import NotFound
-from questions.api.common import MAY, found_question, said
-from questions.api.rubric_serializers import LinesSerializer, RubricSerializer, lines_said
+from questions.api.common import MAY, get_question, validated_body
+from questions.api.rubric_serializers import LinesSerializer, RubricSerializer, rubric_lines
 from questions.models import Rubric
 from questions.services.rubrics import accept_rubric, draft_rubric
 
@@ -30,15 +30,15 @@ class RubricsAPI(DeclaredFilters, generics.ListAPIView[Rubric]):
     filter_backends: list[type] = []
 
     def get_queryset(self) -> QuerySet[Rubric]:
-        rubrics = found_question(self.kwargs["public_id"]).rubrics.order_by("-version")
+        rubrics = get_question(self.kwargs["public_id"]).rubrics.order_by("-version")
         people = rubrics.select_related("created_by", "accepted_by")
         return people.prefetch_related("points", "groups")
 
     @extend_schema(request=LinesSerializer, responses={201: RubricSerializer})
     def post(self, request: Request, public_id: UUID) -> Answer:
         """The next version, a draft: it counts only once a person accepts it."""
-        question = found_question(public_id)
-        lines = lines_said(said(LinesSerializer, request))
+        question = get_question(public_id)
+        lines = rubric_lines(validated_body(LinesSerializer, request))
         made = draft_rubric(question, lines, acting_user=request.user)
         return Answer(RubricSerializer(made).data, status=status.HTTP_201_CREATED)
 

@@ -47,7 +47,7 @@ def question_page_list(request: MemberRequest) -> HttpResponse:
     context = {
         "filters": filters,
         "page": page,
-        "rows": [shown(row, words) for row in shown_rows(list(page.object_list))],
+        "rows": [row_of(row, words) for row in shown_rows(list(page.object_list))],
         "chips": chips(filters),
         "query": query,
         "bank_is_empty": not paginator.count and not Question.objects.exists(),
@@ -77,7 +77,7 @@ class ShownRow(NamedTuple):
     snippet: list[Piece]
 
 
-def shown(question: Question, words: list[str]) -> ShownRow:
+def row_of(question: Question, words: list[str]) -> ShownRow:
     """What a row says of *question* to one who looks for *words*."""
     revision = question.current
     if revision is None:
@@ -108,7 +108,7 @@ FORMATS = {
 }
 
 
-def chosen(data: QueryDict) -> tuple[QuerySet[Question], dict[str, object]]:
+def filtered(data: QueryDict) -> tuple[QuerySet[Question], dict[str, object]]:
     """The questions that the filters in *data* choose, and the filters that are set.
 
     Raises BadInput for a filter that does not exist and for a value that none has.
@@ -134,7 +134,7 @@ def question_export(request: MemberRequest) -> FileResponse:
     if name not in FORMATS:
         raise BadInput(_("Choose csv or jsonl."))
     write, suffix, media_type = FORMATS[name]
-    questions, parameters = chosen(data)
+    questions, parameters = filtered(data)
     file = tempfile.TemporaryFile(dir=imports_folder())  # noqa: SIM115 - closed once sent
     made = write(questions, file, {"export": "questions", "as": name, **parameters})
     dataset = Dataset.objects.filter(slug=parameters.get("dataset", "")).first()

@@ -113,7 +113,7 @@ def changes(request: MemberRequest) -> HttpResponse:
 @requires(Capability.EDIT_QUESTIONS)
 def change_page(request: MemberRequest, pk: int) -> HttpResponse:
     """One bulk change: what was set, on which questions, and the way back."""
-    batch = found(pk)
+    batch = get_batch(pk)
     page = Paginator(changed_rows(batch), PAGE).get_page(request.GET.get("page"))
     context = {"batch": batch, "page": page, "kept": kept_questions(batch)}
     return render(request, "questions/bulk/change.html", context)
@@ -123,7 +123,7 @@ def change_page(request: MemberRequest, pk: int) -> HttpResponse:
 @requires(Capability.EDIT_QUESTIONS)
 def undo(request: MemberRequest, pk: int) -> HttpResponse:
     """Give every question of a bulk change the labels that it had before."""
-    undoing = services.undo(found(pk), acting_user=request.user)
+    undoing = services.undo(get_batch(pk), acting_user=request.user)
     number = undoing.revisions.count()
     said = ngettext(
         "Undone: the labels of %(n)s question were restored.",
@@ -134,7 +134,7 @@ def undo(request: MemberRequest, pk: int) -> HttpResponse:
     return redirect("questions:bulk-change", undoing.pk)
 
 
-def found(pk: int) -> LabelBatch:
+def get_batch(pk: int) -> LabelBatch:
     """The bulk change *pk*; refuses where there is none."""
     batch = bulk_change(pk)
     if batch is None:

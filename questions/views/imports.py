@@ -106,12 +106,12 @@ class ImportPages(WorkPages):
 
     def confirm(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Import what was checked."""
-        import_jobs.confirm_import(self.found(pk), acting_user=request.user)
+        import_jobs.confirm_import(self.get_work(pk), acting_user=request.user)
         self.ask(pk)
         return redirect(self.at["one"], pk)
 
     def discard(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Delete the uploaded files."""
-        import_jobs.discard_import(self.found(pk), acting_user=request.user)
+        import_jobs.discard_import(self.get_work(pk), acting_user=request.user)
         messages.success(request, _("The uploaded files were deleted."))
         return redirect(self.at["one"], pk)

@@ -82,27 +82,27 @@ def export(request: MemberRequest) -> HttpResponse:
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for problem in shown_problems(filters.qs):
-        writer.writerow([cell(value) for value in row(problem)])
+        writer.writerow([cell(value) for value in problem_row(problem)])
     content = (BOM + buffer.getvalue()).encode("utf-8", "backslashreplace")
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="problems.csv"'
     return response
 
 
-def row(problem: Any) -> list[str]:
+def problem_row(problem: Any) -> list[str]:
     """One problem as the columns of the file."""
     yes_no = "yes" if problem.quarantines else "no"
     head = [str(problem.pk), problem.code, yes_no]
     return [
         *head,
-        *place(problem.revision, problem.question),
+        *item_columns(problem.revision, problem.question),
         problem_words(problem),
-        *(place(problem.other, problem.other.question) if problem.other else [""] * 4),
+        *(item_columns(problem.other, problem.other.question) if problem.other else [""] * 4),
         problem.decided or "",
     ]
 
 
-def place(revision: QuestionRevision, question: Any) -> list[str]:
+def item_columns(revision: QuestionRevision, question: Any) -> list[str]:
     """Dataset, task, id and key of one item."""
     task = question.task
     keys = " ".join(revision.answer_key)
@@ -122,7 +122,7 @@ def problem_page(request: MemberRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         after = neighbours(problem, request.GET)[1]
         try:
-            take(problem, form, request)
+            save_decision(problem, form, request)
         except BadInput as refusal:
             form.add_error(None, str(refusal))
         else:
@@ -133,7 +133,7 @@ def problem_page(request: MemberRequest, pk: int) -> HttpResponse:
     return render(request, "questions/problems/problem.html", context, status=status)
 
 
-def take(problem: ItemProblem, form: DecisionForm, request: MemberRequest) -> None:
+def save_decision(problem: ItemProblem, form: DecisionForm, request: MemberRequest) -> None:
     """Write what the form says."""
     decide(
         problem,

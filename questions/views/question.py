@@ -22,7 +22,7 @@ from questions.selectors.revisions import revision_changes
 from questions.services.labels import set_labels
 
 
-def found(public_id: UUID) -> Question:
+def get_question(public_id: UUID) -> Question:
     """The question with its parts; 404 where there is none."""
     question = question_whole(public_id)
     if question is None or question.current is None:
@@ -34,9 +34,9 @@ def found(public_id: UUID) -> Question:
 @requires(Capability.SEE_QUESTIONS)
 def question_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """One question with all that is known of it."""
-    question = found(public_id)
+    question = get_question(public_id)
     revision = question.current
-    assert revision is not None  # found() looked
+    assert revision is not None  # get_question() looked
     context = {
         "question": question,
         "revision": revision,
@@ -61,7 +61,7 @@ def label_form(request: MemberRequest, question: Question) -> LabelForm | None:
 @requires(Capability.EDIT_QUESTIONS)
 def save_labels(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """Set the labels; htmx gets the section, a plain form the page again."""
-    question = found(public_id)
+    question = get_question(public_id)
     form = LabelForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("One of the labels no longer exists. Choose again."))

@@ -131,18 +131,18 @@ class WorkPages:
 
     def page(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Show one piece of work: how far it is, its results, and what can be done with it."""
-        work = self.found(pk)
+        work = self.get_work(pk)
         context = self.context(request, work) | self.more_of_page(request, work)
         return render(request, f"{self.folder}/work.html", context)
 
     def progress(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Show the moving part of the page; the whole page again once the state has changed."""
-        context = self.context(request, self.found(pk))
+        context = self.context(request, self.get_work(pk))
         if request.GET.get("state") != context["state"]:
             return HttpResponseClientRefresh()
         return render(request, f"{self.folder}/_progress.html", context)
 
-    def found(self, pk: int) -> Any:
+    def get_work(self, pk: int) -> Any:
         """Return the work *pk*; raises NotFound where there is none of this kind."""
         work = self.rows().filter(pk=pk).first()
         if work is None:
@@ -168,12 +168,12 @@ class WorkPages:
 
     def stop(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Stop at the next step."""
-        self.stop_work(self.found(pk), acting_user=request.user)
+        self.stop_work(self.get_work(pk), acting_user=request.user)
         messages.success(request, str(self.stopping))
         return redirect(self.at["one"], pk)
 
     def resume(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Go on with work that ended early."""
-        self.resume_work(self.found(pk), acting_user=request.user)
+        self.resume_work(self.get_work(pk), acting_user=request.user)
         transaction.on_commit(partial(self.ask, pk))
         return redirect(self.at["one"], pk)
