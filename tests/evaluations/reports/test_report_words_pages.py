@@ -80,7 +80,7 @@ def test_outcomes(row: ScoredAnswer, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("marker", "words"),
-    [("key", "answer key"), ("teachers", "teachers"), ("judge:a b", "judge a b"), ("", "nobody")],
+    [("key", "answer key"), ("teachers", "teachers"), ("judge:a b", "judge model a b"), ("", "none yet")],
 )
 def test_markers(marker: str, words: str) -> None:
     assert words in figures.marker_name(marker)
@@ -94,5 +94,5 @@ def test_a_report_says_of_how_many_questions_it_is() -> None:
     assert figures.items_words({"items": 927, "left_out": {}}) == ""
     with translation.override("zh-hans"):
         assert figures.items_words({"items": 927, "left_out": {"excluded": 1}}) == (
-            "927 题中计入 926 题（1 剔除）"
+            "927题中计入926题（1 剔除）"
         )
