@@ -80,7 +80,12 @@ def test_outcomes(row: ScoredAnswer, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("marker", "words"),
-    [("key", "answer key"), ("teachers", "teachers"), ("judge:a b", "judge model a b"), ("", "none yet")],
+    [
+        ("key", "answer key"),
+        ("teachers", "teachers"),
+        ("judge:a b", "judge model a b"),
+        ("", "none yet"),
+    ],
 )
 def test_markers(marker: str, words: str) -> None:
     assert words in figures.marker_name(marker)
