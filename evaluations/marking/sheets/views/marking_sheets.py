@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluations.marking.desk.selectors.desk import desk_item, own_round, own_slot
 from evaluations.marking.sheets.selectors import sheet_called
 from evaluations.marking.sheets.views import sheet_pages as pages
-from evaluations.marking.sheets.views.sheet_routes import Door
+from evaluations.marking.sheets.views.sheet_routes import SheetAccess
 from evaluations.models import MarkingSheet
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -48,4 +48,4 @@ def _own(request: MemberRequest, sheet_id: UUID) -> MarkingSheet:
     return found
 
 
-OWN = Door("marking", Capability.MARK, _own)
+OWN = SheetAccess("marking", Capability.MARK, _own)

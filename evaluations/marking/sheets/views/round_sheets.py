@@ -12,7 +12,7 @@ from evaluations.marking.rounds.services.rounds import look_at_round
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.marking.sheets.selectors import sheet_called
 from evaluations.marking.sheets.views import sheet_pages as pages
-from evaluations.marking.sheets.views.sheet_routes import Door
+from evaluations.marking.sheets.views.sheet_routes import SheetAccess
 from evaluations.models import MarkingSheet
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -37,4 +37,4 @@ def _led(request: MemberRequest, sheet_id: UUID) -> MarkingSheet:
     return found
 
 
-LED = Door("rounds", Capability.LEAD_ROUNDS, _led)
+LED = SheetAccess("rounds", Capability.LEAD_ROUNDS, _led)

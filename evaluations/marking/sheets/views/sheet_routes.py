@@ -1,4 +1,4 @@
-"""The addresses of one marking sheet, the same under each place that finds sheets its own way."""
+"""The addresses of one marking sheet, for its teacher and for the lead of its round."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Page = Callable[[MemberRequest, MarkingSheet, str], HttpResponse]
 READ, SEND = ["GET", "HEAD"], ["POST"]
 
 
-class Door(NamedTuple):
-    """Who comes in, the space of the addresses, and which sheet an id is to them.
+class SheetAccess(NamedTuple):
+    """The capability that is needed, the URL namespace, and how a sheet is looked up by id.
 
-    ``sheet`` raises NotFound for an id that is none of theirs.
+    ``sheet`` raises NotFound for a sheet that is not this person's.
     """
 
     space: str
@@ -31,22 +31,24 @@ class Door(NamedTuple):
     sheet: Callable[[MemberRequest, UUID], MarkingSheet]
 
 
-def sheet_routes(door: Door) -> list[URLPattern]:
+def sheet_routes(access: SheetAccess) -> list[URLPattern]:
     """The page of a sheet, what is done with it, its files and its paper."""
     return [
-        _route(door, "", "sheet", [*READ, *SEND], pages.sheet_page),
-        _route(door, "save/", "sheet-save", SEND, pages.save_page),
-        _route(door, "return/", "sheet-return", SEND, pages.return_page),
-        _route(door, "marks.csv", "sheet-csv", READ, csv_file),
-        _route(door, "marks.xlsx", "sheet-xlsx", READ, xlsx_file),
-        _route(door, "print/", "sheet-print", READ, pages.print_sheet),
+        _route(access, "", "sheet", [*READ, *SEND], pages.sheet_page),
+        _route(access, "save/", "sheet-save", SEND, pages.save_page),
+        _route(access, "return/", "sheet-return", SEND, pages.return_page),
+        _route(access, "marks.csv", "sheet-csv", READ, csv_file),
+        _route(access, "marks.xlsx", "sheet-xlsx", READ, xlsx_file),
+        _route(access, "print/", "sheet-print", READ, pages.print_sheet),
     ]
 
 
-def _route(door: Door, address: str, name: str, methods: list[str], page: Page) -> URLPattern:
+def _route(
+    access: SheetAccess, address: str, name: str, methods: list[str], page: Page
+) -> URLPattern:
     @require_http_methods(methods)
-    @requires(door.capability)
+    @requires(access.capability)
     def view(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
-        return page(request, door.sheet(request, sheet_id), door.space)
+        return page(request, access.sheet(request, sheet_id), access.space)
 
     return path(f"sheets/<uuid:sheet_id>/{address}", view, name=name)
