@@ -63,12 +63,12 @@ def test_ten_questions_are_labelled_and_given_back(
     search(page, "光合作用 co2")
     expect(page.locator("tr[data-row] mark").first).to_have_text("光合作用")
 
-    page.get_by_text("Saved views").click()
+    page.get_by_text("Saved views", exact=True).click()
     page.get_by_placeholder("Name of the view").fill("光合")
     page.get_by_role("button", name="Save these filters").click()
-    expect(page.get_by_text("The view “光合” is saved.")).to_be_visible()
+    expect(page.get_by_text("The view “光合” was saved.")).to_be_visible()
     page.goto("/questions/")
-    page.get_by_text("Saved views").click()
+    page.get_by_text("Saved views", exact=True).click()
     page.get_by_role("link", name="光合", exact=True).click()
     expect(page.locator("tr[data-row]")).to_have_count(12)
 

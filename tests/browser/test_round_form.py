@@ -47,7 +47,7 @@ def test_only_tasks_of_the_chosen_runs_are_offered(site: Site, lead: User) -> No
     expect(other).to_be_hidden()
     expect(tolerances[0]).to_be_visible()
     expect(tolerances[1]).to_be_hidden()
-    expect(page.get_by_text("1 responses to 1 questions")).to_be_visible()
+    expect(page.get_by_text("Responses: 1, questions: 1")).to_be_visible()
     page.get_by_role("checkbox", name="model of exam").uncheck()
     expect(other).to_be_visible()
 
@@ -78,7 +78,7 @@ def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
     refused = page.locator("#decision").get_by_role("alert")
     expect(refused).to_have_text("9 is above the full marks, 3.")  # at once, at its field
     page.get_by_text("Slip", exact=False).first.click()
-    page.get_by_role("button", name="Resolve").click()
+    page.get_by_role("button", name="Finalize").click()
     expect(refused).to_be_visible()
     expect(fields.nth(1)).to_have_attribute("aria-invalid", "true")
     expect(fields.nth(1)).to_be_focused()
@@ -87,7 +87,7 @@ def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
     assert not FinalMark.objects.exists()
     fields.nth(1).fill("")
     expect(refused).to_have_count(0)
-    page.get_by_role("button", name="Resolve").click()
+    page.get_by_role("button", name="Finalize").click()
     expect(refused).to_be_visible()  # what the server refuses is said there too
     expect(fields.nth(1)).to_be_focused()
     expect(page.locator("#notices .message")).to_have_count(0)

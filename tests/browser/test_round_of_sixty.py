@@ -190,7 +190,7 @@ def started(page: Page, scheme: Scheme, teachers: list[User]) -> MarkingRound:
     page.keyboard.press("Tab")  # what is filled in counts when the field is left: the load follows
     page.wait_for_load_state("networkidle")
     page.get_by_role("button", name="Create round").click()
-    expect(page.get_by_text("60 responses to 60 questions")).to_be_visible()
+    expect(page.get_by_text("Responses: 60, questions: 60")).to_be_visible()
     page.get_by_role("button", name="Start round").click()
     expect(page.get_by_role("heading", name="Responses")).to_be_visible()
     return MarkingRound.objects.get()
