@@ -39,6 +39,7 @@ from evaluations.models import (
     MarkingRound,
     Response,
     ReviewItem,
+    ReviewSlot,
     Slot,
 )
 from evaluations.models.vocabulary import Flag, SlotKind
@@ -110,6 +111,7 @@ class World:
 
     def _judge_the_wrong(self, hidden: Hidden) -> None:
         """Give each wrong answer that both review what the other says of it in this world."""
+        ReviewSlot.objects.filter(judgement__reviewer=self.other).update(judgement=None)
         CapabilityJudgement.objects.filter(reviewer=self.other).delete()
         for item in (self.judged, self.at_hand):
             item.slots.filter(holder=self.other).update(reviewed=False, holder=None)
