@@ -83,7 +83,9 @@ def with_pump(base_url: str, load: Load) -> int:
     def deliver(batch: Sequence[CallResult]) -> None:
         answered.extend(outcome.reply.text for outcome in batch if outcome.reply)
 
-    chat = OpenAIChat(base_url, MODEL_NAME, "none", max_in_flight=load.in_flight)
+    chat = OpenAIChat(
+        base_url, MODEL_NAME, "none", max_in_flight=load.in_flight, networks=["127.0.0.0/8"]
+    )
     with tempfile.TemporaryDirectory() as folder:
         run_pump(
             Callbacks(claim, deliver, lambda: False),

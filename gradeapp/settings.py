@@ -251,8 +251,10 @@ RUN_LEASE_SECONDS = env.number("RUN_LEASE_SECONDS", 120, low=5, high=3600)
 RUN_MAX_IN_FLIGHT = env.number("RUN_MAX_IN_FLIGHT", 64, low=1, high=1024)
 # How long a worker that imports may be silent before its import counts as interrupted
 IMPORT_LEASE_SECONDS = env.number("IMPORT_LEASE_SECONDS", 60, low=5, high=3600)
-# Private addresses that endpoints may have; loopback is open in the demo for its local model.
-ENDPOINT_ALLOW_CIDRS = env.networks("ENDPOINT_ALLOW_CIDRS", ["127.0.0.0/8", "::1/128"])
+# Private networks in which endpoints may be; the models of the demo run on loopback.
+ENDPOINT_ALLOW_CIDRS = env.networks(
+    "ENDPOINT_ALLOW_CIDRS", ["127.0.0.0/8", "::1/128"] if DEMO else []
+)
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {

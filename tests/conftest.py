@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from django.utils import translation
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from tests.factories import make_user
+from tests.scripted_server import LOOPBACK
 
 # Logins in tests need no slow hash; that the real one is set is tested in test_accounts.
 REAL_HASHERS = list(settings.PASSWORD_HASHERS)
@@ -23,6 +25,9 @@ REAL_HASHERS = list(settings.PASSWORD_HASHERS)
 hypothesis.settings.register_profile("gradeapp", deadline=None)
 hypothesis.settings.load_profile("gradeapp")
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# The scripted endpoint of the tests is on loopback; workers in processes of their own too.
+settings.ENDPOINT_ALLOW_CIDRS = LOOPBACK
+os.environ["ENDPOINT_ALLOW_CIDRS"] = ",".join(LOOPBACK)
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 

@@ -33,6 +33,9 @@ from typing import Any, Self, cast
 
 from evaluations.llm.scripted import MODEL_NAME, completion_of, error_of, prompt_of
 
+# The private networks that a client of this server must be allowed to call.
+LOOPBACK = ["127.0.0.0/8", "::1/128"]
+
 # ---- faults ----
 
 Completion = dict[str, Any]

@@ -66,6 +66,7 @@ class ChatReply:
 class FailureKind(StrEnum):
     """Reason why a call has no reply."""
 
+    ADDRESS = "address"
     CONNECT = "connect"
     TIMEOUT = "timeout"
     INTERRUPTED = "interrupted"

@@ -1,4 +1,4 @@
-"""The OpenAI client on its aiohttp transport, without its defaults.
+"""The OpenAI client on a transport that checks addresses, without its defaults.
 
 By default the client retries twice, follows redirects, and reads eight environment variables and
 answers of any size. Here one call is one request to one address, with our own headers, a deadline
@@ -8,18 +8,22 @@ and a size limit; only the caller retries, because every retry may be billed.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient
+from openai import APIStatusError, AsyncOpenAI
 
+from evaluations.llm.addresses import ForbiddenAddressError
 from evaluations.llm.bounded_body import bound
 from evaluations.llm.classify import failure_of, scrub
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.llm.replies import read_reply
+from evaluations.llm.transport import CheckedTransport
 
 # The only headers of the client that are sent; it would add others, and OPENAI_CUSTOM_HEADERS any.
 _SENT_HEADERS = ("host", "content-type", "content-length", "connection")
@@ -29,7 +33,8 @@ class OpenAIChat:
     """One model behind one OpenAI-compatible endpoint.
 
     ``base_url`` ends before ``/chat/completions``. Without ``api_key`` no Authorization is sent.
-    Use it as an async context manager in one event loop.
+    ``networks`` (CIDR) are the private networks that may be called. Use it as an async context
+    manager in one event loop.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class OpenAIChat:
         *,
         max_in_flight: int = 8,
         limits: Limits | None = None,
+        networks: Sequence[str] = (),
     ) -> None:
         self.model = model
         self._limits = limits or Limits()
@@ -50,18 +56,28 @@ class OpenAIChat:
             "User-Agent": "gradeapp",
             **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
         }
-        self._http = self._http_client(max_in_flight)
-        # Every argument is given, so that none is looked up in the environment;
-        # the headers that OPENAI_CUSTOM_HEADERS adds are dropped in _only_own_headers.
+        transport = CheckedTransport(
+            scheme=urlsplit(base_url).scheme,
+            networks=networks,
+            limits=self._limits,
+            connections=max_in_flight,
+        )
+        # Every argument is given, so that none is looked up in the environment; the headers of the
+        # client, and those that OPENAI_CUSTOM_HEADERS adds, are dropped in _only_own_headers.
         self._client = AsyncOpenAI(
-            api_key=api_key or "none",
+            api_key="none",
             admin_api_key="none",
             organization="",
             project="",
             webhook_secret="none",
             base_url=base_url,
             max_retries=0,
-            http_client=self._http,
+            http_client=httpx2.AsyncClient(
+                transport=transport,
+                follow_redirects=False,
+                trust_env=False,
+                event_hooks={"request": [self._only_own_headers], "response": [self._bound]},
+            ),
         )
 
     async def __aenter__(self) -> Self:
@@ -89,29 +105,11 @@ class OpenAIChat:
                 )
         except APIStatusError as error:
             raise self._refused(error.response) from None
-        except APIConnectionError as error:
-            raise self._broken(error) from None
         except aiohttp.ClientError as error:
-            raise self._unknown(FailureKind.MALFORMED, str(error)) from None
+            raise self._broken(error) from None
         except TimeoutError:
             raise self._unknown(FailureKind.TIMEOUT, "the call passed its deadline") from None
         return read_reply(response.content, response.headers.get("x-request-id", ""))
-
-    def _http_client(self, max_in_flight: int) -> httpx2.AsyncClient:
-        return DefaultAioHttpClient(
-            follow_redirects=False,
-            trust_env=False,
-            timeout=httpx2.Timeout(
-                connect=self._limits.connect, read=self._limits.read, write=30.0, pool=30.0
-            ),
-            # A connection that idles longer may be closed by the server just as it is used again.
-            limits=httpx2.Limits(
-                max_connections=max_in_flight,
-                max_keepalive_connections=max_in_flight,
-                keepalive_expiry=4.0,
-            ),
-            event_hooks={"request": [self._only_own_headers], "response": [self._bound]},
-        )
 
     async def _only_own_headers(self, request: httpx2.Request) -> None:
         kept = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
@@ -130,26 +128,18 @@ class OpenAIChat:
             secret=self._secret,
         )
 
-    def _broken(self, error: APIConnectionError) -> ChatFailure:
-        cause = _aiohttp_cause(error)
-        text = scrub(str(cause or error.__cause__ or error), self._secret)
-        if isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            return ChatFailure(FailureKind.CONNECT, text)
-        if isinstance(cause, aiohttp.ServerTimeoutError):
-            return self._unknown(FailureKind.TIMEOUT, text)
-        return self._unknown(FailureKind.INTERRUPTED, text)
+    def _broken(self, error: aiohttp.ClientError) -> ChatFailure:
+        if isinstance(error.__cause__, ForbiddenAddressError):
+            return ChatFailure(FailureKind.ADDRESS, str(error.__cause__))
+        if isinstance(error, aiohttp.InvalidURL):
+            return ChatFailure(FailureKind.ADDRESS, "the address is not spelled in full")
+        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            return ChatFailure(FailureKind.CONNECT, scrub(str(error), self._secret))
+        if isinstance(error, aiohttp.ServerTimeoutError):
+            return self._unknown(FailureKind.TIMEOUT, str(error))
+        if isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
+            return self._unknown(FailureKind.INTERRUPTED, str(error))
+        return self._unknown(FailureKind.MALFORMED, str(error))
 
     def _unknown(self, kind: FailureKind, text: str) -> ChatFailure:
         return ChatFailure(kind, scrub(text, self._secret), may_have_been_billed=True)
-
-
-def _aiohttp_cause(error: BaseException) -> BaseException | None:
-    """Return the exception of aiohttp behind *error*; None if there is none.
-
-    The layers above report a connection that was closed after the request as a connect timeout,
-    which would mean "not billed".
-    """
-    cause = error.__cause__
-    while cause is not None and not isinstance(cause, aiohttp.ClientError):
-        cause = cause.__cause__
-    return cause

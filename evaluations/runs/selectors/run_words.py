@@ -49,6 +49,7 @@ ERRORS: Mapping[str, Promise | str] = {
     "server": _("endpoint error (5xx)"),
     "timeout": _("timed out"),
     "interrupted": _("connection lost before the reply"),
+    "address": _("address not allowed"),
     "connect": _("no connection"),
     "auth": _("API key rejected or missing"),
     "quota": _("account out of credit"),

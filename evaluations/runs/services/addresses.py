@@ -6,54 +6,24 @@ may all lead to this machine.
 
 from __future__ import annotations
 
-import ipaddress
 import socket
-from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.llm.addresses import is_allowed, is_loopback
 from gradeapp.common.refusals import BadInput
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-# Addresses that are ``is_global`` in some Python versions, but lead to private networks.
-DENIED = tuple(
-    ipaddress.ip_network(text)
-    for text in (
-        "0.0.0.0/8",
-        "100.64.0.0/10",  # carrier NAT; 100.100.100.200 serves one cloud's metadata
-        "168.63.129.16/32",  # another cloud's
-        "192.0.0.0/24",
-        "198.18.0.0/15",
-        "64:ff9b::/96",  # NAT64 carries any IPv4 address inside
-        "64:ff9b:1::/48",
-        "2001::/32",  # Teredo does
-        "2002::/16",  # 6to4 does
-    )
-)
 # Ports of services that read HTTP as commands, or contain secrets.
 SERVICE_PORTS = frozenset({2375, 2376, 2379, 3306, 5432, 5672, 6379, 9200, 11211, 27017})
-
-
-def is_allowed(text: str, allow: Iterable[str] = ()) -> bool:
-    """Return whether the IP address *text* is public, or in one of the networks *allow*."""
-    address: Address = ipaddress.ip_address(text.partition("%")[0])
-    mapped = getattr(address, "ipv4_mapped", None)
-    address = mapped or address
-    if any(address in ipaddress.ip_network(network) for network in allow):
-        return True
-    if any(address in network for network in DENIED):
-        return False
-    return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
 def check_address(base_url: str) -> None:
     """Raise BadInput unless every address that *base_url* resolves to is allowed.
 
-    It is called when an endpoint is saved and again before it is used, because a name may resolve
-    to another address by then.
+    It is called when an endpoint is saved and before it is used, so that a person reads a sentence.
+    A name may resolve to another address by the time of the connection: the client checks again.
     """
     parts, port = read_url(base_url)
     host = parts.hostname or ""
@@ -61,12 +31,14 @@ def check_address(base_url: str) -> None:
         resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise BadInput(_("Cannot resolve the address %(host)s.") % {"host": host}) from None
-    for *_ignored, address in resolved:
-        if not is_allowed(str(address[0]), settings.ENDPOINT_ALLOW_CIDRS):
-            raise BadInput(
-                _("%(host)s is a private address. An operator can allow it in the settings.")
-                % {"host": host}
-            )
+    addresses = [str(address[0]) for *_ignored, address in resolved]
+    if not all(is_allowed(one, settings.ENDPOINT_ALLOW_CIDRS) for one in addresses):
+        raise BadInput(
+            _("%(host)s is a private address. An operator can allow it in the settings.")
+            % {"host": host}
+        )
+    if parts.scheme != "https" and not all(is_loopback(one) for one in addresses):
+        raise BadInput(_("The address must start with https://, except on this machine."))
 
 
 def read_url(base_url: str) -> tuple[SplitResult, int]:

@@ -28,7 +28,7 @@ K = FailureKind
 # Failures that are not billed; waiting for the endpoint uses up no attempt.
 WAITING = frozenset({K.CONNECT, K.RATE_LIMIT})
 # Like the failures with ``pauses_run``, a wrong model or address makes every call fail.
-FAILS_EVERY_CALL = frozenset({K.NOT_FOUND, K.REDIRECT})
+FAILS_EVERY_CALL = frozenset({K.ADDRESS, K.NOT_FOUND, K.REDIRECT})
 COUNTED = RetryPolicy(attempts=MOST_ATTEMPTS)
 PATIENT = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
 OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.functional import Promise
@@ -38,6 +39,7 @@ CHECK_REQUEST = ChatRequest("check", [{"role": "user", "content": "1+1=?"}], {"m
 
 K = FailureKind
 SENTENCES: Mapping[FailureKind, str | Promise] = {
+    K.ADDRESS: _("%(url)s leads to an address that is not allowed. No call was made."),
     K.CONNECT: _("No response from %(url)s."),
     K.TIMEOUT: _("%(url)s accepted the call but did not reply in time."),
     K.INTERRUPTED: _("%(url)s accepted the call but closed the connection without a reply."),
@@ -158,7 +160,12 @@ def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
     seconds = float(endpoint.timeout_seconds)
     limits = Limits(read=seconds, deadline=seconds)
     return OpenAIChat(
-        endpoint.base_url, endpoint.model, key, max_in_flight=in_flight, limits=limits
+        endpoint.base_url,
+        endpoint.model,
+        key,
+        max_in_flight=in_flight,
+        limits=limits,
+        networks=settings.ENDPOINT_ALLOW_CIDRS,
     )
 
 

@@ -22,6 +22,7 @@ WORKABLE = (RunStatus.QUEUED, RunStatus.RUNNING)
 OVER = (RunStatus.FINISHED, RunStatus.IMPORTED)
 OPEN_JOBS = (JobStatus.PENDING, JobStatus.LEASED)
 REASON_OF = {
+    FailureKind.ADDRESS: PauseReason.ADDRESS,
     FailureKind.AUTH: PauseReason.AUTH,
     FailureKind.QUOTA: PauseReason.QUOTA,
     FailureKind.NOT_FOUND: PauseReason.NOT_FOUND,

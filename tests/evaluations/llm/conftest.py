@@ -11,6 +11,7 @@ from evaluations.llm.callbacks import Callbacks
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, ChatRequest, Key, Limits
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.llm.retry import RetryPolicy, decide
+from tests.scripted_server import LOOPBACK
 
 KEY = "sk-a-key-that-must-not-travel"
 
@@ -25,7 +26,9 @@ def ask(
     """One call, in a loop of its own: the reply or the failure."""
 
     async def call() -> ChatReply | ChatFailure:
-        async with OpenAIChat(base_url, "scripted-demo", key, limits=limits) as chat:
+        async with OpenAIChat(
+            base_url, "scripted-demo", key, limits=limits, networks=LOOPBACK
+        ) as chat:
             try:
                 return await chat.complete(request())
             except ChatFailure as failure:

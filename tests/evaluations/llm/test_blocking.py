@@ -21,7 +21,7 @@ from evaluations.llm.pump import Pace, PumpError, PumpResult
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.retry import RetryPolicy
 from tests.evaluations.llm.conftest import KEY, QueueOfRecord
-from tests.scripted_server import ScriptedServer
+from tests.scripted_server import LOOPBACK, ScriptedServer
 
 
 def run(
@@ -29,7 +29,7 @@ def run(
 ) -> PumpResult:
     return run_pump(
         callbacks,
-        OpenAIChat(server.base_url, "scripted-demo", KEY, max_in_flight=8),
+        OpenAIChat(server.base_url, "scripted-demo", KEY, max_in_flight=8, networks=LOOPBACK),
         in_flight=8,
         spool_path=tmp_path / "spool.jsonl",
         random=Random(0),

@@ -109,6 +109,7 @@ def test_an_encoding_that_nobody_asked_for(server: ScriptedServer) -> None:
         ("bad_request", False, False),
         ("context_length", False, False),
         ("redirect", False, False),
+        ("address", False, False),
         ("oversize", False, False),
     ],
 )
@@ -118,5 +119,5 @@ def test_what_follows_from_a_kind(kind: str, retryable: bool, pauses: bool) -> N
 
 
 def test_every_kind_is_in_the_table_above() -> None:
-    tested = {row[2] for row in KINDS} | {"connect", "cancelled"}
+    tested = {row[2] for row in KINDS} | {"address", "connect", "cancelled"}
     assert tested == {kind.value for kind in FailureKind}

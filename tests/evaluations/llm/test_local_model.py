@@ -15,6 +15,7 @@ from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
 from evaluations.llm.openai_client import OpenAIChat
 from tests.evaluations.llm.conftest import request
 from tests.evaluations.llm.processes import run_module, serving
+from tests.scripted_server import LOOPBACK
 
 MODULE = "evaluations.llm.local_model"
 
@@ -29,7 +30,9 @@ def base_url() -> Iterator[str]:
 
 
 async def _two_at_once(base_url: str) -> list[ChatReply]:
-    async with OpenAIChat(base_url, local_model.MODEL_NAME, None, max_in_flight=2) as chat:
+    async with OpenAIChat(
+        base_url, local_model.MODEL_NAME, None, max_in_flight=2, networks=LOOPBACK
+    ) as chat:
         asked = (
             chat.complete(request(n, f"Choose one: A. {n} B. 5", max_tokens=8)) for n in range(2)
         )
@@ -50,7 +53,7 @@ def test_a_real_model_answers(base_url: str) -> None:
 @pytest.mark.localmodel
 def test_a_prompt_over_the_context_is_told_apart(base_url: str) -> None:
     async def ask() -> None:
-        async with OpenAIChat(base_url, local_model.MODEL_NAME, None) as chat:
+        async with OpenAIChat(base_url, local_model.MODEL_NAME, None, networks=LOOPBACK) as chat:
             await chat.complete(request(1, "word " * 6000))
 
     with pytest.raises(ChatFailure) as raised:

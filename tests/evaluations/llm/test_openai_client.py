@@ -10,7 +10,7 @@ import pytest
 from evaluations.llm.client import FailureKind
 from evaluations.llm.openai_client import OpenAIChat
 from tests.evaluations.llm.conftest import KEY, ask, fail, reply, request
-from tests.scripted_server import ScriptedServer, named_fault
+from tests.scripted_server import LOOPBACK, ScriptedServer, named_fault
 
 SENTINEL = "sentinel-of-the-environment"
 VARIABLES = {
@@ -93,7 +93,7 @@ def test_a_wrong_key_is_told_apart() -> None:
 
 def test_the_body_is_the_model_the_messages_and_the_parameters(server: ScriptedServer) -> None:
     async def call() -> None:
-        async with OpenAIChat(server.base_url, "scripted-demo", KEY) as chat:
+        async with OpenAIChat(server.base_url, "scripted-demo", KEY, networks=LOOPBACK) as chat:
             await chat.complete(request(1, "问", temperature=0, model="another", top_k=5))
 
     asyncio.run(call())

@@ -22,7 +22,7 @@ from evaluations.llm.pump import Pace, PumpError, PumpResult, StopReason, pump
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.retry import RetryPolicy
 from tests.evaluations.llm.conftest import KEY, QueueOfRecord
-from tests.scripted_server import Fault, ScriptedServer, named_fault
+from tests.scripted_server import LOOPBACK, Fault, ScriptedServer, named_fault
 
 QUICK = Pace(tick=0.02, grace=5.0)
 
@@ -39,7 +39,12 @@ def run(
     async def pumping() -> PumpResult:
         limits = Limits(connect=5.0, read=10.0, deadline=20.0)
         async with OpenAIChat(
-            server.base_url, "scripted-demo", KEY, max_in_flight=in_flight, limits=limits
+            server.base_url,
+            "scripted-demo",
+            KEY,
+            max_in_flight=in_flight,
+            limits=limits,
+            networks=LOOPBACK,
         ) as chat:
             return await pump(
                 callbacks,
@@ -236,7 +241,9 @@ def test_the_pump_can_be_cancelled_and_loses_nothing(
     queue = QueueOfRecord(50, RetryPolicy(after_possible_billing=0))
 
     async def cancelled() -> None:
-        async with OpenAIChat(server.base_url, "m", KEY, max_in_flight=5) as chat:
+        async with OpenAIChat(
+            server.base_url, "m", KEY, max_in_flight=5, networks=LOOPBACK
+        ) as chat:
             task = asyncio.create_task(
                 pump(queue.callbacks, chat, in_flight=5, spool_path=spool_path, random=Random(0))
             )
@@ -272,7 +279,9 @@ def test_a_cancellation_during_a_visit_loses_nothing(
         claim = interrupted(queue.claim) if during == "claim" else queue.claim
         deliver = interrupted(queue.deliver) if during == "deliver" else queue.deliver
         callbacks = Callbacks(claim, deliver, queue.should_stop)
-        async with OpenAIChat(server.base_url, "m", KEY, max_in_flight=5) as chat:
+        async with OpenAIChat(
+            server.base_url, "m", KEY, max_in_flight=5, networks=LOOPBACK
+        ) as chat:
             task = asyncio.create_task(
                 pump(callbacks, chat, in_flight=5, spool_path=spool_path, random=Random(0))
             )

@@ -1,0 +1,113 @@
+"""The HTTP transport of the client: aiohttp, which connects to allowed addresses only.
+
+A name may resolve to another address than it did when the endpoint was saved (DNS rebinding). So
+the addresses are checked where the connection is made, not where the URL is read.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import aiohttp
+import httpx2
+
+from evaluations.llm.addresses import ForbiddenAddressError, is_allowed, is_loopback
+from evaluations.llm.client import Limits
+
+
+class CheckedResolver(aiohttp.ThreadedResolver):
+    """A resolver that raises ``ForbiddenAddressError`` if one address of a name is not allowed."""
+
+    def __init__(self, transport: CheckedTransport) -> None:
+        super().__init__()
+        self._transport = transport
+
+    async def resolve(self, host: str, *args: Any, **kwargs: Any) -> list[Any]:
+        results = await super().resolve(host, *args, **kwargs)
+        for result in results:
+            self._transport.check(result["host"])
+        return results
+
+
+class CheckedTransport(httpx2.AsyncBaseTransport):
+    """Send requests by aiohttp. Private addresses must be in *networks* (CIDR).
+
+    Without TLS only this machine is called. Raises the exceptions of aiohttp.
+    """
+
+    def __init__(
+        self, *, scheme: str, networks: Iterable[str], limits: Limits, connections: int
+    ) -> None:
+        self._encrypted = scheme == "https"
+        self._networks = tuple(networks)
+        self._limits = limits
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+
+    def check(self, address: str) -> None:
+        """Raise ``ForbiddenAddressError`` unless a connection to *address* is allowed."""
+        if not is_allowed(address, self._networks):
+            raise ForbiddenAddressError(f"the address {address} is not allowed")
+        if not (self._encrypted or is_loopback(address)):
+            raise ForbiddenAddressError(f"the address {address} needs HTTPS")
+
+    def _socket(self, info: Any) -> socket.socket:
+        """Return a socket for *info*; a literal address in a URL is checked only here."""
+        family, kind, protocol, _name, address = info
+        self.check(str(address[0]))
+        return socket.socket(family, kind, protocol)
+
+    def _open(self) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            resolver=CheckedResolver(self),
+            socket_factory=self._socket,
+            ssl=httpx2.create_ssl_context(trust_env=False),
+            limit=self._connections,
+            # A connection that idles longer may be closed by the server just as it is used again.
+            keepalive_timeout=4.0,
+        )
+        timeout = aiohttp.ClientTimeout(
+            connect=30.0, sock_connect=self._limits.connect, sock_read=self._limits.read
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            timeout=timeout,
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._session = self._session or self._open()
+        response = await self._session.request(
+            request.method,
+            str(request.url),
+            headers=request.headers,
+            data=request.content or None,
+            allow_redirects=False,
+        )
+        return httpx2.Response(
+            response.status,
+            headers=response.raw_headers,
+            stream=_Body(response),
+            request=request,
+        )
+
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body of a response, in the encoding in which it was sent."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._response.content.iter_chunked(65536):
+            yield chunk
+
+    async def aclose(self) -> None:
+        self._response.release()
