@@ -56,6 +56,7 @@ def make_world(teachers: int, answers_a_question: int) -> World:
         teachers=people,
         scheme=Scheme.MEAN,
         random_seed=1,
+        window_minutes=0,
         acting_user=None,
     )
     return World(made.public_id, tuple(names))

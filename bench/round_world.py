@@ -85,6 +85,7 @@ def open_round_of(size: int, teachers: list[User]) -> Opened:
         teachers=teachers,
         scheme=Scheme.THREE_AND_LEAD,
         random_seed=1,
+        window_minutes=0,
         acting_user=None,
     )
     seconds = time.perf_counter() - started

@@ -91,6 +91,7 @@ def open_sample_round(people: list[User]) -> bool:
         responses=ResponseChoice(runs=tuple(runs.values_list("pk", flat=True))),
         teachers=[person for person in people if Role.TEACHER in person.roles],
         scheme=Scheme.TWO_AND_LEAD,
+        window_minutes=0,  # the demo shows at once what two marks lead to
         house_rulings=RULING,
         random_seed=20260101,
         acting_user=lead,

@@ -1,7 +1,8 @@
 """The Celery tasks of all features, in the module that Celery imports."""
 
 from evaluations.imports import tasks as imports
+from evaluations.marking import tasks as marking
 from evaluations.reading import tasks as reading
 from evaluations.runs import tasks as runs
 
-__all__ = ["imports", "reading", "runs"]
+__all__ = ["imports", "marking", "reading", "runs"]

@@ -243,6 +243,7 @@ CELERY_BEAT_SCHEDULE = {
         ("look-for-answers", "evaluations.look_for_answers"),
         ("look-for-searches", "evaluations.look_for_searches"),
         ("look-for-rescorings", "evaluations.look_for_rescorings"),
+        ("finalize-due-marks", "evaluations.finalize_due_marks"),
     )
 }
 

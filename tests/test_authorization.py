@@ -161,6 +161,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "marking:round": C.MARK,
     "marking:next": C.MARK,
     "marking:undo": C.MARK,
+    "marking:done": C.MARK,
     "marking:desk": C.MARK,
     "marking:revise": C.MARK,
     "marking:save": C.MARK,

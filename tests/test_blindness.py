@@ -265,18 +265,6 @@ def test_the_desk_asks_the_database_the_same_questions(world: World) -> None:
     assert len(set(counts)) == 2
 
 
-@pytest.mark.parametrize("world", [Scheme.TWO_AND_LEAD, Scheme.THREE_AND_LEAD], indirect=True)
-def test_to_revise_tells_nothing_before_the_response_is_final(world: World) -> None:
-    """Nobody else has marked, or the marks differ and wait for a third or the lead: one form."""
-    client = logged_in(world.teacher)
-    where = f"/marking/responses/{world.marked.public_id}/revise/"
-    before = masked(client.post(where, headers=HTMX).content)
-    assert b'id="marks"' in before
-    world.set(DIFFERS)
-    assert not world.marked.finals.exists()
-    assert masked(client.post(where, headers=HTMX).content) == before
-
-
 def test_what_is_fetched_ahead_tells_nothing_of_the_others(world: World) -> None:
     """Whether the others have marked the next response, and how: one fragment, one print of it."""
     client = logged_in(world.teacher)

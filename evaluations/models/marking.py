@@ -79,7 +79,8 @@ class Slot(models.Model):
     has two roles on one response is a constraint over ``holder``: first,
     second, third mark and arbitration are all slots, and so is each teacher's
     mark of a seed answer. Versions up to ``void_version`` were returned for re-marking: they
-    stay and no longer count.
+    stay and no longer count. Its teacher can revise a mark until ``revisable_until``; None where
+    the mark never could be revised.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")
@@ -94,6 +95,7 @@ class Slot(models.Model):
     lease_until = models.DateTimeField(null=True)
     skipped_at = models.DateTimeField(null=True)
     marked = models.BooleanField(default=False)
+    revisable_until = models.DateTimeField(null=True)
     void_version = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -125,6 +127,7 @@ class Slot(models.Model):
         indexes = [
             models.Index(fields=["planned", "marked", "order"], name="slot_by_queue"),
             models.Index(fields=["holder", "marked"], name="slot_by_holder"),
+            models.Index(fields=["holder", "revisable_until"], name="slot_by_window"),
             # SQLite looks nothing up by a boolean; what is to be marked has indexes of its own.
             models.Index(
                 fields=["planned", "order"], condition=models.Q(marked=False), name="slot_to_mark"

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from evaluations.models.vocabulary import RoundStatus
-from evaluations.schemes import Scheme
+from evaluations.schemes import DEFAULT_WINDOW_MINUTES, Scheme
 from questions.models import Dataset
 
 
@@ -22,7 +22,8 @@ class MarkingRound(models.Model):
     first ``seed_first`` of a teacher's queue is a seed answer, then one in
     ``seed_later_every``; ``repeat_share`` (0 to 1) of them come back. The marks of a
     ``practice`` round are used nowhere outside the round itself; whether a round is
-    one is fixed when it is planned.
+    one is fixed when it is planned. A teacher can revise a saved mark for ``window_minutes``
+    (0: not at all), with ``window_ends_with_block`` at most until they mark another question.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -35,6 +36,10 @@ class MarkingRound(models.Model):
     point_tolerance = models.DecimalField(max_digits=5, decimal_places=2, null=True)
     mark_step = models.DecimalField(max_digits=4, decimal_places=2, default=Decimal("0.5"))
     lease_minutes = models.PositiveSmallIntegerField(default=30)
+    window_minutes = models.PositiveSmallIntegerField(
+        default=DEFAULT_WINDOW_MINUTES, db_default=DEFAULT_WINDOW_MINUTES
+    )
+    window_ends_with_block = models.BooleanField(default=True, db_default=True)
     random_seed = models.BigIntegerField()
     seed_first = models.PositiveSmallIntegerField(default=60)
     seed_first_every = models.PositiveSmallIntegerField(default=10)

@@ -35,7 +35,9 @@ def test_a_conflict_is_found_by_its_code_read_and_decided(
     rows = page.locator(".problem-table tbody tr")
     expect(rows).to_have_count(4)
     assert axe(page) == []
-    page.locator(".codes").get_by_role("link", name="Same question with different answer keys").click()
+    page.locator(".codes").get_by_role(
+        "link", name="Same question with different answer keys"
+    ).click()
     page.wait_for_url("**/?code=conflicting_key")
     expect(rows).to_have_count(2)
     expect(page.locator(".codes tr.selected .number")).to_have_text(["2", "0"])

@@ -41,6 +41,7 @@ def ten(db: None, teacher: User, other_teacher: User, lead: User) -> MarkingRoun
         teachers=[teacher, other_teacher],
         scheme=Scheme.TWO_AND_LEAD,
         random_seed=7,
+        window_minutes=0,
         acting_user=lead,
     )
 

@@ -8,10 +8,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
+
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.services.reopening import take_back
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Response, Run, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
@@ -58,6 +61,7 @@ def round_over(
         "scheme": Scheme.TWO_AND_LEAD,
         "random_seed": 7,
         "repeat_share": Decimal(0),
+        "window_minutes": 0,
         "acting_user": None,
         "responses": ResponseChoice(tuple(response.run_id for response in chosen)),
     } | settings
@@ -93,6 +97,14 @@ def give(answer: BlindAnswer, teacher: User, points: Sequence[str] | str, **fiel
         given["points"] = tuple(Decimal(value) for value in points)
     slot = held_slot(answer, teacher)
     return save_mark(slot, teacher, **(given | fields)).mark
+
+
+def marked_again(answer: BlindAnswer, teacher: User, points: Sequence[str]) -> Mark:
+    """The mark that *teacher* gives after the lead returned theirs."""
+    slot = answer.slots.get(holder=teacher)
+    with transaction.atomic():
+        take_back([slot], {slot.pk: teacher.pk}, now=later(2))
+    return give(answer, teacher, points, now=later(3))
 
 
 def planned_pair(answer: BlindAnswer) -> tuple[User, User]:

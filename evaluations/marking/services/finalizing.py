@@ -8,7 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import takewhile
 
-from django.db.models import prefetch_related_objects
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
 
 from evaluations.marking.rules.arbitration import (
     Finalized,
@@ -17,14 +18,22 @@ from evaluations.marking.rules.arbitration import (
     next_step,
 )
 from evaluations.marking.rules.tolerance import compared
-from evaluations.models import BlindAnswer, FinalMark, FinalMarkSource, Mark, Slot
-from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
+from evaluations.models import (
+    BlindAnswer,
+    FinalMark,
+    FinalMarkSource,
+    Mark,
+    MarkingRound,
+    Slot,
+)
+from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, SlotKind
 from evaluations.schemes import FinalRule, Scheme
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from questions.selectors.rubrics import frozen
 
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
+PLANNED = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 # Which marks a final mark was made from, by the rule that made it.
 MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
     FinalRule.SINGLE: (SlotKind.FIRST,),
@@ -67,10 +76,11 @@ def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
 def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     """Take the step that the marks of a locked *answer* lead to under its scheme.
 
-    Asked again after a revision it decides anew, until there is a final mark. A
-    third slot or an arbitration that the revised marks no longer need is
-    withdrawn, unless a teacher has the third one at hand: then their mark is
-    awaited, so that nothing disappears under their hands.
+    Nothing is decided while one of the marks can still be revised by its teacher:
+    a decision before that would tell one teacher of the other's mark. A third slot
+    or an arbitration that marks given again no longer need is withdrawn, unless a
+    teacher has the third one at hand: then their mark is awaited, so that nothing
+    disappears under their hands.
     """
     if answer.final_id is not None:
         return Step()
@@ -79,6 +89,8 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
 
 def finalize_with(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
     """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
+    if answer.round.window_minutes and answer.slots.filter(revisable_until__gt=now).exists():
+        return Step()
     # A mark that was returned for re-marking leaves a gap: what stands behind it waits for it.
     decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
     lead = marks.get(SlotKind.ARBITRATION)
@@ -102,6 +114,49 @@ def finalize_with(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: d
         case NeedsMark(slot=3):
             return Step(opened=_open(answer, SlotKind.THIRD))
     return Step()
+
+
+def finalize_due(marking_round: MarkingRound, *, now: datetime) -> int:
+    """Finalize the responses of *marking_round* whose marks can no longer be revised; how many.
+
+    The one place that does so: called by the worker's clock, by every page of the
+    lead, before an export, and when a round is closed.
+    """
+    done = 0
+    for key in due_answers(now).filter(round=marking_round).values_list("pk", flat=True):
+        with transaction.atomic():
+            step = finalize(lock(key), now=now)
+        done += step.final is not None
+    return done
+
+
+def finalize_all_due(now: datetime) -> None:
+    """Do the same for every round that is open or paused."""
+    live = MarkingRound.objects.filter(status__in=LIVE)
+    due = due_answers(now).filter(round=OuterRef("pk"))
+    for marking_round in live.filter(Exists(due)).order_by("pk"):
+        finalize_due(marking_round, now=now)
+
+
+def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
+    """Responses without a final mark that have all planned marks, none of them revisable.
+
+    Those that wait for a third mark or for the lead are left out.
+    """
+    slots = Slot.objects.filter(answer=OuterRef("pk"))
+    waiting = Q(kind__in=PLANNED) | Q(void_version=0)
+    return BlindAnswer.objects.filter(
+        Exists(slots.filter(marked=True)),
+        ~Exists(slots.filter(waiting, marked=False)),
+        ~Exists(slots.filter(revisable_until__gt=now)),
+        role=AnswerRole.ANSWER,
+        final=None,
+    ).order_by("pk")
+
+
+def close_windows(slots: QuerySet[Slot], *, now: datetime) -> int:
+    """End the time in which the marks of *slots* can be revised; how many had not ended yet."""
+    return slots.filter(revisable_until__gt=now).update(revisable_until=now)
 
 
 def _compared(answer: BlindAnswer, marks: Sequence[Mark]) -> list[tuple[Decimal, ...]]:

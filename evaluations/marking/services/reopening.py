@@ -83,7 +83,7 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
     """No version so far counts any more; a decision stays with its lead until it is needed."""
     newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
     void = {"void_version": Subquery(newest.values("version")[:1])}
-    free = {**SLOT.released(), "marked": False, "skipped_at": None}
+    free = {**SLOT.released(), "marked": False, "skipped_at": None, "revisable_until": None}
     groups: dict[int | None, list[int]] = defaultdict(list)
     decisions: list[int] = []
     for slot in slots:

@@ -136,7 +136,7 @@ class SheetAPI(APIView):
         if form.validated_data["save"]:
             done = save_rows(sheet, rows, acting_user=teacher, now=timezone.now())
         else:
-            done = check_rows(sheet, rows)
+            done = check_rows(sheet, rows, now=timezone.now())
         body = SheetSerializer(_state(sheet)).data
         return Response(body | {"rows": [_said(row) for row in done]})
 

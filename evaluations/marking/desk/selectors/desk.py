@@ -13,7 +13,7 @@ from hashlib import sha256
 from math import ceil
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 
 from evaluations.marking.desk.sql import own_counts
 from evaluations.marking.rules.blinding import BlindItem
@@ -203,6 +203,13 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     own = Mark.objects.counting().filter(teacher=teacher, slot__answer__round=marking_round)
     recent = own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
     return OwnProgress.of(done, left, list(recent))
+
+
+def own_windows_end(teacher: User, marking_round: MarkingRound, now: datetime) -> datetime | None:
+    """Until when *teacher* can revise the last of their marks in the round; None if none."""
+    own = Slot.objects.filter(holder=teacher, answer__round=marking_round, revisable_until__gt=now)
+    end: datetime | None = own.aggregate(end=Max("revisable_until"))["end"]
+    return end
 
 
 def own_marks(

@@ -1,11 +1,11 @@
-"""Saving a teacher's mark: checked, once only, never overwritten, then finalized."""
+"""Saving a teacher's mark: checked, once only, never overwritten, revisable for a while."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
@@ -21,9 +21,14 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
     write_mark,
 )
-from evaluations.marking.services.finalizing import finalize_with, lock, newest_marks
+from evaluations.marking.services.finalizing import (
+    close_windows,
+    finalize_with,
+    lock,
+    newest_marks,
+)
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -49,19 +54,23 @@ def save_mark(
     comment: str = "",
     flags: Sequence[Flag] = (),
     seconds: int | None = None,
+    with_window: bool = True,
     now: datetime,
 ) -> SavedMark:
-    """Store the mark that *teacher* gives to the response of *slot*, and finalize it.
+    """Store the mark that *teacher* gives to the response of *slot*.
 
     *points* are given per scoring point in the rubric's order; without a rubric
     *total* is given alone. *based_on_version* is the version that the page
-    showed, 0 for none; a revision is a new version, until the response is
-    finalized. The same *key* with the same content is the same mark.
+    showed, 0 for none; a revision is a new version, in the time that the round gives
+    for that from the first save on (none at all where *with_window* is False). What
+    the partner did changes nothing of that: the response is finalized when the time of
+    all its marks is over, here at once only where this mark has none. The same *key*
+    with the same content is the same mark.
 
     Raises NotFound when the teacher does not hold the response, BadInput for a
     mark that does not fit, Conflict when the round is closed or paused (the marks
-    are kept as a draft), the response is finalized, or the page was older than the stored
-    version: then what was sent is kept as a stale mark beside the stored one.
+    are kept as a draft), the stored mark can no longer be revised, or the page was older than
+    it: then what was sent is kept as a stale mark beside the stored one.
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     with transaction.atomic():
@@ -70,12 +79,16 @@ def save_mark(
         earlier, key, reused = _earlier(key, given, slot, teacher)
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
-            _refuse_unless_markable(answer, given)
-            marks = _marks_beside(slot)
-            current = marks.get(SlotKind(slot.kind))
+            current = current_mark(slot)
+            if current is not None and not is_revisable(slot, now):
+                raise _too_late()
+            check_given(answer, given)
             shown = current.version - slot.void_version if current else 0
             stale = reused or based_on_version != shown
-            mark = _store(slot, teacher, given, key=key, marks=marks, stale=stale, now=now)
+            window = _window(slot, current, now) if with_window else None
+            mark = _store(slot, teacher, given, key=key, current=current, stale=stale)
+            if not stale:
+                _after(slot, teacher, mark, window=window, first=current is None, now=now)
         elif earlier is None:
             content = {**given.as_draft(), "version": based_on_version}
             write_draft(slot, teacher, _next_sequence(slot, teacher), content)
@@ -96,10 +109,20 @@ def last_marked(teacher: User, marking_round: MarkingRound, before: Slot | None)
     return slot
 
 
-def check_revisable(slot: Slot) -> None:
-    """Raise Conflict when the response of *slot* is finalized: its marks can only be read."""
-    if slot.answer.final_id is not None:
-        raise _counted()
+def check_revisable(slot: Slot, now: datetime) -> None:
+    """Raise Conflict when the mark of *slot* can only be read: its time for revising is over."""
+    if slot.marked and not is_revisable(slot, now):
+        raise _too_late()
+
+
+def is_revisable(slot: Slot, now: datetime) -> bool:
+    """Whether the teacher of *slot* can revise its mark now; the same for a check and any other."""
+    return slot.revisable_until is not None and slot.revisable_until > now
+
+
+def finish_revising(teacher: User, marking_round: MarkingRound, *, now: datetime) -> None:
+    """End the time in which *teacher* can revise their marks in the round."""
+    close_windows(Slot.objects.filter(holder=teacher, answer__round=marking_round), now=now)
 
 
 def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:
@@ -133,14 +156,18 @@ def _earlier(
     return Mark.objects.filter(key=own_key).first(), own_key, True
 
 
-def _refuse_unless_markable(answer: BlindAnswer, given: GivenMark) -> None:
-    if answer.final_id is not None:
-        raise _counted()
-    check_given(answer, given)
+def _too_late() -> Conflict:
+    return Conflict(
+        _("The time for changing this mark is over. The saved mark counts."), code="settled"
+    )
 
 
-def _counted() -> Conflict:
-    return Conflict(_("This mark already counts and can no longer be changed."), code="settled")
+def _window(slot: Slot, current: Mark | None, now: datetime) -> datetime | None:
+    """Until when a mark saved now can be revised: a revision adds no time."""
+    if current is not None:
+        return slot.revisable_until
+    minutes = slot.answer.round.window_minutes
+    return now + timedelta(minutes=minutes) if minutes else None
 
 
 def _not_open(marking_round: MarkingRound) -> Conflict:
@@ -157,33 +184,32 @@ def _store(
     given: GivenMark,
     *,
     key: uuid.UUID,
-    marks: Mapping[SlotKind, Mark],
+    current: Mark | None,
     stale: bool,
-    now: datetime,
 ) -> Mark:
-    """The next version, which is finalized at once; or a stale mark that changes nothing."""
-    kind = SlotKind(slot.kind)
-    version = marks[kind].version if kind in marks else slot.void_version
+    """The version after the *current* one; or a stale mark that changes nothing."""
+    version = current.version if current else slot.void_version
     number = version if stale else version + 1
     mark = write_mark(slot, teacher, given, version=number, stale=stale, key=key)
+    tag = Tag.MARK_STALE if stale else Tag.MARK_REVISED if current else Tag.MARK_SAVED
     detail = {"answer": slot.answer.alias, "version": number, "total": str(mark.total)}
-    if stale:
-        record(Tag.MARK_STALE, mark, actor=teacher, **detail)
-        return mark
-    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None)
-    Draft.objects.filter(slot=slot, teacher=teacher).delete()
-    record(Tag.MARK_REVISED if kind in marks else Tag.MARK_SAVED, mark, actor=teacher, **detail)
-    if kind not in CHECK_KINDS:
-        finalize_with(slot.answer, {**marks, kind: mark}, now=now)
+    record(tag, mark, actor=teacher, **detail)
     return mark
 
 
-def _marks_beside(slot: Slot) -> dict[SlotKind, Mark]:
-    """The marks that count with that of *slot*; a check stands alone."""
-    if slot.kind not in CHECK_KINDS:
-        return newest_marks(slot.answer)
-    own = current_mark(slot)
-    return {SlotKind(slot.kind): own} if own else {}
+def _after(
+    slot: Slot, teacher: User, mark: Mark, *, window: datetime | None, first: bool, now: datetime
+) -> None:
+    """What a saved *mark* leads to: its window, the end of those of other blocks, a final mark."""
+    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None, revisable_until=window)
+    Draft.objects.filter(slot=slot, teacher=teacher).delete()
+    answer = slot.answer
+    if first and answer.round.window_minutes and answer.round.window_ends_with_block:
+        own = Slot.objects.filter(holder=teacher, answer__round=answer.round)
+        close_windows(own.exclude(answer__question=answer.question_id), now=now)
+    closed = window is None or window <= now
+    if closed and slot.kind not in CHECK_KINDS and answer.final_id is None:
+        finalize_with(answer, newest_marks(answer), now=now)
 
 
 def _answer(mark: Mark, *, repeated: bool) -> SavedMark:

@@ -97,7 +97,7 @@ def _unless_taken(claim: Callable[[], int | None]) -> int | None:
 def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
     """Put the response at the end of the queue and give it free; True when it was held.
 
-    What a revision finalized while this teacher had the response at hand becomes final now.
+    What marks given again finalized while this teacher had the response at hand becomes final now.
     """
     with transaction.atomic():
         answer = lock(slot.answer_id)

@@ -20,6 +20,7 @@ from evaluations.marking.desk.selectors.desk import (
     desk_item,
     own_round,
     own_slot,
+    own_windows_end,
     round_for,
     slot_to_save,
 )
@@ -30,7 +31,13 @@ from evaluations.marking.desk.selectors.queue import has_work, why_empty
 from evaluations.marking.desk.services import slots
 from evaluations.marking.desk.services.drafts import discard_change, save_draft
 from evaluations.marking.desk.services.mark_rows import frozen_rubric
-from evaluations.marking.desk.services.marking import check_revisable, last_marked, save_mark
+from evaluations.marking.desk.services.marking import (
+    check_revisable,
+    finish_revising,
+    is_revisable,
+    last_marked,
+    save_mark,
+)
 from evaluations.models import MarkingRound, Slot
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -74,7 +81,7 @@ def next_response(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.MARK)
 def undo(request: MemberRequest, round_id: UUID) -> HttpResponse:
-    """Go back to the last own mark: to revise it, or to read it once it is finalized."""
+    """Go back to the last own mark: to revise it, or to read it when the time for that is over."""
     marking_round = _round(request, round_id)
     before = None
     if current := at_hand(request):
@@ -87,10 +94,9 @@ def undo(request: MemberRequest, round_id: UUID) -> HttpResponse:
 def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """One response that this teacher holds, or has marked: then to be read.
 
-    Whether a mark can still be revised is not told before it is asked for by a
-    POST: it would say how far the others are. So the form of a change, for which
-    an address with ``change`` asks, is shown for every own mark, and so is one
-    that holds the draft of a change.
+    The form of a change, for which an address with ``change`` asks, is shown while the
+    mark can be revised, and so is one that holds the draft of a change. Afterwards such
+    a draft is shown beside the mark.
     """
     reading = False if "change" in request.GET else None
     context = _desk_context(request, _slot(request, answer_id), reading=reading)
@@ -101,8 +107,17 @@ def desk(request: MemberRequest, answer_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.MARK)
 def revise(request: MemberRequest, answer_id: UUID) -> HttpResponse:
-    """An own mark in the form again, as long as it is not finalized."""
+    """An own mark in the form again, as long as it can be revised."""
     return _revise(request, _slot(request, answer_id))
+
+
+@require_POST
+@requires(Capability.MARK)
+def done(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Say that all own marks are as they should be: none of them is revised any more."""
+    marking_round = _round(request, round_id)
+    finish_revising(request.user, marking_round, now=timezone.now())
+    return redirect("marking:round", marking_round.public_id)
 
 
 @require_POST
@@ -220,13 +235,13 @@ def _show(request: MemberRequest, slot: Slot) -> HttpResponse:
 
 
 def _revise(request: MemberRequest, slot: Slot) -> HttpResponse:
-    """The form of a mark that can be revised; of a finalized one the mark, and why it stays.
+    """The form of a mark that can be revised; of any other the mark, and why it stays.
 
     A whole page is redirected to, so that loading it again sends nothing again.
     """
     address = reverse("marking:desk", args=[slot.answer.public_id])
     try:
-        check_revisable(slot)
+        check_revisable(slot, timezone.now())
     except Conflict as refusal:
         if not request.htmx:
             messages.warning(request, str(refusal))
@@ -245,7 +260,7 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     It is in the form still, or, where nothing can be saved any more, beside the mark that counts.
     """
     given = typed(len(frozen_rubric(slot.answer).points), request.POST)
-    slot.refresh_from_db(fields=["marked"])
+    slot.refresh_from_db(fields=["marked", "revisable_until"])
     context = _desk_context(request, slot, given)
     if refusal.code == "settled":
         context |= _desk_context(request, slot, reading=True) | {"sent": context["panel"]}
@@ -263,9 +278,10 @@ def _desk_context(
     drafted, or *given* was sent just now.
     """
     shown, teacher = desk_item(slot, request.user), request.user.public_id
+    over = slot.marked and not is_revisable(slot, timezone.now())
     if reading is None:
         reading = given is None and shown.drafted_at is None
-    reading = reading and shown.version > 0
+    reading = (reading or (over and given is None)) and shown.version > 0
     drafted = panel(shown, teacher) if reading and shown.drafted_at else None
     return {
         "desk": shown,
@@ -274,6 +290,7 @@ def _desk_context(
         "round": round_for(request.user, slot.answer.round),
         "prefs": desk_preferences(request.user),
         "to_read": reading,
+        "revisable_until": None if over else slot.revisable_until,
     }
 
 
@@ -284,4 +301,5 @@ def _round_context(request: MemberRequest, marking_round: MarkingRound) -> dict[
         "round": round_for(request.user, marking_round),
         "prefs": desk_preferences(request.user),
         "empty": None if ready else why_empty(request.user, marking_round, now),
+        "revisable_until": own_windows_end(request.user, marking_round, now),
     }

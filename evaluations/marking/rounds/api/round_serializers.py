@@ -22,6 +22,7 @@ from evaluations.schemes import (
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
+    DEFAULT_WINDOW_MINUTES,
     Scheme,
 )
 from gradeapp.accounts.models import User
@@ -32,7 +33,7 @@ CHOICE = ("subjects", "years", "branches", "difficulties", "modals")
 SETTINGS = (
     *("name", "random_seed", "tolerance_points", "tolerance_share", "point_tolerance"),
     *("mark_step", "lease_minutes", "deadline", "repeat_share", "house_rulings"),
-    *("rulings_to_judge", "practice"),
+    *("rulings_to_judge", "practice", "window_minutes", "window_ends_with_block"),
 )
 
 
@@ -63,6 +64,7 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
             *("lease_minutes", "random_seed", "repeat_share", "deadline", "house_rulings"),
             *("rulings_to_judge", "created_at"),
             *("closed_at", "responses", "final", "waiting"),
+            *("window_minutes", "window_ends_with_block"),
         ]
 
 
@@ -145,6 +147,8 @@ class NewRoundSerializer(Strict):
     point_tolerance = points(required=False, allow_null=True, default=None)
     mark_step = points(default=DEFAULT_STEP)
     lease_minutes = serializers.IntegerField(default=30, min_value=1)
+    window_minutes = serializers.IntegerField(default=DEFAULT_WINDOW_MINUTES, min_value=0)
+    window_ends_with_block = serializers.BooleanField(default=True)
     deadline = serializers.DateTimeField(required=False, allow_null=True, default=None)
     seeds_taken = serializers.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
     seeds_premarked = serializers.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)

@@ -27,6 +27,7 @@ from evaluations.schemes import (
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
+    DEFAULT_WINDOW_MINUTES,
     Scheme,
 )
 from gradeapp.accounts.models import User
@@ -135,6 +136,18 @@ class PlanForm(forms.Form):
         initial=30,
         help_text=_("A response without activity for this long returns to the queue."),
     )
+    window_minutes = forms.IntegerField(
+        label=_("Time for changing a saved mark (minutes)"),
+        required=False,
+        min_value=0,
+        initial=DEFAULT_WINDOW_MINUTES,
+        help_text=_("A final mark is made when this time is over for all marks of a response."),
+    )
+    window_ends_with_block = forms.BooleanField(
+        label=_("This time ends when the teacher goes on to another question"),
+        required=False,
+        initial=True,
+    )
     deadline = MomentField(
         label=_("Deadline"),
         required=False,
@@ -229,6 +242,11 @@ class PlanForm(forms.Form):
         """A field for the tolerance of each task."""
         return [self[name] for name in self.own_tolerances]
 
+    def clean_window_minutes(self) -> int:
+        """The usual time where none is given."""
+        given: int | None = self.cleaned_data["window_minutes"]
+        return DEFAULT_WINDOW_MINUTES if given is None else given
+
     def choice(self) -> ResponseChoice:
         """Which responses the form asks for, as far as it can be read."""
         data = self.cleaned_data
@@ -247,6 +265,7 @@ class PlanForm(forms.Form):
         same = (
             *("name", "random_seed", "tolerance_points", "point_tolerance", "mark_step"),
             *("lease_minutes", "deadline", "house_rulings", "rulings_to_judge", "practice"),
+            *("window_minutes", "window_ends_with_block"),
         )
         own = {name: data[name] for name in self.own_tolerances if data[name] is not None}
         return RoundSettings(

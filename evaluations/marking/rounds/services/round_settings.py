@@ -21,6 +21,7 @@ from evaluations.schemes import (
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
+    DEFAULT_WINDOW_MINUTES,
     Scheme,
 )
 from gradeapp.accounts.models import User
@@ -32,6 +33,7 @@ from questions.selectors.rubrics import lines_of
 
 LONGEST_NAME = 100
 LONGEST_LEASE = 24 * 60
+LONGEST_WINDOW = 24 * 60
 MOST_SEEDS = 20
 LARGEST_TOLERANCE = Decimal("999.99")  # what its column holds
 
@@ -43,8 +45,9 @@ class RoundSettings:
     ``tolerance_points`` are points, ``tolerance_share`` is a share of full marks
     from 0 to 1; ``task_tolerances`` are points by the key of a task's row and come
     in place of both. ``point_tolerance`` is in points, None where only totals are
-    compared. ``mark_step`` is in points, ``repeat_share`` from 0 to 1. The marks of a
-    ``practice`` round reach no report.
+    compared. ``mark_step`` is in points, ``repeat_share`` from 0 to 1. A saved mark can be
+    revised for ``window_minutes``, with ``window_ends_with_block`` at most until its
+    teacher marks another question. The marks of a ``practice`` round reach no report.
     """
 
     name: str
@@ -56,6 +59,8 @@ class RoundSettings:
     point_tolerance: Decimal | None = None
     mark_step: Decimal = DEFAULT_STEP
     lease_minutes: int = 30
+    window_minutes: int = DEFAULT_WINDOW_MINUTES
+    window_ends_with_block: bool = True
     deadline: datetime | None = None
     seeds: SeedWish = NO_SEEDS
     cadence: Cadence = DEFAULT_CADENCE
@@ -76,6 +81,8 @@ class RoundSettings:
             "point_tolerance": self.point_tolerance,
             "mark_step": self.mark_step,
             "lease_minutes": self.lease_minutes,
+            "window_minutes": self.window_minutes,
+            "window_ends_with_block": self.window_ends_with_block,
             "deadline": self.deadline,
             "seed_first": self.cadence.first,
             "seed_first_every": self.cadence.first_every,
@@ -187,6 +194,10 @@ def check_responses(
 
 
 def _check_numbers(settings: RoundSettings) -> None:
+    if not 0 <= settings.window_minutes <= LONGEST_WINDOW:
+        raise BadInput(
+            _("Marks can be changed for 0 to %(most)s minutes.") % {"most": LONGEST_WINDOW}
+        )
     given = [settings.tolerance_points, *settings.task_tolerances.values()]
     if settings.point_tolerance is not None:
         given.append(settings.point_tolerance)

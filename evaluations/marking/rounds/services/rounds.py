@@ -13,7 +13,8 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
 from evaluations.marking.rounds.services.round_slots import lay_down_slots, share_out
-from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher
+from evaluations.marking.services.finalizing import close_windows, finalize_due
+from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
 from evaluations.schemes import FinalRule
 from gradeapp.accounts.models import User
@@ -145,12 +146,15 @@ def add_teachers(
 def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: datetime) -> None:
     """Close a round: nothing more is given out or counted; marks and drafts stay.
 
-    A seed answer that the lead marked for this round gets its reference mark as
-    its final one. Raises Conflict when it is closed already.
+    Marks that could still be revised count as they are. A seed answer that the lead
+    marked for this round gets its reference mark as its final one. Raises Conflict
+    when it is closed already.
     """
     with transaction.atomic():
         begun = _change(marking_round, NOT_CLOSED, RoundStatus.CLOSED) != RoundStatus.PLANNED
         MarkingRound.objects.filter(pk=marking_round.pk).update(closed_at=now)
+        close_windows(Slot.objects.filter(answer__round=marking_round), now=now)
+        finalize_due(marking_round, now=now)
         references = _finalize_by_reference(marking_round) if begun else 0
         unsettled = BlindAnswer.objects.filter(
             round=marking_round, final=None, role=AnswerRole.ANSWER

@@ -25,6 +25,7 @@ from evaluations.marking.rounds.selectors.round_preview import preview_of_planne
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
 from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
 from evaluations.schemes import Scheme
@@ -112,7 +113,10 @@ def _life(marking_round: MarkingRound) -> dict[str, Any]:
 
 
 def visible_round(person: User, round_id: UUID) -> MarkingRound:
-    """The round, unless there is none or *person* still marks in it."""
+    """The round, unless there is none or *person* still marks in it; its due responses are final.
+
+    Every page and export of the lead asks for the round here.
+    """
     marking_round = rounds.round_called(round_id)
     if marking_round is None:
         raise NotFound(_("There is no such round."))
@@ -120,6 +124,8 @@ def visible_round(person: User, round_id: UUID) -> MarkingRound:
         raise NotAllowed(
             _("You are marking in this round, so its marks are hidden from you until it is closed.")
         )
+    if marking_round.status in LIVE:
+        finalize_due(marking_round, now=timezone.now())
     return marking_round
 
 

@@ -18,7 +18,7 @@ from evaluations.marking.desk.services.mark_rows import (
     frozen_rubric,
     same_content,
 )
-from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.marking import check_revisable, save_mark
 from evaluations.marking.sheets.rules.sheet_reader import SheetFault, read_sheet
 from evaluations.marking.sheets.rules.sheet_rows import (
     CellError,
@@ -116,7 +116,9 @@ def _in_words(params: Mapping[str, str | int]) -> dict[str, str | int]:
     return {**params, "missing": ", ".join(names)}
 
 
-def check_rows(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> list[CheckedRow]:
+def check_rows(
+    sheet: MarkingSheet, rows: Sequence[FilledRow], *, now: datetime
+) -> list[CheckedRow]:
     """What each of *rows* would do to the marks of the sheet's teacher; nothing is changed.
 
     Asked of a row are, in this order: this sheet, a response that the teacher
@@ -135,7 +137,7 @@ def check_rows(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> list[CheckedRo
                 raise BadInput(_("There is no such response, or it is no longer assigned to you."))
             if (first := lines.setdefault(row.response.lower(), row.line)) != row.line:
                 raise BadInput(_("Row %(line)s already contains this response.") % {"line": first})
-            checked.append(_checked(sheet, row, slot, marks.get(slot.pk)))
+            checked.append(_checked(sheet, row, slot, marks.get(slot.pk), now))
         except Refusal as refusal:
             alias = slot.answer.alias if slot else ""
             checked.append(CheckedRow(row.line, alias, RowState.BAD, sentence=str(refusal)))
@@ -155,7 +157,7 @@ def save_rows(
         _saved(sheet, row, row.slot, row.given, now)
         if row.can_be_saved and row.slot and row.given
         else row
-        for row in check_rows(sheet, rows)
+        for row in check_rows(sheet, rows, now=now)
     ]
     saved = sum(row.state is RowState.SAVED for row in done)
     bad = sum(row.state is RowState.BAD for row in done)
@@ -185,6 +187,7 @@ def _saved(
             total=given.total,
             comment=given.comment,
             flags=given.flags,
+            with_window=False,
             now=now,
         )
     except Refusal as refusal:
@@ -192,7 +195,9 @@ def _saved(
     return CheckedRow(row.line, row.alias, RowState.SAVED, row.total, row.before)
 
 
-def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | None) -> CheckedRow:
+def _checked(
+    sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | None, now: datetime
+) -> CheckedRow:
     """A row of a response that the teacher holds or marked. Raises Refusal."""
     if row.is_empty:
         return CheckedRow(row.line, slot.answer.alias, RowState.EMPTY)
@@ -204,16 +209,16 @@ def _checked(sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | No
         return done
     if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
         raise Conflict(_("This was saved before. Your newer mark counts."))
+    if current is not None:
+        check_revisable(slot, now)
     newest = current.own_version if current else 0
-    if row.version != str(newest) and not (current and _is_from(sheet, slot, current)):
+    if row.version != str(newest):
         raise Conflict(
             _(
                 "You have changed this mark since the sheet was created. "
                 "Change it at the marking desk."
             )
         )
-    if slot.answer.final_id is not None:
-        raise Conflict(_("This mark already counts and can no longer be changed."))
     state = _change(current, given) if current else RowState.NEW
     return replace(done, state=state, slot=slot, given=given, based_on=newest)
 
@@ -264,17 +269,6 @@ def _current_marks(slots: Sequence[int]) -> dict[int, Mark]:
     """The version that counts of each of *slots*, with its points."""
     marks = Mark.objects.counting().filter(slot__in=slots).prefetch_related("points")
     return {mark.slot_id: mark for mark in marks.order_by("version")}
-
-
-def _is_from(sheet: MarkingSheet, slot: Slot, mark: Mark) -> bool:
-    """Whether a stored mark came from this sheet: then the sheet may change it."""
-    given = GivenMark(
-        tuple(point.points for point in mark.points.all()),
-        None if mark.points.all() else mark.total,
-        mark.comment,
-        tuple(Flag(flag) for flag in mark.flags),
-    )
-    return mark.key == mark_key(sheet, slot, given)
 
 
 def _as_uuid(text: str) -> uuid.UUID | None:

@@ -157,7 +157,7 @@ def _preview(
             code="round_not_open",
         )
     rows = rows_of_file(content)
-    checked = check_rows(sheet, rows)
+    checked = check_rows(sheet, rows, now=timezone.now())
     kept = [asdict(row) for row, one in zip(rows, checked, strict=True) if one.can_be_saved]
     context = _context(sheet, space) | _counted(checked)
     context["token"] = signing.dumps(kept, salt=_salt(sheet), compress=True)

@@ -19,7 +19,15 @@ from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
-from tests.evaluations.marking_world import NOW, answers_of, give, later, planned_pair, small_round
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    later,
+    marked_again,
+    planned_pair,
+    small_round,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -78,7 +86,7 @@ def test_nobody_decides_on_marks_that_were_revised_meanwhile(
     disputed: BlindAnswer, lead: User
 ) -> None:
     seen = [mark.pk for mark in newest_marks(disputed).values()]
-    give(disputed, planned_pair(disputed)[1], ["0", "0", "2"], based_on_version=1)
+    marked_again(disputed, planned_pair(disputed)[1], ["0", "0", "2"])
     with pytest.raises(Conflict, match="changed a mark"):
         decide(disputed, lead, ("3", "2", "4"), seen=seen)
     assert not disputed.finals.exists()

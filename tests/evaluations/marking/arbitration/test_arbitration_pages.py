@@ -17,6 +17,7 @@ from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
     give,
+    marked_again,
     planned_pair,
     small_round,
     subjective_question,
@@ -166,7 +167,7 @@ def test_marks_that_were_revised_meanwhile_are_shown_before_a_decision(
     answer = answers_of(made)[0]
     client = logged_in(lead)
     sent = decided(client.get(address(answer)).text, "second")
-    give(answer, planned_pair(answer)[1], ["3", "0", "0"], based_on_version=1)
+    marked_again(answer, planned_pair(answer)[1], ["3", "0", "0"])
     response = client.post(address(answer), sent, headers=HTMX)
     assert (response.status_code, "changed a mark" in response.text) == (409, True)
     assert "version 2" in client.get(address(answer)).text
@@ -284,7 +285,7 @@ def test_after_a_revision_the_new_marks_come_with_the_old_decision(
     client = logged_in(lead)
     sent = decided(client.get(address(answer)).text, "own", **{"point-1": "2.5"}, comment="why")
     sent |= {"point-2": "0", "point-3": "0"}
-    give(answer, planned_pair(answer)[1], ["3", "0", "0"], based_on_version=1)
+    marked_again(answer, planned_pair(answer)[1], ["3", "0", "0"])
     again = client.post(address(answer), sent, headers=HTMX).text
     assert 'value="2.5"' in again
     assert client.post(address(answer), sent | hidden(again)).status_code == 302

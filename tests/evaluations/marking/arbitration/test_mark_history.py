@@ -11,10 +11,11 @@ from django.db import connection, models
 from django.urls import reverse
 
 from evaluations.marking.arbitration.selectors.history import changes_of
+from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import FinalMark, Mark, MarkChange, PointMark
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import answers_of, give, small_round
+from tests.evaluations.marking_world import answers_of, give, later, small_round
 
 pytestmark = pytest.mark.django_db
 Way = Callable[[type[models.Model], models.Model, str], object]
@@ -84,11 +85,12 @@ def test_five_ways_to_change_a_mark_are_five_rows(
 def test_a_mark_that_is_saved_and_revised_leaves_no_change(
     teacher: User, other_teacher: User
 ) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
     before = MarkChange.objects.count()
     give(answer, teacher, ["3", "3", "6"])
     give(answer, teacher, ["3", "3", "5"], based_on_version=1)
     give(answer, other_teacher, ["3", "3", "5"])
+    finalize_due(answer.round, now=later(60))
     assert FinalMark.objects.counting().filter(answer=answer).exists()
     assert MarkChange.objects.count() == before
 

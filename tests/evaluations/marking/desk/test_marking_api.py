@@ -136,6 +136,7 @@ def test_a_mark_is_never_changed_in_place(method: str, teacher: User) -> None:
 
 
 def test_a_conflict_holds_both_marks(answer: BlindAnswer, teacher: User) -> None:
+    MarkingRound.objects.update(window_minutes=15)
     client = logged_in(teacher)
     send(client, body(answer, points=["1", "1", "1"]))
     late = send(client, body(answer, points=["2", "2", "2"]))

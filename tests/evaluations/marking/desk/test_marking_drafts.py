@@ -47,7 +47,7 @@ def test_the_highest_sequence_wins_in_any_order(
 
 
 def test_a_draft_after_the_saved_mark_is_refused(teacher: User, other_teacher: User) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
     slot = held_slot(answer, teacher)
     save_draft(slot, teacher, sequence=1, content={}, now=NOW)
     give(answer, teacher, ["1", "1", "1"])

@@ -133,7 +133,7 @@ def test_both_teachers_at_once_finalize_exactly_once(
 
 def test_two_windows_with_different_marks_keep_both() -> None:
     people = teachers(2)
-    for answer in answers_of(small_round(people, ROUNDS)):
+    for answer in answers_of(small_round(people, ROUNDS, window_minutes=15)):
         slot = held_slot(answer, people[0])
         saved = at_once(*[partial(save, slot, people[0], values) for values in ("100", "200")])
         assert sum(isinstance(mark, Conflict) for mark in saved) == 1

@@ -157,7 +157,7 @@ def test_the_repeated_request_is_answered_also_when_it_finalized_the_response(
 def test_a_revision_is_a_new_version_and_the_old_one_stays(
     teacher: User, other_teacher: User
 ) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
     give(answer, teacher, ["1", "1", "1"])
     give(answer, teacher, ["2", "1", "1"], based_on_version=1)
     versions = Mark.objects.order_by("version").values_list("version", "total", "stale")
@@ -168,7 +168,7 @@ def test_a_revision_is_a_new_version_and_the_old_one_stays(
 def test_a_stale_page_overwrites_nothing_and_both_marks_are_shown(
     teacher: User, other_teacher: User
 ) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
     give(answer, teacher, ["1", "1", "1"], comment="first tab")
     with pytest.raises(Conflict) as refused:
         give(answer, teacher, ["2", "2", "2"], comment="second tab")
@@ -186,7 +186,7 @@ def test_a_stale_page_overwrites_nothing_and_both_marks_are_shown(
 def test_other_content_under_a_used_key_is_kept_as_stale_once(
     teacher: User, other_teacher: User
 ) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
     key = uuid.uuid4()
     give(answer, teacher, ["1", "1", "1"], key=key)
     for _ in range(2):
@@ -221,14 +221,13 @@ def test_who_does_not_hold_the_response_finds_nothing(
     assert Mark.objects.count() == 0
 
 
-def test_a_finalized_mark_is_not_revised(teacher: User, other_teacher: User) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher]))
-    give(answer, teacher, ["1", "1", "1"])
-    give(answer, other_teacher, ["1", "1", "1.5"])
-    with pytest.raises(Conflict) as refused:
-        give(answer, teacher, ["3", "3", "6"], based_on_version=1)
+def test_a_mark_is_not_revised_after_its_window(teacher: User, other_teacher: User) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    give(answer, teacher, ["1", "1", "1"], now=NOW)
+    give(answer, teacher, ["1", "1", "2"], based_on_version=1, now=later(14))
+    with pytest.raises(Conflict) as refused:  # a revision adds no time
+        give(answer, teacher, ["3", "3", "6"], based_on_version=2, now=later(15))
     assert refused.value.code == "settled"
-    assert answer.finals.get().value == Decimal("3.25")
 
 
 def test_a_closed_round_keeps_the_marks_as_a_draft(teacher: User, other_teacher: User) -> None:
@@ -317,33 +316,3 @@ def test_one_teacher_is_enough_where_the_scheme_says_so(teacher: User) -> None:
     (answer,) = answers_of(small_round([teacher], scheme=Scheme.SINGLE))
     give(answer, teacher, ["1", "1", "1"])
     assert answer.finals.get().rule == "single mark"
-
-
-def test_a_revision_before_the_decision_of_the_lead_finalizes_anew(
-    teacher: User, other_teacher: User
-) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher]))
-    give(answer, teacher, ["3", "3", "6"])
-    give(answer, other_teacher, ["0", "0", "0"])
-    assert answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
-    give(answer, other_teacher, ["3", "3", "5"], based_on_version=1)
-    assert answer.finals.get().value == Decimal("11.5")
-    assert not answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
-
-
-def test_a_third_teacher_at_work_is_waited_for(
-    teacher: User, other_teacher: User, third_teacher: User
-) -> None:
-    people = [teacher, other_teacher, third_teacher]
-    (answer,) = answers_of(small_round(people, scheme=Scheme.THREE_AND_LEAD))
-    one, two = planned_pair(answer)
-    (three,) = [person for person in people if person not in (one, two)]
-    give(answer, one, ["3", "3", "6"])
-    give(answer, two, ["0", "0", "0"])
-    answer.slots.filter(kind=SlotKind.THIRD).update(planned=three)
-    held_slot(answer, three)
-    give(answer, two, ["3", "3", "6"], based_on_version=1, now=later(2))
-    assert not answer.finals.exists()
-    give(answer, three, ["0", "0", "0"], now=later(3))
-    final = answer.finals.get()
-    assert (final.value, final.rule) == (Decimal(12), "mean of two")

@@ -55,6 +55,7 @@ def test_own_marks_stand_newest_first_and_nobody_elses(
 def test_a_revised_mark_stands_once_and_one_returned_no_more(
     made: MarkingRound, teacher: User, lead: User
 ) -> None:
+    MarkingRound.objects.filter(pk=made.pk).update(window_minutes=15)
     first, second, _ = answers_of(made)
     give(first, teacher, ["3", "3", "6"])
     give(second, teacher, ["1", "0", "0"])

@@ -285,6 +285,7 @@ def test_a_mark_page_shows_the_version_since_it_was_returned(
     answer = answers_of(made)[3]
     kind = SlotKind.FIRST if planned_pair(answer)[0] == teacher else SlotKind.SECOND
     slot = slot_of(answer, kind)
+    Slot.objects.filter(pk=slot.pk).update(revisable_until=later(10))
     give(answer, teacher, ("3", "0", "0"), based_on_version=1, now=later(2))
     page = logged_in(lead).get(address(made, "teacher", teacher.public_id)).text
     assert "version 2" in page

@@ -38,6 +38,7 @@ from tests.evaluations.marking_world import (
     give,
     held_slot,
     later,
+    marked_again,
     planned_pair,
     slot_of,
     small_round,
@@ -269,7 +270,7 @@ def test_a_decision_that_is_not_needed_again_waits_for_nobody(pool: list[User], 
     decide(answer, lead, HIGH)
     back(made, one, lead, with_arbitrated=True)
     give(answer, one, LOW)  # beyond: the decision is asked for again
-    give(answer, one, MIDDLE, based_on_version=1)
+    marked_again(answer, one, MIDDLE)
     assert final_of(answer) == ("6.00", "mean of two")
     assert not Slot.objects.filter(kind=SlotKind.ARBITRATION, marked=False).exists()
 

@@ -59,7 +59,7 @@ def test_a_partner_saves_while_the_first_mark_goes_back() -> None:
 def test_a_teacher_revises_while_the_mark_goes_back() -> None:
     lead = make_user(Role.LEAD)
     pool = teachers(2)
-    for made in [small_round(pool) for _ in range(ROUNDS)]:
+    for made in [small_round(pool, window_minutes=15) for _ in range(ROUNDS)]:
         answer = answers_of(made)[0]
         one, _other = planned_pair(answer)
         give(answer, one, ("3", "3", "0"))

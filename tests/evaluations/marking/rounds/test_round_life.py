@@ -288,9 +288,11 @@ def test_marks_of_checks_count_for_no_response(
 
 
 def test_a_check_can_be_revised_like_any_mark(checked: MarkingRound, teacher: User) -> None:
+    MarkingRound.objects.filter(pk=checked.pk).update(window_minutes=15)
     seed = Slot.objects.get(kind=SlotKind.SEED, planned=teacher)
     assert take(seed.pk, teacher, until=later(30), now=NOW)
     saved(seed, teacher)
+    seed.refresh_from_db()
     again = save_mark(
         seed, teacher, key=uuid.uuid4(), based_on_version=1, points=(Decimal(1),) * 3, now=later(2)
     )

@@ -50,7 +50,12 @@ def planned(
     choice = settings.pop("choice", None) or ResponseChoice(
         tuple(response.run_id for response in responses)
     )
-    settings = {"name": "Plan", "random_seed": 7, "scheme": Scheme.MEAN} | settings
+    settings = {
+        "name": "Plan",
+        "random_seed": 7,
+        "scheme": Scheme.MEAN,
+        "window_minutes": 0,
+    } | settings
     return plan_round(
         RoundSettings(**settings), responses=choice, teachers=teachers, acting_user=acting
     )

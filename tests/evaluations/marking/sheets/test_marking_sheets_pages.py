@@ -168,21 +168,6 @@ def test_a_round_that_closed_keeps_the_file(made: MarkingRound, teacher: User) -
     assert (response.status_code, "Keep your file" in response.text) == (409, True)
 
 
-def test_a_row_that_changes_a_comment_alone_counts_as_a_change(
-    made: MarkingRound, teacher: User
-) -> None:
-    client = logged_in(teacher)
-    sheet = take(client, made)
-    rows = table_of(client.get(of(sheet, "sheet-csv")).content)
-    marks = {rows[1][0]: points(3, 3, 6)}
-    save(client, sheet, upload(client, sheet, as_csv(filled(rows, marks))).text)
-    marks[rows[1][0]]["Comment"] = "all there"
-    seen = upload(client, sheet, as_csv(filled(rows, marks))).text
-    assert "New: 0. Changed: 1. Already saved: 0. Not filled in: 1." in seen
-    assert "Changes your comment" in seen
-    assert "1 mark was saved." in save(client, sheet, seen).text
-
-
 @pytest.mark.parametrize(
     ("days", "hour", "usual"),
     [(None, 0, 7), (30, 12, 7), (3, 23, 3), (3, 12, 2), (0, 12, 0), (-5, 12, 0)],

@@ -1,0 +1,180 @@
+"""Saving and revising tell nothing: attacks as sequences, in worlds that differ in hidden facts.
+
+A teacher who saves 0, 1, 2 ... must not learn the partner's mark from the answers, and asking to
+revise must not tell an intra-rater check or a seed answer from a response whose marks count.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from evaluations.marking.services.finalizing import finalize_due
+from evaluations.models import BlindAnswer, MarkingRound, Slot
+from evaluations.models.vocabulary import AnswerRole
+from evaluations.schemes import Scheme
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    held_slot,
+    small_round,
+    subjective_question,
+)
+from tests.test_blindness import CHANGING, HTMX, masked
+from tests.test_blindness_checks import disguise
+
+pytestmark = pytest.mark.django_db
+Attack = Callable[[Client, BlindAnswer, str], list[Any]]
+SWEEP = range(3)
+# What the partner did before: no mark yet, an equal one, one within the tolerance, one far from it.
+PARTNER = [None, "0", "1", "12"]
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """One clock for the pages and the marks: it stands still, so that answers show the same."""
+    clock = Clock(timezone.now())
+    monkeypatch.setattr(timezone, "now", clock)
+    return clock
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self, now: datetime) -> None:
+        self.time = now
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def pass_minutes(self, minutes: int) -> None:
+        self.time += timedelta(minutes=minutes)
+
+
+@pytest.fixture(params=[Scheme.TWO_AND_LEAD, Scheme.THREE_AND_LEAD])
+def made(
+    request: pytest.FixtureRequest, teacher: User, other_teacher: User, third_teacher: User
+) -> MarkingRound:
+    """Two responses to one question without a rubric."""
+    pair, question = [teacher, other_teacher], subjective_question(())
+    settings = {"scheme": request.param, "window_minutes": 15, "question": question}
+    made = small_round([*pair, third_teacher], 2, **settings)
+    for answer in answers_of(made):
+        for person, slot in zip(pair, answer.slots.order_by("kind"), strict=True):
+            Slot.objects.filter(pk=slot.pk).update(planned=person)
+    return made
+
+
+def told(client: Client, *, count: bool = False, **request: Any) -> list[object]:
+    """What an answer tells: status, headers, body, and how many questions the database got."""
+    with CaptureQueriesContext(connection) as queries:
+        response = client.generic(**request)
+    kept = sorted((k, v) for k, v in response.headers.items() if k not in CHANGING)
+    body = masked(response.content)
+    return [response.status_code, repr(kept), body, *([len(queries)] if count else [])]
+
+
+def by_api(client: Client, answer: BlindAnswer, phase: str) -> list[Any]:
+    """Save 0, 1, 2 ... through the API, and read all own marks after each."""
+    said: list[Any] = []
+    for number in SWEEP:
+        key = uuid.uuid5(answer.public_id, f"{phase} {number}")
+        sent = {"response": str(answer.public_id), "key": str(key), "based_on_version": number}
+        response = client.post(
+            "/api/v1/marks/", sent | {"total": str(number)}, content_type="application/json"
+        )
+        said += [response.status_code, masked(response.content)]
+        said += told(client, method="GET", path="/api/v1/marks/", count=True)
+    return said
+
+
+def by_desk(client: Client, answer: BlindAnswer, phase: str) -> list[Any]:
+    """Save 0 at the desk, then revise it to 1, 2 ..., and look at every own page in between."""
+    where, said = f"/marking/responses/{answer.public_id}/", []
+    for number in SWEEP:
+        key = uuid.uuid5(answer.public_id, f"{phase} {number}")
+        sent = {"answer": str(answer.public_id), "key": str(key), "version": str(number)}
+        sent |= {"total": str(number), "comment": "", "seconds": "30"}
+        saved = client.post(f"{where}save/", sent)
+        said += [saved.status_code, saved.get("Location"), masked(saved.content)]
+        said.append(masked(client.post(f"{where}revise/", headers=HTMX).content))
+        for path in (where, "/marking/", "/marking/marks/", f"/marking/rounds/{round_of(answer)}/"):
+            said += told(client, method="GET", path=path, count=True)
+        said += told(client, method="POST", path=f"{where}revise/", count=True)
+    return said
+
+
+def round_of(answer: BlindAnswer) -> uuid.UUID:
+    return answer.round.public_id
+
+
+@pytest.mark.parametrize("attack", [by_api, by_desk])
+def test_a_sweep_of_marks_learns_nothing_of_the_partners(
+    attack: Attack, made: MarkingRound, teacher: User, other_teacher: User, clock: Clock
+) -> None:
+    """T-sweep: the same bytes in the window and after it, whatever the partner gave."""
+    answer, other = answers_of(made)
+    began, worlds = clock.time, []
+    Slot.objects.filter(answer=other).update(planned=None, holder=None)
+    held_slot(answer, teacher)
+    for theirs in PARTNER:
+        before = transaction.savepoint()
+        client, clock.time = logged_in(teacher), began
+        if theirs is not None:
+            give(answer, other_teacher, theirs, now=began - timedelta(minutes=60))
+        said = attack(client, answer, "in")
+        finalize_due(made, now=clock.time)
+        assert not answer.finals.exists()
+        assert answer.slots.count() == 2, "nothing waits for a third mark or for the lead"
+        clock.pass_minutes(15)
+        finalize_due(made, now=clock.time)
+        said += attack(client, answer, "after")
+        assert (answer.finals.exists() or answer.slots.count() == 3) == (theirs is not None)
+        worlds.append(said)
+        transaction.savepoint_rollback(before)
+    for other_world in worlds[1:]:
+        for place, (one, two) in enumerate(zip(worlds[0], other_world, strict=True)):
+            assert one == two, place
+
+
+@pytest.mark.parametrize("over", [False, True], ids=["in the window", "after it"])
+def test_to_revise_tells_no_check_from_a_response_that_counts(
+    over: bool, teacher: User, lead: User, clock: Clock
+) -> None:
+    """T-check: an original that is finalized, an intra-rater check and a seed answer are one."""
+    made = small_round([teacher], 3, scheme=Scheme.SINGLE, window_minutes=15)
+    first, answer, _coming = answers_of(made)
+    for one in (first, answer):
+        give(one, teacher, ["1", "2", "3"], now=clock.time)
+    if over:
+        clock.pass_minutes(15)
+        finalize_due(made, now=clock.time)
+    client, worlds = logged_in(teacher), []
+    where = f"/marking/responses/{answer.public_id}/"
+    sent = {"response": str(answer.public_id), "key": str(uuid.uuid4()), "based_on_version": 1}
+    for role in AnswerRole:
+        before = transaction.savepoint()
+        disguise(answer, first, role, lead)
+        if role is not AnswerRole.ANSWER:
+            BlindAnswer.objects.filter(pk=answer.pk).update(final=None)
+        is_final = BlindAnswer.objects.filter(pk=answer.pk, final__isnull=False).exists()
+        assert is_final == (over and role is AnswerRole.ANSWER)
+        said: list[object] = []
+        for path in (f"{where}revise/", f"/marking/rounds/{made.public_id}/undo/"):
+            said += told(client, method="POST", path=path, count=True)
+        body = sent | {"points": ["3", "3", "6"]}
+        saved = client.post("/api/v1/marks/", body, content_type="application/json")
+        said += [saved.status_code, masked(saved.content)]
+        worlds.append(said)
+        transaction.savepoint_rollback(before)
+    assert worlds[0] == worlds[1] == worlds[2]
