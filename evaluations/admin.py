@@ -59,8 +59,8 @@ class ReadOnly(admin.ModelAdmin):
 class EndpointAdmin(admin.ModelAdmin):
     """Prices and limits of endpoints. Address, model and key are edited on their own page."""
 
-    list_display = ("name", "base_url", "model", "key_variable", "max_in_flight")
-    readonly_fields = ("base_url", "model", "key_variable", "language_model")
+    list_display = ("name", "base_url", "model", "key_variable", "key_hint", "max_in_flight")
+    readonly_fields = ("base_url", "model", "key_variable", "key_hint", "language_model")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

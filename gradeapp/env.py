@@ -7,6 +7,7 @@ variable, what it holds and what it may hold.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from ipaddress import ip_network
 from pathlib import Path
@@ -17,6 +18,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+KEY_HOST = re.compile(
+    r"(?P<variable>[A-Z][A-Z0-9_]*_(KEY|TOKEN))=(?P<host>([\w.-]+|\[[0-9a-fA-F:]+\])(:(\d+|\*))?)"
+)
 
 
 class Environment:
@@ -74,6 +78,21 @@ class Environment:
             except ValueError as error:
                 raise ImproperlyConfigured(f"{name}: {error}.") from None
         return words
+
+    def key_hosts(self, name: str, default: dict[str, list[str]]) -> dict[str, list[str]]:
+        """Names of variables and the hosts that their keys may be sent to, over *default*.
+
+        Each word is ``VARIABLE=HOST``, ``VARIABLE=HOST:PORT`` or ``VARIABLE=HOST:*``.
+        """
+        given: dict[str, list[str]] = {}
+        for word in self.words(name, []):
+            match = KEY_HOST.fullmatch(word)
+            if match is None:
+                raise ImproperlyConfigured(
+                    f"{name} has {word!r}; write VARIABLE_KEY=HOST, HOST:PORT or HOST:*."
+                )
+            given.setdefault(match["variable"], []).append(match["host"].lower())
+        return {**default, **given}
 
     def time_zone(self, name: str, default: str) -> str:
         """A time zone of the system's database, such as Asia/Shanghai."""

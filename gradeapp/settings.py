@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import hashlib
+import os
 import secrets
 from pathlib import Path
 
@@ -38,6 +41,38 @@ def secret_key() -> str:
 
 
 SECRET_KEY = secret_key()
+
+
+def field_keys() -> list[str]:
+    """The keys that encrypt stored API keys, the newest first.
+
+    In the demo and in development one is made and kept in ``var``; elsewhere there is none.
+    """
+    keys = env.words("GRADEAPP_FIELD_KEYS", [])
+    if not keys and (DEMO or DEBUG):
+        file = VAR_DIR / "field-key"
+        if not file.exists():
+            new = file.with_name(f"field-key.{os.getpid()}")
+            new.touch(mode=0o600)
+            new.write_bytes(base64.urlsafe_b64encode(secrets.token_bytes(32)))
+            # A process that made the file in the meantime wins.
+            with contextlib.suppress(FileExistsError):
+                os.link(new, file)
+            new.unlink()
+        keys = [file.read_text().strip()]
+    for key in keys:
+        try:
+            length = len(base64.urlsafe_b64decode(key))
+        except ValueError:
+            length = 0
+        if length != 32:
+            raise ImproperlyConfigured(
+                "GRADEAPP_FIELD_KEYS must be Fernet keys: 32 random bytes in URL-safe base64."
+            )
+    return keys
+
+
+FIELD_KEYS = field_keys()
 
 INSTALLED_APPS = [
     "gradeapp.accounts",
@@ -257,11 +292,36 @@ ENDPOINT_ALLOW_CIDRS = env.networks(
     "ENDPOINT_ALLOW_CIDRS", ["127.0.0.0/8", "::1/128"] if DEMO else []
 )
 
+# Where the key in a variable may be sent: well-known providers, and what the setting adds.
+PROVIDERS = {
+    "ANTHROPIC_API_KEY": ["api.anthropic.com"],
+    "ARK_API_KEY": ["ark.cn-beijing.volces.com"],
+    "DASHSCOPE_API_KEY": ["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"],
+    "DEEPSEEK_API_KEY": ["api.deepseek.com"],
+    "GEMINI_API_KEY": ["generativelanguage.googleapis.com"],
+    "GROQ_API_KEY": ["api.groq.com"],
+    "MISTRAL_API_KEY": ["api.mistral.ai"],
+    "MOONSHOT_API_KEY": ["api.moonshot.cn", "api.moonshot.ai"],
+    "OPENAI_API_KEY": ["api.openai.com"],
+    "OPENROUTER_API_KEY": ["openrouter.ai"],
+    "SILICONFLOW_API_KEY": ["api.siliconflow.cn"],
+    "TOGETHER_API_KEY": ["api.together.xyz"],
+    "XAI_API_KEY": ["api.x.ai"],
+    "ZHIPUAI_API_KEY": ["open.bigmodel.cn"],
+}
+KEY_HOSTS = env.key_hosts("GRADEAPP_KEY_HOSTS", PROVIDERS)
+
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "()": "gradeapp.common.masking.MaskingFormatter",
+            "fmt": "{asctime} {levelname} {name} {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", "WARNING", LOG_LEVELS)},
 }

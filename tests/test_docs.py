@@ -32,6 +32,7 @@ READERS = {
     "database",
     "broker",
     "networks",
+    "key_hosts",
     "time_zone",
 }
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from evaluations.llm.client import ChatFailure, FailureKind
+from gradeapp.common.masking import MASK, mask_keys
 
 _BY_CODE = {
     "insufficient_quota": FailureKind.QUOTA,
@@ -42,17 +42,10 @@ _BY_STATUS = {
 _TOO_LONG = ("maximum context length", "context length", "context window", "context size")
 
 LONGEST_TEXT = 2048
-MASK = "***"
+NO_MESSAGE = "the endpoint sent no error message in a known format"
 # A body may be 20 MB: only its start is read. More is read than is kept, so that a key that this
 # limit cuts in half is not kept.
 _READ_AT_MOST = 4 * LONGEST_TEXT
-_KEYS = (
-    re.compile(r"(?i)\b(bearer\s+)[^\s\"',;<>]+"),
-    re.compile(r"(?i)\b(basic\s+)[A-Za-z0-9+/=]{8,}"),
-    re.compile(r"(?i)(\bx?-?api[-_ ]?key[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&<>]+"),
-    re.compile(r"(://)[^/\s@]+(?=@)"),
-    re.compile(r"\b(sk-)[^\s\"',;<>]+"),
-)
 
 
 def failure_of(
@@ -66,11 +59,12 @@ def failure_of(
     """Return the failure for a response with *status* (anything but 2xx).
 
     *headers* has lower-case names. *now* (aware) turns a Retry-After date into seconds. *secret* is
-    the key that was sent; it is masked in the text.
+    the key that was sent; it is masked in the text. Of the body only the message of an error object
+    becomes the text: the endpoint may be a service whose pages nobody here may read.
     """
     error = _error_object(body)
     message = error.get("message")
-    text = message if isinstance(message, str) and message else body
+    text = message if isinstance(message, str) and message else NO_MESSAGE
     if 300 <= status < 400:
         text = "the endpoint answered with a redirect, which is never followed"
     return ChatFailure(
@@ -117,15 +111,22 @@ def _kind(status: int, error: Mapping[str, Any]) -> FailureKind:
 
 
 def _error_object(body: str) -> dict[str, Any]:
-    """Return the ``error`` of the body, the body itself, or its bare message; {} for other text."""
+    """Return the error object of the body: ``error``, or the body with its ``message`` and a type.
+
+    A bare string is a message. {} for any other text.
+    """
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    error = parsed.get("error", parsed) if isinstance(parsed, dict) else {}
+    if not isinstance(parsed, dict):
+        return {}
+    error = parsed.get("error")
     if isinstance(error, str):
         return {"message": error}
-    return error if isinstance(error, dict) else {}
+    if isinstance(error, dict):
+        return error
+    return parsed if {"code", "type", "object"} & parsed.keys() else {}
 
 
 def scrub(text: str, secret: str | None = None) -> str:
@@ -138,6 +139,4 @@ def scrub(text: str, secret: str | None = None) -> str:
     text = text[:_READ_AT_MOST].replace("\x00", "")
     if secret:
         text = text.replace(secret, MASK)
-    for pattern in _KEYS:
-        text = pattern.sub(rf"\g<1>{MASK}", text)
-    return text.encode("utf-8", "replace")[:LONGEST_TEXT].decode("utf-8", "ignore")
+    return mask_keys(text).encode("utf-8", "replace")[:LONGEST_TEXT].decode("utf-8", "ignore")

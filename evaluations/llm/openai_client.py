@@ -139,7 +139,8 @@ class OpenAIChat:
             return self._unknown(FailureKind.TIMEOUT, str(error))
         if isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
             return self._unknown(FailureKind.INTERRUPTED, str(error))
-        return self._unknown(FailureKind.MALFORMED, str(error))
+        # The text of the error would repeat what the service sent.
+        return self._unknown(FailureKind.MALFORMED, f"not valid HTTP: {type(error).__name__}")
 
     def _unknown(self, kind: FailureKind, text: str) -> ChatFailure:
         return ChatFailure(kind, scrub(text, self._secret), may_have_been_billed=True)

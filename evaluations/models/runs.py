@@ -32,7 +32,9 @@ class LanguageModel(models.Model):
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible address. The key stays in the environment; its variable is named here.
+    """An OpenAI-compatible address. Its key is in an environment variable, or stored encrypted.
+
+    ``stored_key`` is the encrypted key, and ``key_hint`` its last four characters.
 
     Prices are in ``currency`` per million tokens. ``max_tokens`` bounds an
     answer: a reasoning model needs much, a small local one must not ramble.
@@ -42,6 +44,8 @@ class Endpoint(models.Model):
     base_url = models.URLField(max_length=300)
     model = models.CharField(max_length=120, help_text="the name the endpoint knows")
     key_variable = models.CharField(max_length=80, blank=True)
+    stored_key = models.TextField(blank=True, default="", editable=False)
+    key_hint = models.CharField(max_length=4, blank=True, default="", editable=False)
     language_model = models.ForeignKey(
         LanguageModel, on_delete=models.PROTECT, related_name="endpoints"
     )
@@ -55,9 +59,20 @@ class Endpoint(models.Model):
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(key_variable="") | models.Q(stored_key=""),
+                name="a_key_is_stored_or_in_a_variable",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def has_key(self) -> bool:
+        """Whether calls send an API key."""
+        return bool(self.key_variable or self.stored_key)
 
 
 _WITH_ENDPOINT = models.Q(endpoint__isnull=False)

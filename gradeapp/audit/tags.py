@@ -17,6 +17,7 @@ class Tag(StrEnum):
     ANSWERS_UPLOADED = "answers.uploaded"
     ANSWERS_IMPORTED = "answers.imported"
     ENDPOINT_SAVED = "endpoint.saved"
+    KEY_ROTATED = "endpoint.key_rotated"
     RUN_STARTED = "run.started"
     RUN_STOPPED = "run.stopped"
     RUN_RESUMED = "run.resumed"

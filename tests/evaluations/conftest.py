@@ -6,12 +6,21 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
+from pytest_django import Settings
 
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint
 from evaluations.runs.services import call_results
 from tests.evaluations.run_world import scripted_endpoint
 from tests.scripted_server import ScriptedServer
+
+
+@pytest.fixture(autouse=True)
+def key_hosts(settings: Settings) -> None:
+    """Let the variables of the tests be sent to the scripted endpoint."""
+    names = ("ONE", "NOT_SET", "WRONG", "DEEPSEEK", "SOMEBODYS", "SENTINEL")
+    allowed = [*(f"{name}_API_KEY" for name in names), "GRADEAPP_TEST_KEY"]
+    settings.KEY_HOSTS = {name: ["127.0.0.1:*"] for name in allowed}
 
 
 @pytest.fixture

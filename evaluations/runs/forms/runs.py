@@ -104,7 +104,7 @@ class BudgetForm(forms.Form):
 
 
 class EndpointForm(forms.Form):
-    """An endpoint. The variable of its key is never shown again."""
+    """An endpoint. Neither its key nor the variable of the key is ever filled in again."""
 
     name = forms.CharField(max_length=60, label=_("Name"))
     base_url = forms.CharField(
@@ -128,8 +128,15 @@ class EndpointForm(forms.Form):
         label=_("Environment variable of the API key"),
         help_text=_(
             "The name of the environment variable that holds the API key, such as "
-            "DEEPSEEK_API_KEY. Never enter the key itself."
+            "DEEPSEEK_API_KEY. The settings say to which hosts it may be sent."
         ),
+    )
+    key = forms.CharField(
+        max_length=400,
+        required=False,
+        label=_("API key"),
+        help_text=_("Instead of a variable. It is stored encrypted and never shown again."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
     no_key = forms.BooleanField(required=False, label=_("This endpoint needs no API key"))
     price_input = forms.DecimalField(
@@ -157,21 +164,29 @@ class EndpointForm(forms.Form):
         min_value=1, max_value=200_000, initial=2048, label=_("Maximum tokens per reply")
     )
     note = forms.CharField(max_length=200, required=False, label=_("Note"))
+    password = forms.CharField(
+        required=False,
+        strip=False,
+        label=_("Your password"),
+        help_text=_("Only if the address of an endpoint with a key changes."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
 
     def facts(self, endpoint: Endpoint | None) -> dict[str, Any]:
-        """Return the arguments of ``save_endpoint``; an empty variable keeps the present one."""
+        """Return the arguments of ``save_endpoint``; without a key the present one is kept."""
         facts = {**self.cleaned_data, "endpoint": endpoint}
-        typed = facts["key_variable"]
+        typed = facts["key_variable"] or facts["key"]
         if facts.pop("no_key"):
-            facts["key_variable"] = ""
+            facts["key_variable"] = facts["key"] = ""
         elif endpoint is not None and not typed:
             facts["key_variable"] = None
         return facts
 
 
 def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
-    """Return the initial values of the form: all fields except the variable of the key."""
-    names = set(EndpointForm.base_fields) - {"key_variable", "no_key", "language_model"}
+    """Return the initial values of the form: all fields except the key and the password."""
+    hidden = {"key_variable", "key", "no_key", "password", "language_model"}
+    names = set(EndpointForm.base_fields) - hidden
     shown = {name: getattr(endpoint, name) for name in names}
     prices = {name: f"{shown[name].normalize():f}" for name in ("price_input", "price_output")}
     return {**shown, **prices, "language_model": endpoint.language_model.name}

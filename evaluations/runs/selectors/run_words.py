@@ -35,7 +35,10 @@ PAUSES: Mapping[str, Promise | str] = {
         "The variable %(variable)s, which holds the API key of the endpoint, is not "
         "set in the worker's environment. Set it, then resume. No data is lost."
     ),
-    P.ADDRESS: _("The endpoint's address cannot be resolved, or is in a private network."),
+    P.ADDRESS: _(
+        "The endpoint cannot be called: its address cannot be resolved or is not allowed, or its "
+        "key may not be sent there. Test the endpoint to see which."
+    ),
     P.ENDPOINT_CHANGED: _(
         "The model or address of the endpoint has changed since this run started."
     ),
@@ -43,6 +46,14 @@ PAUSES: Mapping[str, Promise | str] = {
 NO_KEY_NAMED = _(
     "The endpoint asks for an API key, and none is set. Enter the variable that "
     "holds it at the endpoint %(endpoint)s, then resume. No data is lost."
+)
+STORED_KEY_REJECTED = _(
+    "The endpoint rejects its stored API key. Enter the correct one at the endpoint %(endpoint)s, "
+    "then resume. No data is lost."
+)
+STORED_KEY_UNREADABLE = _(
+    "The stored API key cannot be read. Enter it again at the endpoint %(endpoint)s, then resume. "
+    "No data is lost."
 )
 ERRORS: Mapping[str, Promise | str] = {
     "rate_limit": _("429: rate limited"),
@@ -84,7 +95,10 @@ def pause_sentence(run: Run) -> str:
         "variable": endpoint.key_variable if endpoint else "",
     }
     if run.pause_reason == P.AUTH and not facts["variable"]:
-        return str(NO_KEY_NAMED % facts)
+        stored = endpoint is not None and endpoint.has_key
+        return str((STORED_KEY_REJECTED if stored else NO_KEY_NAMED) % facts)
+    if run.pause_reason == P.NO_KEY and not facts["variable"]:
+        return str(STORED_KEY_UNREADABLE % facts)
     return str(PAUSES.get(run.pause_reason, "")) % facts
 
 

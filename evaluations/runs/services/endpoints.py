@@ -1,14 +1,8 @@
-"""Endpoints: save and check them, and open clients for them.
-
-The API key stays in the environment of the worker. The database, the pages and the audit trail
-contain only the name of its variable.
-"""
+"""Endpoints: save and check them, and open clients for them."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.models import Endpoint, LanguageModel
 from evaluations.runs.services.addresses import check_address
+from evaluations.runs.services.keys import api_key, set_key
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -30,10 +25,6 @@ from gradeapp.common.refusals import BadInput, Refusal
 
 if TYPE_CHECKING:
     from evaluations.llm.openai_client import OpenAIChat
-
-# Only variables with such names, so that an endpoint cannot be sent other secrets of the server.
-KEY_VARIABLE = re.compile(r"(?!.*SECRET)[A-Z][A-Z0-9_]{0,70}_(KEY|TOKEN)")
-
 
 CHECK_REQUEST = ChatRequest("check", [{"role": "user", "content": "1+1=?"}], {"max_tokens": 8})
 
@@ -59,6 +50,7 @@ WORKS = _("The endpoint works: %(model)s replied.")
 NO_KEY = _(
     "The endpoint asks for an API key, and none is set. Enter the variable that holds it below."
 )
+STORED_KEY_REJECTED = _("The endpoint rejects the stored API key. Enter the correct one below.")
 
 
 @transaction.atomic
@@ -70,6 +62,8 @@ def save_endpoint(
     acting_user: User | None,
     endpoint: Endpoint | None = None,
     key_variable: str | None = "",
+    key: str = "",
+    password: str = "",
     language_model: str = "",
     price_input: Decimal = Decimal(0),
     price_output: Decimal = Decimal(0),
@@ -82,24 +76,20 @@ def save_endpoint(
     """Create an endpoint, or change *endpoint*. Prices are per million tokens.
 
     ``key_variable`` is the name of an environment variable, "" for no key, None to keep the present
-    one. It is not kept with a new address, because a key must not be sent to another host after an
-    edit of the URL. ``language_model`` is the name in reports, by default that of the model. Raises
-    BadInput for invalid fields.
+    key; ``key`` is a key to be stored instead. A key is not kept with a new address, and
+    *acting_user* then has to give their ``password``. ``language_model`` is the name in reports, by
+    default that of the model. Raises BadInput for invalid fields.
     """
     endpoint = endpoint or Endpoint()
-    check_address(base_url)
-    if key_variable is None:
-        if endpoint.key_variable and endpoint.base_url.rstrip("/") != base_url.rstrip("/"):
-            raise BadInput(
-                _("The address has changed. Enter the name of the API key's variable again.")
-            )
-    elif key_variable and not KEY_VARIABLE.fullmatch(key_variable):
-        raise BadInput(
-            _("Enter the environment variable that holds the API key, such as DEEPSEEK_API_KEY.")
-        )
-    else:
-        endpoint.key_variable = key_variable
-    endpoint.name, endpoint.base_url, endpoint.model = name, base_url.rstrip("/"), model
+    address = base_url.rstrip("/")
+    check_address(address)
+    moved = bool(endpoint.pk) and endpoint.base_url != address
+    had_key = endpoint.has_key
+    set_key(endpoint, address, key_variable=key_variable, key=key)
+    asked = moved and (had_key or endpoint.has_key) and acting_user is not None
+    if asked and not acting_user.check_password(password):
+        raise BadInput(_("The address of an endpoint with a key has changed. Enter your password."))
+    endpoint.name, endpoint.base_url, endpoint.model = name, address, model
     endpoint.price_input, endpoint.price_output = price_input, price_output
     endpoint.currency, endpoint.note = currency, note
     endpoint.max_in_flight, endpoint.timeout_seconds = max_in_flight, timeout_seconds
@@ -107,8 +97,9 @@ def save_endpoint(
     endpoint.language_model = LanguageModel.objects.get_or_create(name=language_model or model)[0]
     _check_fields(endpoint)
     endpoint.save()
-    facts = {"name": name, "base_url": endpoint.base_url, "key_variable": endpoint.key_variable}
-    record(Tag.ENDPOINT_SAVED, endpoint, actor=acting_user, **facts)
+    facts = {"name": name, "base_url": address, "key_variable": endpoint.key_variable}
+    stored = bool(endpoint.stored_key)
+    record(Tag.ENDPOINT_SAVED, endpoint, actor=acting_user, **facts, stored_key=stored)
     return endpoint
 
 
@@ -125,26 +116,6 @@ def _check_fields(endpoint: Endpoint) -> None:
     except ValidationError as error:
         field, sentences = next(iter(error.message_dict.items()))
         raise BadInput(f"{field}: {sentences[0]}") from None
-
-
-def api_key(endpoint: Endpoint) -> str | None:
-    """Return the key from the environment, None for an endpoint without one.
-
-    Raises BadInput (``no_key``) if the variable is not set.
-    """
-    if not endpoint.key_variable:
-        return None
-    key = os.environ.get(endpoint.key_variable, "").strip()
-    if not key:
-        raise BadInput(
-            _(
-                "The environment variable %(name)s, which holds the API key of "
-                "%(endpoint)s, is not set."
-            )
-            % {"name": endpoint.key_variable, "endpoint": endpoint.name},
-            code="no_key",
-        )
-    return key
 
 
 def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
@@ -190,7 +161,7 @@ def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
         return EndpointCheck(False, str(refusal))
     except ChatFailure as failure:
         if failure.kind is K.AUTH and not endpoint.key_variable:
-            return EndpointCheck(False, str(NO_KEY))
+            return EndpointCheck(False, str(STORED_KEY_REJECTED if endpoint.has_key else NO_KEY))
         facts = {
             "url": endpoint.base_url,
             "model": endpoint.model,
@@ -199,4 +170,4 @@ def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
             "text": failure.text[:300],
         }
         return EndpointCheck(False, str(SENTENCES.get(failure.kind, REFUSED) % facts))
-    return EndpointCheck(True, str(WORKS % {"model": reply.model or endpoint.model}))
+    return EndpointCheck(True, str(WORKS % {"model": reply.model[:80] or endpoint.model}))

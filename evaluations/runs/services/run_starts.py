@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, Run
 from evaluations.runs.services.addresses import check_address
-from evaluations.runs.services.endpoints import api_key
+from evaluations.runs.services.keys import api_key
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evaluations.llm.classify import LONGEST_TEXT, failure_of, retry_after, scrub
+from evaluations.llm.classify import LONGEST_TEXT, NO_MESSAGE, failure_of, retry_after, scrub
 from evaluations.llm.client import LONGEST_WAIT
 
 NOW = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
@@ -42,11 +42,12 @@ def test_kind(status: int, error: dict[str, object], kind: str) -> None:
     [
         ('{"error": {"message": "said"}}', "said"),
         ('{"error": "said"}', "said"),
-        ('{"message": "said"}', "said"),
-        ("<html>said</html>", "<html>said</html>"),
-        ('["said"]', '["said"]'),
-        ("[" * 100_000, "[" * 2048),
-        ("", ""),
+        ('{"object": "error", "message": "said"}', "said"),
+        ('{"message": "said"}', NO_MESSAGE),
+        ("<html>said</html>", NO_MESSAGE),
+        ('["said"]', NO_MESSAGE),
+        ("[" * 100_000, NO_MESSAGE),
+        ("", NO_MESSAGE),
     ],
 )
 def test_the_text_is_what_the_endpoint_said(body: str, text: str) -> None:

@@ -43,7 +43,7 @@ def test_what_is_kept_and_what_is_not(admin: User, monkeypatch: pytest.MonkeyPat
 
 def test_a_new_address_wants_the_key_named_again() -> None:
     endpoint = save(key_variable="ONE_API_KEY")
-    with pytest.raises(BadInput, match="Enter the name of the API key"):
+    with pytest.raises(BadInput, match="Enter the API key or the name"):
         save(endpoint=endpoint, base_url="http://127.0.0.1:9000/v1", key_variable=None)
     endpoint.refresh_from_db()
     assert endpoint.base_url == "http://127.0.0.1:8000/v1"

@@ -370,7 +370,7 @@ def test_an_edited_address_wants_the_variable_again(admin: User) -> None:
     moved = {**FORM, "base_url": "http://127.0.0.1:9000/v1", "key_variable": ""}
     response = post(admin, "endpoint", endpoint.pk, **moved)
     assert response.status_code == 400
-    assert "Enter the name of the API key" in response.text
+    assert "Enter the API key or the name of its variable again" in response.text
     assert "http://127.0.0.1:9000/v1" in response.text, "what was typed stays"
     endpoint.refresh_from_db()
     assert endpoint.base_url == "http://127.0.0.1:8000/v1"
