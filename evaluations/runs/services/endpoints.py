@@ -86,8 +86,8 @@ def save_endpoint(
     moved = bool(endpoint.pk) and endpoint.base_url != address
     had_key = endpoint.has_key
     set_key(endpoint, address, key_variable=key_variable, key=key)
-    asked = moved and (had_key or endpoint.has_key) and acting_user is not None
-    if asked and not acting_user.check_password(password):
+    has_key = had_key or endpoint.has_key
+    if moved and has_key and acting_user and not acting_user.check_password(password):
         raise BadInput(_("The address of an endpoint with a key has changed. Enter your password."))
     endpoint.name, endpoint.base_url, endpoint.model = name, address, model
     endpoint.price_input, endpoint.price_output = price_input, price_output
