@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0024_indexes_for_a_million'),
+        ('evaluations', '0030_stored_keys'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
