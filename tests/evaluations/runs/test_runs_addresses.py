@@ -14,6 +14,7 @@ from evaluations.llm.addresses import is_allowed
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.models import Endpoint
+from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.services.addresses import check_address
 from evaluations.runs.services.endpoints import (
     CHECK_REQUEST,
@@ -22,6 +23,7 @@ from evaluations.runs.services.endpoints import (
     save_endpoint,
 )
 from gradeapp.common.refusals import BadInput
+from tests.evaluations.run_world import planned, worked
 
 
 @pytest.mark.parametrize(
@@ -230,6 +232,19 @@ def test_an_address_that_changes_between_check_and_connection(
     check = check_endpoint(endpoint)
     assert not called(listener)
     assert "No call was made" in check.sentence
+
+
+@pytest.mark.django_db
+def test_a_run_pauses_when_the_address_has_changed(
+    resolve: Resolve, listener: socket.socket
+) -> None:
+    """T136: public at save, at the start and at the work session, loopback at the connection."""
+    resolve([PUBLIC], [PUBLIC], [PUBLIC], [PRIVATE])
+    url = f"https://rebind.test:{listener.getsockname()[1]}/v1"
+    endpoint = save_endpoint(name="e", base_url=url, model="m", acting_user=None)
+    run = worked(planned(endpoint, 1))
+    assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.ADDRESS)
+    assert not called(listener)
 
 
 @pytest.mark.parametrize(
