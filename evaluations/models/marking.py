@@ -80,7 +80,8 @@ class Slot(models.Model):
     second, third mark and arbitration are all slots, and so is each teacher's
     mark of a seed answer. Versions up to ``void_version`` were returned for re-marking: they
     stay and no longer count. Its teacher can revise a mark until ``revisable_until``; None where
-    the mark never could be revised.
+    the mark never could be revised. ``entered_by`` is who entered the newest mark for its
+    teacher; None where that was the teacher.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")
@@ -96,6 +97,9 @@ class Slot(models.Model):
     skipped_at = models.DateTimeField(null=True)
     marked = models.BooleanField(default=False)
     revisable_until = models.DateTimeField(null=True)
+    entered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     void_version = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -115,6 +119,11 @@ class Slot(models.Model):
                 fields=["answer", "holder"],
                 condition=models.Q(holder__isnull=False),
                 name="one_role_per_person_and_response",
+            ),
+            models.UniqueConstraint(
+                fields=["answer", "entered_by"],
+                condition=models.Q(entered_by__isnull=False),
+                name="one_entry_per_person_and_response",
             ),
             models.CheckConstraint(
                 condition=models.Q(marked=False) | models.Q(holder__isnull=False),
@@ -153,6 +162,7 @@ class MarkQuerySet(models.QuerySet["Mark"]):
 class Mark(models.Model):
     """One version of one marker's mark; a revision is a new row.
 
+    ``entered_by`` is who entered it for its teacher; None where that was the teacher.
     ``stale`` marks came from a page that was older than the stored version:
     kept, reported, never counted. ``key`` is the idempotency key of the save.
     """
@@ -163,6 +173,9 @@ class Mark(models.Model):
     key = models.UUIDField(unique=True)
     teacher = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="marks"
+    )
+    entered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="marks_entered"
     )
     rubric = models.ForeignKey(Rubric, null=True, on_delete=models.PROTECT, related_name="marks")
     total = models.DecimalField(max_digits=6, decimal_places=2)

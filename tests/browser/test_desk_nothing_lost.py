@@ -23,7 +23,7 @@ DRAFTED = re.compile(r"^saved \d\d:\d\d; unsaved draft of a change \d\d:\d\d:\d\
 
 @pytest.fixture
 def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingRound:
-    return small_round([teacher, other_teacher], 6)
+    return small_round([teacher, other_teacher], 6, window_minutes=15)
 
 
 def give_all(page: Page, comment: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from evaluations.marking.desk.services.marking import finish_revising
 from evaluations.models import DeskSettings, Mark, MarkingRound, Response
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
@@ -19,7 +21,7 @@ LONG = "A ball falls from $h$ metres.\n\n" + "It falls and falls.\n\n" * 40
 @pytest.fixture
 def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingRound:
     question = subjective_question(stem=LONG)
-    return small_round([teacher, other_teacher], 2, question=question)
+    return small_round([teacher, other_teacher], 2, question=question, window_minutes=15)
 
 
 def expect_said(page: Page, words: str) -> None:
@@ -97,11 +99,11 @@ def test_the_last_save_announces_that_all_is_done(
     expect_said(page, "Saved. All done")
 
 
-def test_an_own_mark_is_read_then_changed_until_it_is_counted(
-    site: Site, made: MarkingRound, teacher: User, other_teacher: User
+def test_an_own_mark_is_read_then_changed_until_its_window_ends(
+    site: Site, made: MarkingRound, teacher: User
 ) -> None:
     answer = answers_of(made)[0]
-    give(answer, teacher, ["3", "2", "1"])
+    give(answer, teacher, ["3", "2", "1"], now=timezone.now())
     page = site.open(teacher)
     page.goto(f"/marking/responses/{answer.public_id}/")
     expect(page.locator("#own-mark #sum")).to_have_text("6")
@@ -111,9 +113,9 @@ def test_an_own_mark_is_read_then_changed_until_it_is_counted(
     keys(page, "0", "Enter")
     expect_another(page, answer.alias)
     assert set(Mark.objects.values_list("version", "total")) == {(1, Decimal(6)), (2, Decimal(3))}
-    give(answer, other_teacher, ["0", "2", "1"])
+    finish_revising(teacher, made, now=timezone.now())
     keys(page, "u")
-    expect(page.locator("#own-mark")).to_contain_text("already counts")
+    expect(page.locator("#own-mark")).to_contain_text("is over")
     expect(page.get_by_role("button", name="Change mark")).to_have_count(0)
     keys(page, "Enter")
     expect_another(page, answer.alias)

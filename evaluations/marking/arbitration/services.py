@@ -185,6 +185,11 @@ def _taken(answer: BlindAnswer, lead: User, now: datetime) -> Slot:
 def _refuse_own(answer: BlindAnswer, lead: User) -> None:
     if answer.slots.filter(holder=lead).exclude(kind=SlotKind.ARBITRATION).exists():
         raise _own_mark()
+    if Mark.objects.filter(slot__answer=answer, entered_by=lead).exists():
+        raise NotAllowed(
+            _("You entered a mark of this response. Another lead has to decide."),
+            code="entered_mark",
+        )
 
 
 def _refuse_closed(answer: BlindAnswer) -> None:

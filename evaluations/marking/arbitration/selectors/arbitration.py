@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from evaluations.marking.arbitration.rules.closest_pair import (
     ClosestPair,
@@ -41,6 +41,7 @@ class GivenMark:
     flags: tuple[str, ...]
     reason: str
     versions: int
+    entered_by: str = ""
 
     @property
     def joined(self) -> str:
@@ -192,7 +193,8 @@ def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> Query
 
     Left out are those that *lead* marked and those that another lead has at hand.
     """
-    slots = Slot.objects.filter(answer=OuterRef("pk"), holder=lead)
+    role = Q(holder=lead) | Q(marks__entered_by=lead)
+    slots = Slot.objects.filter(role, answer=OuterRef("pk"))
     own = slots.exclude(kind=SlotKind.ARBITRATION)
     waits = Slot.objects.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
     waiting = waits.order_by().values("answer")
@@ -232,7 +234,7 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         points=_point_rows(item, teachers, decision),
         decision=decision,
         waits=bool(waiting),
-        own=any(slot.holder_id == lead.pk for slot in slots if slot.kind in _TEACHERS),
+        own=any(lead.pk in (s.holder_id, s.entered_by_id) for s in slots if s.kind in _TEACHERS),
         is_open=answer.round.status in (RoundStatus.OPEN, RoundStatus.PAUSED),
         is_check=answer.role != AnswerRole.ANSWER,
         held_until=next((_held_until(slot, lead, now) for slot in waiting), None),
@@ -284,7 +286,8 @@ _TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
 
 def _newest_marks(slots: Sequence[Slot]) -> dict[str, GivenMark]:
     kinds = {slot.pk: slot.kind for slot in slots}
-    rows = Mark.objects.counting().filter(slot__in=list(kinds)).prefetch_related("points")
+    counting = Mark.objects.counting().filter(slot__in=list(kinds))
+    rows = counting.select_related("entered_by").prefetch_related("points")
     newest: dict[str, GivenMark] = {}
     for mark in rows.order_by("version"):
         newest[kinds[mark.slot_id]] = GivenMark(
@@ -296,6 +299,7 @@ def _newest_marks(slots: Sequence[Slot]) -> dict[str, GivenMark]:
             flags=tuple(mark.flags),
             reason=mark.reason,
             versions=mark.version,
+            entered_by=str(mark.entered_by) if mark.entered_by else "",
         )
     return newest
 

@@ -112,7 +112,14 @@ def current_mark(slot: Slot) -> Mark | None:
 
 
 def write_mark(
-    slot: Slot, teacher: User, given: GivenMark, *, version: int, stale: bool, key: UUID
+    slot: Slot,
+    teacher: User,
+    given: GivenMark,
+    *,
+    version: int,
+    stale: bool,
+    key: UUID,
+    entered_by: User | None = None,
 ) -> Mark:
     """Store a checked mark; each scoring point keeps its wording of that day."""
     answer = slot.answer
@@ -122,6 +129,7 @@ def write_mark(
         stale=stale,
         key=key,
         teacher=teacher,
+        entered_by=entered_by,
         rubric=answer.rubric,
         total=given.under(frozen_rubric(answer)),
         full=answer.full_marks,

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.selectors.desk import last_own_mark
@@ -32,7 +33,7 @@ from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput, Conflict, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ def save_mark(
     flags: Sequence[Flag] = (),
     seconds: int | None = None,
     with_window: bool = True,
+    entered_by: User | None = None,
     now: datetime,
 ) -> SavedMark:
     """Store the mark that *teacher* gives to the response of *slot*.
@@ -67,18 +69,24 @@ def save_mark(
     all its marks is over, here at once only where this mark has none. The same *key*
     with the same content is the same mark.
 
-    Raises NotFound when the teacher does not hold the response, BadInput for a
+    *entered_by* is the person who enters the mark, where that is not the teacher: the
+    audit trail names them, and they may enter no other mark of the response.
+
+    Raises NotFound when the teacher does not hold the response, NotAllowed for a person
+    who entered or gave another mark of it, BadInput for a
     mark that does not fit, Conflict when the round is closed or paused (the marks
     are kept as a draft), the stored mark can no longer be revised, or the page was older than
     it: then what was sent is kept as a stale mark beside the stored one.
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
+    entered_by = None if entered_by == teacher else entered_by
     with transaction.atomic():
         answer = lock(slot.answer_id)
         slot = _held(slot, teacher, answer)
         earlier, key, reused = _earlier(key, given, slot, teacher)
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
+            refuse_second_entry(slot, entered_by or teacher)
             current = current_mark(slot)
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()
@@ -86,7 +94,8 @@ def save_mark(
             shown = current.version - slot.void_version if current else 0
             stale = reused or based_on_version != shown
             window = _window(slot, current, now) if with_window else None
-            mark = _store(slot, teacher, given, key=key, current=current, stale=stale)
+            stored = {"key": key, "current": current, "stale": stale, "entered_by": entered_by}
+            mark = _store(slot, teacher, given, **stored)
             if not stale:
                 _after(slot, teacher, mark, window=window, first=current is None, now=now)
         elif earlier is None:
@@ -156,6 +165,16 @@ def _earlier(
     return Mark.objects.filter(key=own_key).first(), own_key, True
 
 
+def refuse_second_entry(slot: Slot, person: User) -> None:
+    """Raise NotAllowed if *person* entered or gave another mark of the response of *slot*."""
+    others = Mark.objects.filter(slot__answer=slot.answer_id).exclude(slot=slot)
+    if others.filter(Q(entered_by=person) | Q(teacher=person)).exists():
+        raise NotAllowed(
+            _("You have entered another mark for this response. Somebody else has to do this."),
+            code="entered_other",
+        )
+
+
 def _too_late() -> Conflict:
     return Conflict(
         _("The time for changing this mark is over. The saved mark counts."), code="settled"
@@ -186,14 +205,17 @@ def _store(
     key: uuid.UUID,
     current: Mark | None,
     stale: bool,
+    entered_by: User | None,
 ) -> Mark:
     """The version after the *current* one; or a stale mark that changes nothing."""
     version = current.version if current else slot.void_version
     number = version if stale else version + 1
-    mark = write_mark(slot, teacher, given, version=number, stale=stale, key=key)
+    about = {"version": number, "stale": stale, "key": key, "entered_by": entered_by}
+    mark = write_mark(slot, teacher, given, **about)
     tag = Tag.MARK_STALE if stale else Tag.MARK_REVISED if current else Tag.MARK_SAVED
     detail = {"answer": slot.answer.alias, "version": number, "total": str(mark.total)}
-    record(tag, mark, actor=teacher, **detail)
+    detail |= {"teacher": teacher.username} if entered_by else {}
+    record(tag, mark, actor=entered_by or teacher, **detail)
     return mark
 
 
@@ -201,7 +223,8 @@ def _after(
     slot: Slot, teacher: User, mark: Mark, *, window: datetime | None, first: bool, now: datetime
 ) -> None:
     """What a saved *mark* leads to: its window, the end of those of other blocks, a final mark."""
-    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None, revisable_until=window)
+    state = {"revisable_until": window, "entered_by": mark.entered_by_id}
+    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None, **state)
     Draft.objects.filter(slot=slot, teacher=teacher).delete()
     answer = slot.answer
     if first and answer.round.window_minutes and answer.round.window_ends_with_block:

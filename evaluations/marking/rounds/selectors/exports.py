@@ -17,6 +17,7 @@ MARK_COLUMNS = (
     *("dataset", "model", "task", "id", "subject", "repeat", "round", "scheme"),
     *("response", "kind", "teacher", "version", "stale", "total", "full", "tolerance"),
     *("flags", "comment", "seconds", "marked_at", "final", "rule"),
+    "entered_by",
 )
 
 
@@ -42,13 +43,15 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
         f"{answer}__tolerance",
         *("flags", "comment", "seconds", "created_at"),
         *(f"{answer}__final__value", f"{answer}__final__rule"),
+        "entered_by__username",
     )
     for row in marks.order_by("slot__answer", "slot", "version", "pk").values_list(*columns):
+        *row, by = row
         *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
         yield (
             *(*before, "yes" if stale else "no"),
             *(_plain(total), _plain(full), _plain(tolerance)),
-            *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule),
+            *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule, by),
         )
 
 

@@ -154,7 +154,7 @@ def save_rows(
     types in for them.
     """
     done = [
-        _saved(sheet, row, row.slot, row.given, now)
+        _saved(sheet, row, row.slot, row.given, acting_user, now)
         if row.can_be_saved and row.slot and row.given
         else row
         for row in check_rows(sheet, rows, now=now)
@@ -175,7 +175,12 @@ def mark_key(sheet: MarkingSheet, slot: Slot, given: GivenMark) -> uuid.UUID:
 
 
 def _saved(
-    sheet: MarkingSheet, row: CheckedRow, slot: Slot, given: GivenMark, now: datetime
+    sheet: MarkingSheet,
+    row: CheckedRow,
+    slot: Slot,
+    given: GivenMark,
+    acting_user: User,
+    now: datetime,
 ) -> CheckedRow:
     try:
         save_mark(
@@ -188,6 +193,7 @@ def _saved(
             comment=given.comment,
             flags=given.flags,
             with_window=False,
+            entered_by=acting_user,
             now=now,
         )
     except Refusal as refusal:

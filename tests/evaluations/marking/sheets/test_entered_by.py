@@ -1,0 +1,84 @@
+"""Marks that somebody enters for a teacher: who did it is stored, and they get no second say."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from evaluations.marking.arbitration.services import arbitrate, claim_case
+from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
+from evaluations.marking.services.finalizing import newest_marks
+from evaluations.marking.sheets.services.sheet_reading import save_rows
+from evaluations.models import Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import ArbitrationReason
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import NotAllowed
+from tests.conftest import logged_in
+from tests.evaluations.marking.sheets.test_marking_sheets import on, row
+from tests.evaluations.marking_world import give, later, small_round
+from tests.evaluations.sheet_world import taken
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made(teacher: User, other_teacher: User) -> MarkingRound:
+    """One response that both teachers mark."""
+    return small_round([teacher, other_teacher], 1)
+
+
+def test_who_enters_the_marks_of_one_teacher_enters_no_others(
+    made: MarkingRound, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """A lead uploads the sheets of two teachers: the second mark is refused, the first is named."""
+    states = []
+    for person in (teacher, other_teacher):
+        sheet = taken(made, person)
+        (answer,) = on(sheet)
+        filled = [row(sheet, answer, "3", "3", "6")]
+        states += save_rows(sheet, filled, acting_user=lead, now=later(1))
+    assert [one.state for one in states] == ["saved", "bad"]
+    assert "entered another mark" in states[1].sentence
+    mark = Mark.objects.get()
+    assert (mark.teacher, mark.entered_by) == (teacher, lead)
+    saved = AuditEntry.objects.get(tag="mark.saved")
+    assert (saved.actor, saved.detail["teacher"]) == (lead, teacher.username)
+    (line,) = marks_of_round(made)
+    assert (MARK_COLUMNS[-1], line[-1]) == ("entered_by", lead.username)
+    theirs = answer.slots.get(holder=other_teacher)
+    theirs.entered_by = lead
+    with pytest.raises(IntegrityError), transaction.atomic():
+        theirs.save()
+
+
+def test_who_entered_a_mark_does_not_decide(
+    made: MarkingRound, teacher: User, other_teacher: User, lead: User, admin: User
+) -> None:
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=lead, now=later(1))
+    give(answer, other_teacher, ["0", "0", "0"])
+    seen = [mark.pk for mark in newest_marks(answer).values()]
+    with pytest.raises(NotAllowed, match="entered a mark"):
+        claim_case(answer, lead, now=later(2))
+    with pytest.raises(NotAllowed, match="entered a mark"):
+        arbitrate(
+            answer, lead, key=uuid.uuid4(), seen=seen, points=(Decimal(1),) * 3,
+            reason=ArbitrationReason.SLIP, now=later(2),
+        )  # fmt: skip
+    where = f"/rounds/{made.public_id}/responses/{answer.public_id}/"
+    pages = [logged_in(person).get(where).text for person in (lead, admin)]
+    assert [f"entered by {lead}" in page for page in pages] == [True, True]
+    assert ['name="decision"' in page for page in pages] == [False, True]
+
+
+def test_a_teachers_own_sheet_is_entered_by_nobody_else(made: MarkingRound, teacher: User) -> None:
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=teacher, now=later(1))
+    assert Mark.objects.get().entered_by is None
+    assert Slot.objects.get(holder=teacher).entered_by is None
