@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from datetime import date
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluations.marking.sheets.services.marking_sheets import take_sheet
 from evaluations.models import MarkingSheet
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import NOW
 from tests.test_blindness import CANARY, HTMX, WORLDS, World, look, world
 
 __all__ = ["world"]  # the fixture
@@ -26,9 +26,9 @@ def sheet_of(world: World) -> MarkingSheet:
         world.made,
         world.teacher,
         responses=10,
-        until=date(2026, 10, 20),
+        until=timezone.localdate() + timedelta(days=7),
         acting_user=world.teacher,
-        now=NOW,
+        now=timezone.now(),
     )
 
 

@@ -72,11 +72,10 @@ def save_mark(
     *entered_by* is the person who enters the mark, where that is not the teacher: the
     audit trail names them, and they may enter no other mark of the response.
 
-    Raises NotFound when the teacher does not hold the response, NotAllowed for a person
-    who entered or gave another mark of it, BadInput for a
-    mark that does not fit, Conflict when the round is closed or paused (the marks
-    are kept as a draft), the stored mark can no longer be revised, or the page was older than
-    it: then what was sent is kept as a stale mark beside the stored one.
+    Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
+    entered or gave another mark of it, BadInput for a mark that does not fit, Conflict when
+    the round is closed or paused (the marks are kept as a draft), the stored mark can no
+    longer be revised, or the page was older: what was sent is then kept as a stale mark.
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
@@ -94,8 +93,9 @@ def save_mark(
             shown = current.version - slot.void_version if current else 0
             stale = reused or based_on_version != shown
             window = _window(slot, current, now) if with_window else None
-            stored = {"key": key, "current": current, "stale": stale, "entered_by": entered_by}
-            mark = _store(slot, teacher, given, **stored)
+            mark = _store(
+                slot, teacher, given, key=key, current=current, stale=stale, entered_by=entered_by
+            )
             if not stale:
                 _after(slot, teacher, mark, window=window, first=current is None, now=now)
         elif earlier is None:
@@ -210,8 +210,9 @@ def _store(
     """The version after the *current* one; or a stale mark that changes nothing."""
     version = current.version if current else slot.void_version
     number = version if stale else version + 1
-    about = {"version": number, "stale": stale, "key": key, "entered_by": entered_by}
-    mark = write_mark(slot, teacher, given, **about)
+    mark = write_mark(
+        slot, teacher, given, version=number, stale=stale, key=key, entered_by=entered_by
+    )
     tag = Tag.MARK_STALE if stale else Tag.MARK_REVISED if current else Tag.MARK_SAVED
     detail = {"answer": slot.answer.alias, "version": number, "total": str(mark.total)}
     detail |= {"teacher": teacher.username} if entered_by else {}

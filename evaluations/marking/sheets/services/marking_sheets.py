@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from evaluations.marking.desk.selectors.queue import taken_away
 from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.sheets.selectors import slots_on
 from evaluations.models import MarkingRound, MarkingSheet, Slot
@@ -19,8 +20,9 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 
-MOST_RESPONSES = 100
-LONGEST_DAYS = 60
+# What one person may hold at once in a round, and for how long: the others wait for it.
+MOST_RESPONSES = 30
+LONGEST_DAYS = 7
 
 
 def take_sheet(
@@ -37,7 +39,8 @@ def take_sheet(
     They are those that the desk would give, in its order, and the desk does not
     give them while they are away. *acting_user* is the teacher, or a lead for
     them. Raises BadInput for a number or a day that is not possible, Conflict
-    where the round is not open or there is nothing to take.
+    where the round is not open, the teacher would hold more than MOST_RESPONSES of it,
+    or there is nothing to take.
     """
     _check(marking_round, teacher, responses, until, now)
     sheet = MarkingSheet.objects.create(
@@ -86,6 +89,8 @@ def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:
     One transaction over all would lock what other teachers are claiming.
     """
     for number in range(responses):
+        if _held(sheet.round, sheet.teacher, now) >= MOST_RESPONSES:  # by a request beside this one
+            return number
         slot = claim_next(sheet.teacher, round=sheet.round, now=now)
         if slot is None:
             return number
@@ -113,6 +118,22 @@ def _check(
     if not today <= until <= today + timedelta(days=LONGEST_DAYS):
         most = {"most": LONGEST_DAYS}
         raise BadInput(_("Choose a day between today and %(most)s days from now.") % most)
+    held = _held(marking_round, teacher, now)
+    if held + responses > MOST_RESPONSES:
+        raise Conflict(
+            _(
+                "%(name)s holds %(held)s responses of this round and can hold at most %(most)s "
+                "at once. Upload or return a marking sheet first."
+            )
+            % {"name": teacher, "held": held, "most": MOST_RESPONSES},
+            code="holds_too_many",
+        )
+
+
+def _held(marking_round: MarkingRound, teacher: User, now: datetime) -> int:
+    """How many responses of the round *teacher* holds on sheets that have not ended."""
+    slots = Slot.objects.filter(answer__round=marking_round, holder=teacher, marked=False)
+    return slots.filter(taken_away(teacher, now)).count()
 
 
 def _end_of(day: date, marking_round: MarkingRound, teacher: User) -> datetime:

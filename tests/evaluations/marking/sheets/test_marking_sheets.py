@@ -107,13 +107,25 @@ def test_what_is_given_back_is_in_the_queue_again(made: MarkingRound, teacher: U
     assert give_back(sheet, acting_user=teacher, now=later(2)) == 0
 
 
+def test_nobody_holds_more_than_30_responses_at_once(teacher: User, other_teacher: User) -> None:
+    """Hoarding: sheet after sheet, until they come back or their time ends."""
+    made = small_round([teacher, other_teacher], 40)
+    sheets = [taken(made, teacher, 20), taken(made, teacher, 10)]
+    with pytest.raises(Conflict, match="holds 30 responses"):
+        taken(made, teacher, 1)
+    give_back(sheets[1], acting_user=teacher, now=later(1))
+    assert len(on(taken(made, teacher, 10))) == 10
+    after = {"until": DAY + timedelta(days=7), "now": NOW + timedelta(days=8)}
+    assert len(on(taken(made, teacher, 30, **after))) == 30
+
+
 @pytest.mark.parametrize(
     ("responses", "until", "said"),
     [
-        (0, DAY, "1 to 100"),
-        (101, DAY, "1 to 100"),
+        (0, DAY, "1 to 30"),
+        (31, DAY, "1 to 30"),
         (5, date(2026, 8, 31), "between today"),
-        (5, date(2026, 12, 1), "60 days"),
+        (5, date(2026, 9, 9), "7 days"),
     ],
 )
 def test_what_cannot_be_taken(
