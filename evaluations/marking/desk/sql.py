@@ -63,6 +63,13 @@ _COUNTS = """SELECT answer.round_id,
     WHERE slot.holder_id = %(teacher)s OR slot.planned_id = %(teacher)s
     GROUP BY answer.round_id"""
 
+_RECENT = """SELECT mark.seconds, mark.created_at FROM evaluations_mark AS mark
+    JOIN evaluations_slot AS slot ON slot.id = mark.slot_id
+    JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
+    WHERE mark.teacher_id = %(teacher)s AND answer.round_id = %(round)s
+    AND NOT mark.stale AND mark.version > slot.void_version
+    ORDER BY mark.id DESC LIMIT %(most)s"""
+
 
 def claim_own(
     teacher: int, marking_round: int, *, but: int = 0, until: datetime, now: datetime
@@ -88,10 +95,21 @@ def own_counts(teacher: int) -> dict[int, tuple[int, int]]:
     return {key: (done, left) for key, done, left in _rows(_COUNTS, {"teacher": teacher})}
 
 
+def recent_marks(teacher: int, marking_round: int, most: int) -> list[tuple[int | None, datetime]]:
+    """Return the seconds and times of the last marks of *teacher* that count, newest first."""
+    given = {"teacher": teacher, "round": marking_round, "most": most}
+    return [(seconds, _read(time)) for seconds, time in _rows(_RECENT, given)]
+
+
 def _rows(statement: str, given: dict[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, given)
         return list(cursor.fetchall())
+
+
+def _read(time: datetime) -> datetime:
+    """Return a time as a queryset does: SQLite gives it in UTC without saying so."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _stored(time: datetime) -> datetime | str:

@@ -59,7 +59,7 @@ def lock(answer_id: int) -> BlindAnswer:
 
     PostgreSQL locks the row; SQLite lets only one transaction write at a time.
     """
-    rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round", "rubric")
+    rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round")
     return rows.get(pk=answer_id)
 
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.db.models import F, Max, Q, QuerySet
 
-from evaluations.marking.desk.sql import own_counts
+from evaluations.marking.desk.sql import own_counts, recent_marks
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import LIVE, RoundStatus
@@ -142,8 +142,11 @@ def own_slot(teacher: User, answer: UUID) -> Slot | None:
 
 
 def slot_to_save(teacher: User, answer: UUID) -> Slot | None:
-    """The same with no more than saving needs, in a closed round too: then a draft is kept."""
-    rows = Slot.objects.select_related("answer__round", "answer__rubric")
+    """The same with no more than saving needs, in a closed round too: then a draft is kept.
+
+    The round is not read: saving reads it again with the response, under its lock.
+    """
+    rows = Slot.objects.select_related("answer__rubric")
     return _held(rows, teacher, answer).first()
 
 
@@ -200,9 +203,7 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     An intra-rater check counts while its first may still come to them, as any response would.
     """
     done, left = own_counts(teacher.pk).get(marking_round.pk, (0, 0))
-    own = Mark.objects.counting().filter(teacher=teacher, slot__answer__round=marking_round)
-    recent = own.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
-    return OwnProgress.of(done, left, list(recent))
+    return OwnProgress.of(done, left, recent_marks(teacher.pk, marking_round.pk, RECENT_MARKS))
 
 
 def own_windows_end(teacher: User, marking_round: MarkingRound, now: datetime) -> datetime | None:

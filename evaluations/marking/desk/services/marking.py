@@ -81,12 +81,15 @@ def save_mark(
     entered_by = None if entered_by == teacher else entered_by
     with transaction.atomic():
         answer = lock(slot.answer_id)
+        if answer.rubric_id == slot.answer.rubric_id:
+            answer.rubric = slot.answer.rubric  # read with the slot
+        slot.answer = answer
         slot = _held(slot, teacher, answer)
         earlier, key, reused = _earlier(key, given, slot, teacher)
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             refuse_second_entry(slot, entered_by or teacher)
-            current = current_mark(slot)
+            current = current_mark(slot) if slot.marked else None
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()
             check_given(answer, given)

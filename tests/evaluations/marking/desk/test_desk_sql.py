@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 from random import Random
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, OuterRef, Q
 
 from evaluations.marking.desk.services.claim_order import own_slots
-from evaluations.marking.desk.sql import claim_own, own_counts
-from evaluations.models import MarkingRound, MarkingSheet, RoundTeacher, Slot
+from evaluations.marking.desk.sql import claim_own, own_counts, recent_marks
+from evaluations.models import Mark, MarkingRound, MarkingSheet, RoundTeacher, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from tests.evaluations.marking_world import NOW, later, small_round
@@ -93,3 +94,22 @@ def test_claims_and_counts_are_those_of_the_orm(
                 assert but in (None, after and after.slot)
         transaction.savepoint_rollback(before)
     assert claimed > left > 0
+
+
+def test_recent_marks_are_those_of_the_orm(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 9)
+    for number, slot in enumerate(Slot.objects.filter(answer__round=made).order_by("pk")):
+        for version in range(1, 2 + number % 3):
+            Mark.objects.create(
+                slot=slot, teacher=people[number % 3], version=version, stale=version == 3,
+                key=uuid4(), total=1, full=6, seconds=None if number % 4 == 0 else number,
+            )  # fmt: skip
+        Slot.objects.filter(pk=slot.pk).update(void_version=number % 2)
+    for person in people:
+        counting = Mark.objects.counting().filter(teacher=person, slot__answer__round=made)
+        rows = counting.order_by("-id").values_list("seconds", "created_at")
+        assert recent_marks(person.pk, made.pk, 3) == list(rows[:3])
+        assert recent_marks(person.pk, made.pk, 99) == list(rows)
