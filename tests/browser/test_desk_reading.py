@@ -96,6 +96,7 @@ def test_the_question_stays_while_responses_change(
 def test_own_keys_and_none_at_all(
     site: Site, axe: Callable[[Page], list[str]], made: MarkingRound, teacher: User
 ) -> None:
+    MarkingRound.objects.update(window_minutes=15)
     page = site.open(teacher)
     page.goto("/marking/")
     page.get_by_role("link", name="Preferences").click()

@@ -180,6 +180,7 @@ def started(page: Page, scheme: Scheme, teachers: list[User]) -> MarkingRound:
             page.locator(f"input[name=tasks][value='{task.pk}']").check()
     page.get_by_label("Questions per task").fill(str(EACH))
     page.get_by_label("Random seed").fill(str(RANDOM_SEED))
+    page.locator("[name=window_minutes]").fill("0")  # each mark counts as soon as it is saved
     for teacher in teachers:
         page.get_by_label(str(teacher), exact=True).check()
     expect(page.get_by_label("Scheme", exact=True)).to_have_value(DEFAULT_SCHEME)
