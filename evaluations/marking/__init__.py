@@ -2,10 +2,10 @@
 
 `rounds` plans and steers, `desk` is where a teacher marks, `arbitration` is where the lead decides,
 `monitoring` watches teachers and returns marks, `sheets` takes responses to paper and files.
-Here stands what they share: the scheme, the tolerance, blinding, and finalizing an answer.
+This package holds what they share: the tolerance, blinding, and finalizing a response.
 
 Tables: MarkingRound, RoundTeacher, HouseRuling, MarkingSheet, DeskSettings, BlindAnswer, Slot,
-Mark, PointMark, Draft, FinalMark, SeedAnswer, MarkChange.
-Other features may call: rounds.selectors.round_choice, rules (scheme, tolerance, drawing).
+Mark, PointMark, Draft, FinalMark, FinalMarkSource, SeedAnswer, MarkChange.
+Other features may call: rounds.selectors.round_choice, rules (tolerance, drawing).
 Who marks at present, and may therefore not see models, is asked of evaluations.facts.
 """

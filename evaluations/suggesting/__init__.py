@@ -5,5 +5,5 @@ opinion or a rubric draft of `questions`; it never changes an item by itself.
 
 Table: SuggestionReading, what was read in each reply. It writes labels and drafts through services
 of `questions`.
-Other features may call: services.suggesting (start), selectors.suggesting.
+Other features may call: services (start), selectors.
 """

@@ -4,5 +4,5 @@ The queue of such responses, all marks side by side, the decision, its correctio
 of changes made past the services.
 
 Tables: FinalMark (by decision), MarkChange (read only).
-Other features may call: services.arbitration.
+Other features may call: services.
 """
