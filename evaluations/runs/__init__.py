@@ -4,7 +4,7 @@ Endpoints, frozen run settings, planning, claiming jobs by leases, attempts, bud
 pauses, and the pages and the API of runs and responses.
 
 Tables: LanguageModel, Endpoint, Run, Job, Attempt, Response.
-Other features may call: services.runs (start_run, stop_run, resume_run, retry_failed), services.run_starts,
-selectors.runs and selectors.responses, forms.choices, tasks.ask_for_work.
+Other features may call: services.runs (start_run, stop_run, resume_run, retry_failed),
+services.run_starts, selectors.runs and selectors.responses, forms.choices, tasks.ask_for_work.
 It imports no other feature. The purpose of a run is a run kind, registered by its feature.
 """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
-from pytest_django import Settings
+from django.test import override_settings
 
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint
@@ -16,11 +16,12 @@ from tests.scripted_server import ScriptedServer
 
 
 @pytest.fixture(autouse=True)
-def key_hosts(settings: Settings) -> None:
+def key_hosts() -> Iterator[None]:
     """Let the variables of the tests be sent to the scripted endpoint."""
     names = ("ONE", "NOT_SET", "WRONG", "DEEPSEEK", "SOMEBODYS", "SENTINEL")
     allowed = [*(f"{name}_API_KEY" for name in names), "GRADEAPP_TEST_KEY"]
-    settings.KEY_HOSTS = {name: ["127.0.0.1:*"] for name in allowed}
+    with override_settings(KEY_HOSTS={name: ["127.0.0.1:*"] for name in allowed}):
+        yield
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from evaluations.marking.services.finalizing import (
     lock,
     newest_marks,
 )
-from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
+from evaluations.models import Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -80,11 +80,8 @@ def save_mark(
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
     with transaction.atomic():
-        answer = lock(slot.answer_id)
-        if answer.rubric_id == slot.answer.rubric_id:
-            answer.rubric = slot.answer.rubric  # read with the slot
-        slot.answer = answer
-        slot = _held(slot, teacher, answer)
+        slot = _held(slot, teacher)
+        answer = slot.answer
         earlier, key, reused = _earlier(key, given, slot, teacher)
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
@@ -137,8 +134,15 @@ def finish_revising(teacher: User, marking_round: MarkingRound, *, now: datetime
     close_windows(Slot.objects.filter(holder=teacher, answer__round=marking_round), now=now)
 
 
-def _held(slot: Slot, teacher: User, answer: BlindAnswer) -> Slot:
-    """The slot if *teacher* has it now; an ended lease that nobody took is still theirs."""
+def _held(slot: Slot, teacher: User) -> Slot:
+    """Lock the response, and return the slot if *teacher* has it now.
+
+    An ended lease that nobody took is still theirs. *slot* gets the locked response too.
+    """
+    answer = lock(slot.answer_id)
+    if answer.rubric_id == slot.answer.rubric_id:
+        answer.rubric = slot.answer.rubric  # read with the slot
+    slot.answer = answer
     held = Slot.objects.filter(pk=slot.pk, holder=teacher).first()
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
@@ -169,8 +173,9 @@ def _earlier(
 
 
 def refuse_second_entry(slot: Slot, person: User) -> None:
-    """Raise NotAllowed if *person* entered or gave another mark of the response of *slot*."""
-    others = Mark.objects.filter(slot__answer=slot.answer_id).exclude(slot=slot)
+    """Raise NotAllowed if *person* entered or gave another mark of the response that counts."""
+    counting = Mark.objects.counting().filter(slot__answer=slot.answer_id)
+    others = counting.exclude(slot=slot)
     if others.filter(Q(entered_by=person) | Q(teacher=person)).exists():
         raise NotAllowed(
             _("You have entered another mark for this response. Somebody else has to do this."),
