@@ -27,6 +27,7 @@ from tests.evaluations.marking_world import (
     answers_of,
     give,
     held_slot,
+    later,
     small_round,
     subjective_question,
 )
@@ -178,3 +179,17 @@ def test_to_revise_tells_no_check_from_a_response_that_counts(
         worlds.append(said)
         transaction.savepoint_rollback(before)
     assert worlds[0] == worlds[1] == worlds[2]
+
+
+def test_a_mark_without_a_window_waits_for_that_of_the_partner(
+    made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    """An uploaded sheet closes its own window only: its save must finalize nothing before."""
+    answer = answers_of(made)[0]
+    give(answer, teacher, "3")
+    give(answer, other_teacher, "3", with_window=False)
+    answer.refresh_from_db()
+    assert answer.final_id is None
+    finalize_due(made, now=later(60))
+    answer.refresh_from_db()
+    assert answer.final_id is not None
