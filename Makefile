@@ -11,7 +11,7 @@ rm -f $(VENV)/install.failed; { $(BIN)/python -m pip --disable-pip-version-check
 endef
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: run test check lint types contracts format bench translations clean help
+.PHONY: run test faults fuzz check lint types contracts format bench translations clean help
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 14
@@ -23,6 +23,12 @@ test: $(VENV)/test.done ## run the whole suite (installs what it needs)
 	@$(BIN)/python manage.py compile_translations
 	@sh .ci/browser
 	@sh .ci/tests
+
+faults: $(VENV)/test.done ## run the fault tests: databases, brokers and processes that die
+	@timeout 1500 $(BIN)/python -m pytest -q -n 0 tests/faults
+
+fuzz: $(VENV)/test.done ## ask the API much more than the usual suite does, as each role
+	@FUZZ_EXAMPLES=40 timeout 1500 $(BIN)/python -m pytest -q -n 0 tests/test_api_fuzz.py
 
 check: lint types contracts ## everything but the tests
 
@@ -45,6 +51,13 @@ bench: $(VENV)/test.done ## performance as ratios to a floor measured in the sam
 
 translations: $(VENV)/test.done ## collect new strings into locale/ (needs gettext)
 	$(MANAGE) makemessages -l zh_Hans --ignore .venv --ignore var --no-obsolete --no-wrap --add-location file
+
+sbom: $(VENV)/run.done ## write sbom.json: packages and vendored files, as CycloneDX
+	@$(BIN)/python .ci/sbom.py > sbom.json
+	@echo "sbom.json is written."
+
+audit: $(VENV)/bin/python ## look for known weaknesses of the pinned packages (needs the Internet)
+	@PYTHON=$(BIN)/python sh .ci/audit
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -23,6 +23,7 @@ from questions.importers.records import QuestionRecord
 from questions.models import HumanRate, Knowledge, LabelRevision, Question
 from questions.rules.vocabulary import AbilityBranch, LabelOrigin, Modal
 from questions.services.bank import store_records
+from questions.services.import_checks import NewImages
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT.parent / "shared" / "data" / "gaokao-bench"
@@ -45,7 +46,7 @@ def make_bank(size: int) -> str:
     left = size
     for copy in range(-(-size // len(records))):
         some = [replace(record, dataset=f"bench-{copy}") for record in islice(records, left)]
-        store_records(some, {})
+        store_records(some, NewImages({}, Path()))
         left -= len(some)
     _label(Random(12_000))
     return name

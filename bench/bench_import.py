@@ -42,8 +42,12 @@ def imported(path: Path) -> int:
 def emptied() -> None:
     """Take every row out, so that each round starts with an empty bank."""
     from django.core.management import call_command
+    from django.db import connection
 
-    call_command("flush", verbosity=0, interactive=False, inhibit_post_migrate=True)
+    from gradeapp.audit.append_only import lifted
+
+    with lifted(connection):
+        call_command("flush", verbosity=0, interactive=False, inhibit_post_migrate=True)
 
 
 def time_of(way: Callable[[Path], int], path: Path, expected: int) -> float:

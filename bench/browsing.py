@@ -25,18 +25,17 @@ IDLE_SECONDS = 1.0
 
 
 @contextmanager
-def served(application: str = "gradeapp.wsgi:application") -> Iterator[int]:
-    """The port of a gunicorn that serves *application* with the product's own options."""
+def served(site: str = "gradeapp") -> Iterator[int]:
+    """The port of a gunicorn that serves the package *site* with the product's own options."""
     port = free_port(HOST, FIRST_PORT)
-    command = [
-        part.replace("gradeapp.wsgi:application", application) for part in web(HOST, port).command
-    ]
-    process = subprocess.Popen(command, cwd=ROOT)
+    command = [*web(HOST, port).command, f"{site}.wsgi:application"]
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": f"{site}.settings"}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:
         deadline = time.monotonic() + READY_SECONDS
         while port_is_free(HOST, port):
             if process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(f"{application} did not come up")
+                raise SystemExit(f"{site} did not come up")
             time.sleep(0.1)
         yield port
     finally:

@@ -14,7 +14,7 @@ from django.conf import settings
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
 from evaluations.models import FinalMark, LanguageModel, Mark, Response, Run, Slot
-from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.models.vocabulary import RunPurpose, RunStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
@@ -85,6 +85,12 @@ def _answered(repeats: int) -> Run:
         for repeat in range(1, repeats + 1)
     )
     return run
+
+
+def own_share_left(teacher: str) -> bool:
+    """Whether a response planned for *teacher* has no mark yet; checks come in between."""
+    planned = Slot.objects.filter(planned__username=teacher, marked=False)
+    return planned.exclude(kind=SlotKind.REPEAT).exists()
 
 
 def what_went_wrong(saved: Iterable[Saved], shown: Iterable[tuple[str, str]]) -> list[str]:

@@ -53,6 +53,7 @@ def own_database() -> Iterator[Path]:
             os.environ.pop(name, None)
         os.environ |= {"GRADEAPP_VAR": folder, "DJANGO_SETTINGS_MODULE": "gradeapp.settings"}
         os.environ["ENDPOINT_ALLOW_CIDRS"] = "127.0.0.0/8"
+        os.environ["GRADEAPP_SECOND_FACTOR"] = "none"
         if not url.startswith("postgres"):
             yield from _migrated(Path(folder))
             return

@@ -137,7 +137,7 @@ def _scored(answers: list[Response]) -> None:
                     policy=policy,
                     reader_version="bench",
                     answers=["A"],
-                    outcome="answered",
+                    outcome="read",
                     method="bench",
                     confidence=1.0,
                 )

@@ -6,6 +6,7 @@ import time
 import uuid
 from dataclasses import dataclass
 from itertools import groupby, islice
+from pathlib import Path
 
 from django.db import connection, transaction
 
@@ -30,6 +31,7 @@ from gradeapp.accounts.services import ensure_user, sync_roles
 from questions.models import Question
 from questions.rules.vocabulary import Part
 from questions.services.bank import store_records
+from questions.services.import_checks import NewImages
 
 MODELS = 10
 BATCH = 1000
@@ -72,7 +74,7 @@ def make_questions(count: int) -> None:
     """So many questions to be marked, of one dataset."""
     records, _name = source()
     marked = [record for record in records if record.part == Part.SUBJECTIVE]
-    store_records(marked[:count], {})
+    store_records(marked[:count], NewImages({}, Path()))
 
 
 def open_round_of(size: int, teachers: list[User]) -> Opened:

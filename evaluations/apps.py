@@ -1,6 +1,10 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.accounts import blindness
+from gradeapp.audit.objects import register as register_object
+from gradeapp.audit.sources import Source
+from gradeapp.audit.sources import register as register_source
 from gradeapp.waiting import register
 
 
@@ -9,20 +13,28 @@ class EvaluationsConfig(AppConfig):
     verbose_name = _("evaluations")
 
     def ready(self) -> None:
-        """Register the run kinds, and what each feature counts for the home page."""
+        """Register run kinds, counts for the home page, who marks blind, and what is sealed."""
+        from evaluations.facts.open_marking import marks_in_a_round, reviews_in_a_review
         from evaluations.imports.selectors import imports_waiting
         from evaluations.judging.kinds import JudgeFollower, JudgeKind
         from evaluations.marking.desk.selectors.desk_home import marks_waiting
-        from evaluations.marking.rounds.selectors.waiting import rounds_waiting
+        from evaluations.marking.rounds.selectors.waiting import round_addresses, rounds_waiting
+        from evaluations.models import MarkChange
         from evaluations.reading.kinds import ReadKind, ScoredAnswerKind
         from evaluations.reading.selectors.answer_check_queue import checks_waiting
         from evaluations.runs import kinds
-        from evaluations.runs.selectors.runs import runs_waiting
+        from evaluations.runs.selectors.runs import run_addresses, runs_waiting
         from evaluations.suggesting.kinds import SuggestKind
 
         for provider in (marks_waiting, rounds_waiting, imports_waiting, checks_waiting):
             register(provider)
         register(runs_waiting)
+        for asks in (marks_in_a_round, reviews_in_a_review):
+            blindness.register(asks)
         for kind in (ScoredAnswerKind(), JudgeKind(), ReadKind(), SuggestKind()):
             kinds.register(kind)
         kinds.register_follower(JudgeFollower())
+        register_object("run", run_addresses)
+        register_object("markinground", round_addresses)
+        fields = ("id", "table", "row", "answer", "action", "before", "changed_at", "actor")
+        register_source(Source("marks", MarkChange, fields, "changed_at"))

@@ -22,17 +22,18 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
 from gradeapp.common.refusals import NotAllowed
+from gradeapp.start_rules import LOOPBACK_HOSTS
 from questions.services.imports import import_questions
 from questions.services.label_rows import ensure_taxonomy
 
 SAMPLE = Path(settings.BASE_DIR) / "questions" / "sample"
 DATASET = "sample-exam"
 STUDENTS = ("sample-student-a", "sample-student-b")
-LOOPBACK = {"localhost", "127.0.0.1", "[::1]", "testserver"}
+LOOPBACK = LOOPBACK_HOSTS | {"testserver"}
 # Content is not translated, so these texts are in both languages.
 ROUND = "样卷评卷 Sample round"
 ONCE_CALLED = "Sample round"
-RULING = (
+MARKING_NOTES = (
     "只写出要点而未说明理由的，给一半分；参考答案只要求写出名称的除外。\n\n"
     "A point named without a reason earns half, unless the key asks for the name alone."
 )
@@ -51,8 +52,9 @@ SCRIPTED = "Scripted demo (not a real model)"
 def load_sample() -> dict[str, object]:
     """Load the sample exam, its users, the answers of two students and a round to mark.
 
-    It may be repeated; present data and marks are kept. Raises NotAllowed if other machines can
-    reach the site, because the passwords of the users are public.
+    It may be repeated; present data and marks are kept, and so is a person of that name who is none
+    of the demo's. Raises NotAllowed if other machines can reach the site, because the passwords of
+    the users are public. They may log in while the demo runs.
     """
     if not settings.DEMO and set(settings.ALLOWED_HOSTS) - LOOPBACK:
         raise NotAllowed(
@@ -63,11 +65,13 @@ def load_sample() -> dict[str, object]:
         )
     sync_roles()
     people = [
-        ensure_user(
+        User.objects.filter(username=person.username, is_demo=False).first()
+        or ensure_user(
             person.username,
             roles=[person.role],
             display_name=person.name,
             password=person.password,
+            demo=True,
         )
         for person in DEMO_PEOPLE
     ]
@@ -92,7 +96,7 @@ def open_sample_round(people: list[User]) -> bool:
         teachers=[person for person in people if Role.TEACHER in person.roles],
         scheme=Scheme.TWO_AND_LEAD,
         window_minutes=0,  # the demo shows at once what two marks lead to
-        house_rulings=RULING,
+        marking_notes=MARKING_NOTES,
         random_seed=20260101,
         acting_user=lead,
     )

@@ -62,3 +62,6 @@ DEFAULT_TOLERANCE_POINTS = Decimal(1)
 DEFAULT_TOLERANCE_SHARE = Decimal("0.10")
 DEFAULT_REPEAT_SHARE = Decimal("0.01")
 DEFAULT_WINDOW_MINUTES = 15
+# What one person may hold of a round on marking sheets at once, and for how many days.
+DEFAULT_SHEET_RESPONSES = 30
+DEFAULT_SHEET_DAYS = 7

@@ -17,7 +17,7 @@ from gradeapp.common.refusals import BadInput, Refusal
 
 View = Callable[..., HttpResponse]
 # Read and thrown away, so that a browser that is still sending comes to see the sentence.
-MOST_THROWN_AWAY = 512 * 2**20
+MOST_DISCARDED = 512 * 2**20
 CHUNK = 1 << 16
 
 
@@ -56,7 +56,7 @@ class BodyLimit:
         uploads = capability is not None and may(request, capability)
         megabytes = settings.IMPORT_MAX_UPLOAD_MB if uploads else settings.REQUEST_MAX_BYTES >> 20
         if length(request) > megabytes << 20:
-            throw_away(request)
+            discard_body(request)
             sentence = _("The upload is larger than the limit of %(n)d MB.")
             return refuse(request, TooLarge(sentence % {"n": megabytes}))
         return self.parsed(request) if uploads else None
@@ -87,9 +87,9 @@ def length(request: HttpRequest) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def throw_away(request: HttpRequest) -> None:
+def discard_body(request: HttpRequest) -> None:
     """Read what is being sent without keeping it."""
-    left = min(length(request), MOST_THROWN_AWAY)
+    left = min(length(request), MOST_DISCARDED)
     try:
         while left > 0 and (chunk := request.read(min(CHUNK, left))):
             left -= len(chunk)

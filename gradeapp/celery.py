@@ -15,7 +15,7 @@ warnings.filterwarnings("ignore", message="You're running the worker with superu
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gradeapp.settings")
 app = Celery("gradeapp")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["evaluations", "questions"])
+app.autodiscover_tasks(["evaluations", "questions", "gradeapp.accounts", "gradeapp.audit"])
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]

@@ -66,11 +66,18 @@ ENTRIES = [
         Capability.SEE_REPORTS,
         _("Totals out of 750, scoring rates and agreement between markers."),
     ),
+    (
+        _("Audit trail"),
+        "/audit/",
+        Capability.OPERATE,
+        _("Who did what, and when."),
+    ),
 ]
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """``nav``: the pages open to this person; ``languages``: the two the site speaks."""
+    """``nav``: the pages open to this person; ``languages``: the two the site speaks;
+    ``may_manage_people``: whether the menu of the person leads to people."""
     user = getattr(request, "user", None)
     known = user is not None and user.is_authenticated
     nav = [
@@ -78,4 +85,5 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
         for label, root, capability, note in ENTRIES
         if known and user.may(capability)
     ]
-    return {"nav": nav, "languages": settings.LANGUAGES}
+    manages = known and user.may(Capability.OPERATE)
+    return {"nav": nav, "languages": settings.LANGUAGES, "may_manage_people": manages}

@@ -62,6 +62,16 @@ class Environment:
         value = self.text(name)
         return [word.strip() for word in value.split(",") if word.strip()] or default
 
+    def roles(self, name: str, default: list[str]) -> list[str]:
+        """Roles separated by commas; ``none`` is no role."""
+        words = self.words(name, default)
+        unknown = set(words) - {"admin", "curator", "lead", "teacher", "none"}
+        if unknown or ("none" in words and len(words) > 1):
+            raise ImproperlyConfigured(
+                f"{name} is {','.join(words)!r}; it must be roles such as admin,lead or none."
+            )
+        return [] if words == ["none"] else words
+
     def choice(self, name: str, default: str, allowed: tuple[str, ...]) -> str:
         """One of *allowed*."""
         value = self.text(name, default)

@@ -6,14 +6,24 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.conf import settings
+from django.core.exceptions import MiddlewareNotUsed, RequestDataTooBig
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from gradeapp.common.refusals import Refusal
+from gradeapp.start_rules import is_loopback
 
+PAGE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
@@ -42,9 +52,26 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, Refusal):
         body = {"code": error.code, "detail": str(error), **error.details}
         return Response(body, status=error.status)
+    if isinstance(error, RequestDataTooBig):
+        body = {"code": "too_large", "detail": _("The request is larger than the site takes.")}
+        return Response(body, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     from rest_framework.views import exception_handler  # it reads settings that name this module
 
     return exception_handler(error, context)
+
+
+def this_machine_alone(get_response: GetResponse) -> GetResponse:
+    """The demo and DEBUG answer this machine alone, whatever address the server listens on."""
+    if not (settings.DEMO or settings.DEBUG):
+        raise MiddlewareNotUsed
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if is_loopback(request.META.get("REMOTE_ADDR", "")):
+            return get_response(request)
+        sentence = "The demo and DEBUG are for the machine that they run on.\n"
+        return HttpResponse(sentence, status=403, content_type="text/plain")
+
+    return middleware
 
 
 def private_pages(get_response: GetResponse) -> GetResponse:
@@ -76,13 +103,16 @@ def htmx_login(get_response: GetResponse) -> GetResponse:
 
 
 def post_addresses(get_response: GetResponse) -> GetResponse:
-    """A browser that opens what only takes a POST is led to the page above it.
+    """Pages take GET and POST; a browser that opens what only takes a POST is led above it.
 
-    A refused form is shown at the address that it was sent to; the switch of
-    language, the address bar and the back button open that one with a GET.
+    Class-based views of libraries would take a PUT as a POST. A refused form is shown at the
+    address that it was sent to; the switch of language, the address bar and the back button
+    open that one with a GET.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
+        if request.method not in PAGE_METHODS and not request.path.startswith("/api/"):
+            return HttpResponseNotAllowed(PAGE_METHODS)
         response = get_response(request)
         opened = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
         if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and opened:

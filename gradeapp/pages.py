@@ -13,6 +13,7 @@ from gradeapp.context import navigation
 from gradeapp.waiting import waiting_for
 
 
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """A teacher goes to the desk; everybody else sees the pages that are theirs."""
     if request.user.capabilities == {Capability.MARK}:

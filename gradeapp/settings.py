@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
-import os
 import secrets
 from pathlib import Path
 
@@ -14,6 +12,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from gradeapp.env import Environment
+from gradeapp.providers import PROVIDERS
+from gradeapp.start_rules import check_hosts, check_key, stored_secret
 
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -24,23 +24,18 @@ DEBUG = env.flag("DEBUG", default=False)
 DEMO = env.flag("GRADEAPP_DEMO", default=False)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
+check_hosts(ALLOWED_HOSTS, demo=DEMO, debug=DEBUG)
 
-
-def secret_key() -> str:
-    """The key from the environment, or one made once for this folder and kept in ``var``."""
-    key = env.text("SECRET_KEY")
-    if key:
-        if len(key) < 50 or "insecure" in key:
-            raise ImproperlyConfigured("SECRET_KEY must be random and of 50 characters or more.")
-        return key
-    file = VAR_DIR / "secret-key"
-    if not file.exists():
-        file.touch(mode=0o600)
-        file.write_text(secrets.token_urlsafe(60))
-    return file.read_text().strip()
-
-
-SECRET_KEY = secret_key()
+# The key from the environment, or one made once for this folder and kept in ``var``.
+SECRET_KEY = check_key(
+    "SECRET_KEY",
+    env.text("SECRET_KEY")
+    or stored_secret(VAR_DIR / "secret-key", secrets.token_urlsafe(60).encode()),
+)
+# The keys of before, so that a new SECRET_KEY logs nobody out.
+SECRET_KEY_FALLBACKS = [
+    check_key("SECRET_KEY_FALLBACKS", key) for key in env.words("SECRET_KEY_FALLBACKS", [])
+]
 
 
 def field_keys() -> list[str]:
@@ -50,16 +45,8 @@ def field_keys() -> list[str]:
     """
     keys = env.words("GRADEAPP_FIELD_KEYS", [])
     if not keys and (DEMO or DEBUG):
-        file = VAR_DIR / "field-key"
-        if not file.exists():
-            new = file.with_name(f"field-key.{os.getpid()}")
-            new.touch(mode=0o600)
-            new.write_bytes(base64.urlsafe_b64encode(secrets.token_bytes(32)))
-            # A process that made the file in the meantime wins.
-            with contextlib.suppress(FileExistsError):
-                os.link(new, file)
-            new.unlink()
-        keys = [file.read_text().strip()]
+        new = base64.urlsafe_b64encode(secrets.token_bytes(32))
+        keys = [stored_secret(VAR_DIR / "field-key", new)]
     for key in keys:
         try:
             length = len(base64.urlsafe_b64decode(key))
@@ -79,11 +66,17 @@ INSTALLED_APPS = [
     "gradeapp.audit",
     "questions",
     "evaluations",
-    "django.contrib.admin",
+    "gradeapp.apps.OperatorsConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "csp",
@@ -94,23 +87,27 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "gradeapp.http.this_machine_alone",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "gradeapp.body_limit.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "gradeapp.accounts.session_rules.SessionRules",
+    "gradeapp.accounts.api_auth.ExportsByToken",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "gradeapp.http.private_pages",
     "gradeapp.http.htmx_login",
     "gradeapp.http.post_addresses",
     "gradeapp.http.refusals",
+    "allauth.account.middleware.AccountMiddleware",
 ]
 
 ROOT_URLCONF = "gradeapp.urls"
@@ -144,7 +141,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "gradeapp.accounts.passwords.BoundedArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -156,9 +153,81 @@ AUTH_PASSWORD_VALIDATORS = [
     },
 ]
 
+# Proxies of one's own in front of the site: that many last entries of X-Forwarded-For are true
+PROXIES = env.number("GRADEAPP_PROXIES", 0, low=0, high=5)
+# How many passwords all processes of this machine hash at once
+LOGIN_HASHES = env.number("LOGIN_HASHES", 2, low=1, high=64)
+
+# Whether the Django admin is mounted, under /admin/
+ADMIN_SITE = env.flag("GRADEAPP_ADMIN_SITE", default=DEMO)
+# The second factor, sessions and single sign-on (django-allauth; docs/decisions/0006-accounts.md)
+SECOND_FACTOR_ROLES = env.roles("GRADEAPP_SECOND_FACTOR", [] if DEMO else ["admin", "lead"])
+ACCOUNT_ADAPTER = "gradeapp.accounts.adapter.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_FORMS = {"reauthenticate": "gradeapp.accounts.forms.ConfirmForm"}
+ACCOUNT_RATE_LIMITS = False  # gradeapp.accounts.throttle counts, before the guess
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
+MFA_ADAPTER = "gradeapp.accounts.adapter.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_ISSUER = "Gradeapp"
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEMO or DEBUG
+MFA_FORMS = {
+    "authenticate": "gradeapp.accounts.forms.CodeForm",
+    "reauthenticate": "gradeapp.accounts.forms.ConfirmCodeForm",
+    "activate_totp": "gradeapp.accounts.forms.AppForm",
+    "add_webauthn": "gradeapp.accounts.forms.KeyForm",
+    "edit_webauthn": "gradeapp.accounts.forms.KeyNameForm",
+}
+USERSESSIONS_ADAPTER = "gradeapp.accounts.adapter.SessionsAdapter"
+SOCIALACCOUNT_ADAPTER = "gradeapp.accounts.single_sign_on.SocialAdapter"
+# A link, not a form: the CSP lets no form lead to another site.
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_STORE_TOKENS = False
+OIDC_ISSUER = env.text("OIDC_ISSUER")
+OIDC_NAME = env.text("OIDC_NAME", "OpenID Connect")
+SOCIALACCOUNT_PROVIDERS: dict[str, dict[str, object]] = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": OIDC_NAME,
+                "client_id": env.text("OIDC_CLIENT_ID"),
+                "secret": env.text("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ]
+        if OIDC_ISSUER
+        else [],
+    }
+}
+# A code that was used is remembered where all processes see it.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "shared_cache",
+    }
+}
+
+# The password is asked for again before changes of people, at most once in five minutes
+CONFIRM_CHANGES = env.flag("CONFIRM_CHANGES", default=not DEMO)
+# Mail: only to send links for new passwords; without a host an admin makes them
+EMAIL_HOST = env.text("EMAIL_HOST")
+EMAIL_PORT = env.number("EMAIL_PORT", 587, low=1, high=65535)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "gradeapp@localhost")
+
 # Sessions, cookies, transport
+# 0 is no limit; the desk keeps what was typed when a session ends
+SESSION_HOURS = env.number("SESSION_HOURS", 12 if DEMO else 8, low=0, high=720)
+SESSION_IDLE_MINUTES = env.number("SESSION_IDLE_MINUTES", 0 if DEMO else 60, low=0, high=1440)
 HTTPS = env.flag("GRADEAPP_HTTPS", default=False)
-SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_AGE = (SESSION_HOURS or 720) * 3600
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
@@ -190,6 +259,11 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# The audit trail: whether entries name the network address of who did it
+AUDIT_ADDRESSES = env.flag("AUDIT_ADDRESSES", default=False)
+# How long sealed entries are kept, in days; 0 keeps all
+AUDIT_RETENTION_DAYS = env.number("AUDIT_RETENTION_DAYS", 0, low=0, high=36500)
+
 # Languages
 LANGUAGE_CODE = "en"
 LANGUAGES = [("zh-hans", "中文"), ("en", "English")]
@@ -216,12 +290,13 @@ REPORT_MARKED_PERCENT = env.number("REPORT_MARKED_PERCENT", 80, low=0, high=100)
 IMPORT_MAX_UPLOAD_MB = env.number("IMPORT_MAX_UPLOAD_MB", 100, low=1, high=1024)
 REQUEST_MAX_BYTES = 4 * 2**20
 
-# The API
+# The API: requests a minute of one API token, and twice as many of all tokens of a person
+API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 120, low=1, high=100_000)
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["gradeapp.accounts.api_auth.TokenOrSession"],
     "DEFAULT_PERMISSION_CLASSES": ["gradeapp.accounts.permissions.NobodyUnlessAllowed"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["gradeapp.api_json.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "DEFAULT_METADATA_CLASS": None,
@@ -233,6 +308,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Examinations for language models: questions, runs, responses, marks, reports.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "gradeapp.openapi.add_refusals",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "evaluations.models.vocabulary.RunStatus.choices",
         "ItemStatusEnum": "questions.rules.vocabulary.ItemStatus.choices",
@@ -256,13 +335,9 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if CELERY_BROKER_URL.startswith("filesystem://"):
-    _messages = VAR_DIR / "broker"
-    for _folder in ("queue", "control"):
-        (_messages / _folder).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT = "gradeapp.broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "data_folder_in": str(_messages / "queue"),
-        "data_folder_out": str(_messages / "queue"),
-        "control_folder": str(_messages / "control"),
+        "folder": str(VAR_DIR / "broker"),
         "polling_interval": 0.5,
     }
 elif CELERY_BROKER_URL.startswith("redis"):
@@ -281,6 +356,11 @@ CELERY_BEAT_SCHEDULE = {
         ("finalize-due-marks", "evaluations.finalize_due_marks"),
     )
 }
+# Entries are sealed within a minute
+CELERY_BEAT_SCHEDULE["seal-entries"] = {
+    "task": "audit.seal_entries",
+    "schedule": schedule(float(min(CLOCK_SECONDS * 2, 30))),
+}
 
 # Runs: how much one worker keeps in flight and how long a claim lasts
 RUN_LEASE_SECONDS = env.number("RUN_LEASE_SECONDS", 120, low=5, high=3600)
@@ -292,23 +372,7 @@ ENDPOINT_ALLOW_CIDRS = env.networks(
     "ENDPOINT_ALLOW_CIDRS", ["127.0.0.0/8", "::1/128"] if DEMO else []
 )
 
-# Where the key in a variable may be sent: well-known providers, and what the setting adds.
-PROVIDERS = {
-    "ANTHROPIC_API_KEY": ["api.anthropic.com"],
-    "ARK_API_KEY": ["ark.cn-beijing.volces.com"],
-    "DASHSCOPE_API_KEY": ["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"],
-    "DEEPSEEK_API_KEY": ["api.deepseek.com"],
-    "GEMINI_API_KEY": ["generativelanguage.googleapis.com"],
-    "GROQ_API_KEY": ["api.groq.com"],
-    "MISTRAL_API_KEY": ["api.mistral.ai"],
-    "MOONSHOT_API_KEY": ["api.moonshot.cn", "api.moonshot.ai"],
-    "OPENAI_API_KEY": ["api.openai.com"],
-    "OPENROUTER_API_KEY": ["openrouter.ai"],
-    "SILICONFLOW_API_KEY": ["api.siliconflow.cn"],
-    "TOGETHER_API_KEY": ["api.together.xyz"],
-    "XAI_API_KEY": ["api.x.ai"],
-    "ZHIPUAI_API_KEY": ["open.bigmodel.cn"],
-}
+# Where the key in a variable may be sent: well-known providers, and what the setting adds
 KEY_HOSTS = env.key_hosts("GRADEAPP_KEY_HOSTS", PROVIDERS)
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -323,5 +387,7 @@ LOGGING = {
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    # It warns of each request that waits for a thread.
+    "loggers": {"waitress.queue": {"level": "ERROR"}},
     "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", "WARNING", LOG_LEVELS)},
 }

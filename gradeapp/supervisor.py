@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 GRACE_SECONDS = 20.0
 TOO_SOON_SECONDS = 5.0
-MOST_QUICK_DEATHS = 3
+MOST_QUICK_EXITS = 3
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Child:
     environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
-    quick_deaths: int = 0
+    quick_exits: int = 0
 
     def start(self, now: float) -> None:
         """Start the process in a session of its own."""
@@ -100,8 +100,8 @@ class Supervisor:
             if not child.ended():
                 continue
             quick = self.clock() - child.started < TOO_SOON_SECONDS
-            child.quick_deaths = child.quick_deaths + 1 if quick else 0
-            if child.quick_deaths >= MOST_QUICK_DEATHS:
+            child.quick_exits = child.quick_exits + 1 if quick else 0
+            if child.quick_exits >= MOST_QUICK_EXITS:
                 self.say(f"{child.name} does not stay up; see its message above.")
                 return False
             self.say(f"{child.name} ended; starting it again.")

@@ -1,7 +1,8 @@
-"""Every address of the site. The admin is for operators."""
+"""Every address of the site. The admin is for operators, where a setting mounts it."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
@@ -15,10 +16,13 @@ urlpatterns = [
     path("favicon.ico", icon, name="icon"),
     path("", include("gradeapp.accounts.urls")),
     path("i18n/setlang/", login_not_required(set_language), name="set_language"),
+    path("audit/", include("gradeapp.audit.urls")),
     path("questions/", include("questions.urls")),
     path("", include("evaluations.urls")),
     path("api/v1/", include("questions.api.urls")),
     path("api/v1/", include("evaluations.api_urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("admin/", admin.site.urls),
 ]
+if settings.ADMIN_SITE:
+    urlpatterns.append(path("admin/", admin.site.urls))
+handler500 = "gradeapp.errors.server_error"

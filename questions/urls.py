@@ -28,8 +28,8 @@ urlpatterns = [
     path("labelling/differences/", label_agreement.differences, name="labelling-differences"),
     path(
         "labelling/differences/<uuid:public_id>/",
-        label_agreement.settle_difference,
-        name="labelling-settle",
+        label_agreement.resolve,
+        name="labelling-resolve",
     ),
     path("labelling/suggestions/", labelling.suggestions, name="labelling-suggestions"),
     path("labelling/<uuid:public_id>/", labelling.item, name="labelling-item"),

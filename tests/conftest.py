@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -16,6 +17,7 @@ from django.utils import translation
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.audit.append_only import lifted
 from tests.factories import make_user
 from tests.scripted_server import LOOPBACK
 
@@ -25,9 +27,15 @@ REAL_HASHERS = list(settings.PASSWORD_HASHERS)
 hypothesis.settings.register_profile("gradeapp", deadline=None)
 hypothesis.settings.load_profile("gradeapp")
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Mounted in tests only; that it is off is tested in accounts/test_admin_site.
+settings.ADMIN_SITE = True
+# Logins in tests have no second factor and are not confirmed; tests/accounts has tests of both.
+settings.SECOND_FACTOR_ROLES = []
+settings.CONFIRM_CHANGES = False
 # The scripted endpoint of the tests is on loopback; workers in processes of their own too.
 settings.ENDPOINT_ALLOW_CIDRS = LOOPBACK
 os.environ["ENDPOINT_ALLOW_CIDRS"] = ",".join(LOOPBACK)
+os.environ["GRADEAPP_SECOND_FACTOR"] = "none"
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
@@ -60,6 +68,22 @@ def django_db_modify_db_settings(
     if connection.vendor == "sqlite":
         file = tmp_path_factory.mktemp("database") / "test.sqlite3"
         connection.settings_dict["TEST"]["NAME"] = str(file)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Let the flush after a test with real transactions empty the tables that are append-only."""
+    tables = "audit_auditentry|audit_seal|audit_segment|evaluations_markchange"
+    flush = re.compile(rf'TRUNCATE "|DELETE FROM "({tables})";$')
+
+    def run(execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        if not flush.match(sql):
+            return execute(sql, params, many, context)
+        with lifted(connection):
+            return execute(sql, params, many, context)
+
+    with django_db_blocker.unblock(), connection.execute_wrapper(run):
+        yield
 
 
 @pytest.fixture(autouse=True)

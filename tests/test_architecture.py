@@ -6,18 +6,16 @@ import ast
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PURE = ["questions/rules", "questions/importers", "evaluations/statistics", "evaluations/llm"]
-PURE += ["evaluations/schemes"]
-PURE += sorted(
-    str(package.relative_to(ROOT)).removesuffix(".py")
-    for package in (ROOT / "evaluations").rglob("rules*")
-    if package.name in ("rules", "rules.py")
-)
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "importlinter"
+]["contracts"]
+PURE = next(contract["source_modules"] for contract in CONTRACTS if contract["id"] == "pure")
 SOURCES = [
     file
     for package in ("gradeapp", "questions", "evaluations", "bench")
@@ -28,7 +26,8 @@ SOURCES = [
 
 def modules(package: str) -> list[str]:
     """The dotted names of every module of a package."""
-    files = sorted((ROOT / package).rglob("*.py")) or [ROOT / f"{package}.py"]
+    place = ROOT.joinpath(*package.split("."))
+    files = sorted(place.rglob("*.py")) or [place.with_suffix(".py")]
     names = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
     return [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
 

@@ -1,7 +1,11 @@
 """One table of who may go where: a route that is not in it fails, and each row is tried.
 
 Every route is asked by everybody, by GET and by POST, with ids that do not
-exist: who has no business there is refused before anything is looked up.
+exist: who has no business there is refused before anything is looked up. The other methods are
+tried too, and nothing is written where the answer is a refusal. Own and others' objects, and
+people with two roles who mark, are tried in ``test_blindness.py`` and ``test_blindness_roles.py``.
+
+A new route needs one row in ``TABLE``; one that takes PUT, PATCH or DELETE also one in ``OTHER``.
 """
 
 from __future__ import annotations
@@ -10,11 +14,16 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
+from django.contrib import admin as django_admin
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability as C
 from tests.conftest import logged_in
+from tests.test_blindness import written
 
 EVERYBODY = "everybody"  # also without a login
 KNOWN = "known"  # any login
@@ -28,8 +37,38 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "logout": KNOWN,
     "password_change": KNOWN,
     "password_change_done": KNOWN,
+    "account_login": EVERYBODY,
+    "account_reauthenticate": KNOWN,
+    "mfa_index": KNOWN,
+    "mfa_authenticate": KNOWN,
+    "mfa_reauthenticate": KNOWN,
+    "mfa_activate_totp": KNOWN,
+    "mfa_deactivate_totp": KNOWN,
+    "mfa_view_recovery_codes": KNOWN,
+    "mfa_generate_recovery_codes": KNOWN,
+    "mfa_download_recovery_codes": KNOWN,
+    "mfa_list_webauthn": KNOWN,
+    "mfa_add_webauthn": KNOWN,
+    "mfa_reauthenticate_webauthn": KNOWN,
+    "mfa_remove_webauthn": KNOWN,
+    "mfa_edit_webauthn": KNOWN,
+    "usersessions_list": KNOWN,
+    "openid_connect_login": EVERYBODY,
+    "openid_connect_callback": EVERYBODY,
+    "password_forgot": EVERYBODY,
+    "invitation": EVERYBODY,
+    "reset": EVERYBODY,
+    "people": (C.OPERATE, NOBODY),
+    "people-invite": C.OPERATE,
+    "people-withdraw": (NOBODY, C.OPERATE),
+    "person": C.OPERATE,
+    "person-change": (NOBODY, C.OPERATE),
+    "tokens": KNOWN,
+    "token_revoke": (NOBODY, KNOWN),
     "set_language": EVERYBODY,
     "schema": KNOWN,
+    "audit:trail": (C.OPERATE, NOBODY),
+    "audit:export": (C.OPERATE, NOBODY),
     "questions:list": C.SEE_QUESTIONS,
     "questions:question": C.SEE_QUESTIONS,
     "questions:labelling": (C.SEE_QUESTIONS, NOBODY),
@@ -39,7 +78,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "questions:labelling-history": (C.SEE_QUESTIONS, NOBODY),
     "questions:labelling-agreement": (C.SEE_QUESTIONS, NOBODY),
     "questions:labelling-differences": (C.SEE_QUESTIONS, NOBODY),
-    "questions:labelling-settle": (NOBODY, C.EDIT_QUESTIONS),
+    "questions:labelling-resolve": (NOBODY, C.EDIT_QUESTIONS),
     "questions:labelling-suggestions": (C.SEE_QUESTIONS, C.EDIT_QUESTIONS),
     "questions:rates": (C.SEE_QUESTIONS, C.EDIT_QUESTIONS),
     "questions:labels": C.EDIT_QUESTIONS,
@@ -162,6 +201,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "marking:next": C.MARK,
     "marking:undo": C.MARK,
     "marking:done": C.MARK,
+    "marking:leave": C.MARK,
     "marking:desk": C.MARK,
     "marking:revise": C.MARK,
     "marking:save": C.MARK,
@@ -190,7 +230,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "rounds:close": C.LEAD_ROUNDS,
     "rounds:deadline": (NOBODY, C.LEAD_ROUNDS),
     "rounds:teachers": (NOBODY, C.LEAD_ROUNDS),
-    "rounds:rulings": C.LEAD_ROUNDS,
+    "rounds:marking-notes": C.LEAD_ROUNDS,
     "rounds:seeds": (C.LEAD_ROUNDS, NOBODY),
     "rounds:seed": C.LEAD_ROUNDS,
     "rounds:arbitration": C.LEAD_ROUNDS,
@@ -236,7 +276,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "api-round-close": (NOBODY, C.LEAD_ROUNDS),
     "api-round-deadline": (NOBODY, C.LEAD_ROUNDS),
     "api-round-teachers": (NOBODY, C.LEAD_ROUNDS),
-    "api-round-rulings": C.LEAD_ROUNDS,
+    "api-round-marking-notes": C.LEAD_ROUNDS,
     "judging:list": C.SEE_JUDGEMENTS,
     "judging:judge": C.SEE_JUDGEMENTS,
     "judging:judgement": C.SEE_JUDGEMENTS,
@@ -251,18 +291,25 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
 }
 # Open to two capabilities; tried where the feature is tested.
 ELSEWHERE = {"questions:image"}
+# Routes that take more than GET and POST, which are in TABLE; every other method is none (405).
+OTHER: dict[str, dict[str, Needed]] = {
+    "api-saved-view": {"PATCH": C.SEE_QUESTIONS, "DELETE": C.SEE_QUESTIONS},
+}
 CAST = ["admin", "curator", "lead", "teacher", "outsider"]
 
 
-def routes(patterns: list[URLPattern | URLResolver], space: str = "") -> Iterator[tuple[str, dict]]:
-    """Name and sample arguments of every route but the Django admin's."""
+def routes(
+    patterns: list[URLPattern | URLResolver], space: str = "", outer: dict | None = None
+) -> Iterator[tuple[str, dict]]:
+    """Name and sample arguments of every route but the operators' site's."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             if pattern.namespace != "admin":
                 inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
-                yield from routes(pattern.url_patterns, inner)
+                converters = {**(outer or {}), **pattern.pattern.converters}
+                yield from routes(pattern.url_patterns, inner, converters)
         else:
-            converters = pattern.pattern.converters
+            converters = {**(outer or {}), **pattern.pattern.converters}
             yield (
                 f"{space}{pattern.name}",
                 {name: sample(kind) for name, kind in converters.items()},
@@ -309,3 +356,43 @@ def test_nothing_without_a_login(name: str) -> None:
         if TABLE.get(name) != EVERYBODY:
             to_login = response.status_code == 302 and "/login/" in response["Location"]
             assert to_login or response.status_code in (401, 403, 405), f"{method} {address}"
+
+
+def test_no_method_goes_around_the_table(admin: User) -> None:
+    """T022: HEAD as GET; PUT, PATCH, DELETE and an override only where the table says so."""
+    wrong: list[str] = []
+    for name in sorted(set(ROUTES) - ELSEWHERE - {"logout", "login", "set_language"}):
+        address, other = reverse(name, kwargs=ROUTES[name]), OTHER.get(name, {})
+        client, codes = logged_in(admin), {}
+        for method in ("GET", "HEAD", "POST", "OVERRIDE", "PUT", "PATCH", "DELETE"):
+            headers = {"X-HTTP-Method-Override": "DELETE"} if method == "OVERRIDE" else {}
+            with CaptureQueriesContext(connection) as queries:
+                sent = "POST" if method == "OVERRIDE" else method
+                codes[method] = client.generic(sent, address, headers=headers).status_code
+            if codes[method] >= 400 or method in ("GET", "HEAD"):
+                assert not written(queries), f"{method} {address} writes {written(queries)}"
+        assert codes["HEAD"] == codes["GET"], address
+        assert codes["OVERRIDE"] == codes["POST"], address
+        for method in ("PUT", "PATCH", "DELETE"):
+            if method not in other:
+                wrong += [] if codes[method] in (403, 405) else [f"{method} {name}"]
+    assert not wrong
+
+
+def test_the_operators_site_is_for_operators_alone(
+    admin: User, lead: User, curator: User, teacher: User, outsider: User
+) -> None:
+    """T027: every list and form of it, and its own login, which is none."""
+    User.objects.update(is_staff=True)
+    names = [f"{m._meta.app_label}_{m._meta.model_name}" for m in django_admin.site._registry]
+    pages = [reverse(f"admin:{name}_{page}") for name in names for page in ("changelist", "add")]
+    pages += ["/admin/", "/admin/jsi18n/", "/admin/evaluations/"]
+    for user in (lead, curator, teacher, outsider):
+        client = logged_in(User.objects.get(pk=user.pk))
+        for page in pages:
+            assert client.get(page).status_code == 404, f"{user} {page}"
+        assert client.get("/admin/login/").status_code == 404
+    client = logged_in(User.objects.get(pk=admin.pk))
+    assert client.get("/admin/").status_code == 200
+    assert client.get("/admin/evaluations/mark/").status_code == 200
+    assert Client().get("/admin/login/")["Location"].startswith("/login/")

@@ -52,6 +52,7 @@ from tests.evaluations.review_world import items_of, review_of, say, taken, wron
 pytestmark = pytest.mark.django_db
 CANARY = re.compile(rb"canary", re.IGNORECASE)
 TOKEN = re.compile(rb'(csrfmiddlewaretoken" value="|x-csrftoken": "|csrfToken":\s*")[^"]+')
+WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)')
 HTMX = {"HX-Request": "true"}
 CHANGING = {"Date", "Expires", "Set-Cookie"}
 
@@ -149,7 +150,7 @@ def world(
 ) -> World:
     """Two teachers share every response; the third is only there for third marks."""
     made = small_round(
-        [teacher, other_teacher, third_teacher], 3, scheme=request.param, house_rulings="Half."
+        [teacher, other_teacher, third_teacher], 3, scheme=request.param, marking_notes="Half."
     )
     pair = [teacher, other_teacher]
     for answer in answers_of(made):
@@ -223,11 +224,17 @@ def look(client: Client, address: str, headers: dict[str, str]) -> tuple[int, by
     """Status, headers and body, without the clock and the token that is new each time."""
     response = client.get(address, headers=headers)
     kept = {k: v for k, v in response.headers.items() if k not in CHANGING}
-    return response.status_code, repr(sorted(kept.items())).encode(), masked(response.content)
+    return response.status_code, repr(sorted(kept.items())).encode(), masked(response.getvalue())
 
 
 def masked(body: bytes) -> bytes:
     return TOKEN.sub(rb"\1", body)
+
+
+def written(queries: CaptureQueriesContext) -> list[str]:
+    """Statements that changed a table of the domain; the trail and sessions are none."""
+    changed = [found[1] for query in queries if (found := WRITES.match(query["sql"]))]
+    return [table for table in changed if table not in ("audit_auditentry", "django_session")]
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "fragment"])
@@ -271,7 +278,7 @@ def test_what_is_fetched_ahead_tells_nothing_of_the_others(world: World) -> None
     where = f"/marking/responses/{world.marked.public_id}/ahead/"
     alone = masked(client.post(where, headers=HTMX).content)
     assert b'id="marks"' in alone
-    assert b"data-print" in alone
+    assert b"data-digest" in alone
     for hidden in WORLDS:
         world.set(hidden)
         again = client.post(where, headers=HTMX)
@@ -356,7 +363,7 @@ def test_a_third_marker_cannot_tell_it_from_a_first_one(
         page = logged_in(third_teacher).get(f"/marking/responses/{answer.public_id}/").content
         for own in (str(answer.public_id), str(made.public_id)):
             page = page.replace(own.encode(), b"id")
-        page = re.sub(rb'name="key" value="[^"]+"|data-print="\w+"', b"", page)
+        page = re.sub(rb'name="key" value="[^"]+"|data-digest="\w+"', b"", page)
         page = re.sub(rb"20\d\d (?=<)|Physics_\w+", b"", page)
         pages.append(masked(page))
     assert pages[0] == pages[1]

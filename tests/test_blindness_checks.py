@@ -7,8 +7,9 @@ from django.db import transaction
 
 from evaluations.marking.desk.selectors.desk import desk_item, own_progress
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.monitoring.selectors.returning import Reach
-from evaluations.marking.monitoring.services.marking_again import mark_again
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
@@ -45,7 +46,7 @@ def disguise(answer: BlindAnswer, first: BlindAnswer, role: AnswerRole, lead: Us
 def test_no_page_tells_a_check_from_a_response(
     marked: bool, teacher: User, other_teacher: User, lead: User
 ) -> None:
-    made = small_round([teacher], 3, scheme=Scheme.SINGLE, house_rulings="Half.")
+    made = small_round([teacher], 3, scheme=Scheme.SINGLE, marking_notes="Half.")
     first = claimed(teacher, made).answer
     give(first, teacher, ["3", "3", "6"], seconds=30)
     answer = claimed(teacher, made).answer
@@ -103,7 +104,9 @@ def test_marks_that_go_back_leave_no_check_behind(
         disguise(answer, marked[0], role, lead)
     BlindAnswer.objects.filter(pk__in=[one.pk for one in marked[1:]]).update(final=None)
     past = NOW.replace(year=2000)
-    return_marks(made, teacher, since=past, to_others=to_others, acting_user=lead, now=later(5))
+    return_marks(
+        made, teacher, ReturnChoice(past), to_others=to_others, acting_user=lead, now=later(5)
+    )
     told = logged_in(teacher).get("/api/v1/marks/").json()["results"]
     assert [mark["version"] for mark in told] == [0, 0, 0]
     assert own_progress(teacher, made).marked == 0
@@ -115,10 +118,10 @@ def test_marks_that_go_back_leave_no_check_behind(
 
 
 @pytest.mark.parametrize("scheme", [Scheme.SINGLE, Scheme.TWO_AND_LEAD], ids=lambda one: one.value)
-@pytest.mark.parametrize("reach", Reach)
+@pytest.mark.parametrize("scope", RemarkScope)
 @pytest.mark.parametrize("marked", [False, True], ids=["at hand", "marked"])
 def test_a_new_rubric_leaves_no_check_behind(
-    scheme: Scheme, reach: Reach, marked: bool, teacher: User, other_teacher: User, lead: User
+    scheme: Scheme, scope: RemarkScope, marked: bool, teacher: User, other_teacher: User, lead: User
 ) -> None:
     """Its mark, its rubric and its place in the queue go the way of any response's."""
     question = subjective_question()
@@ -134,7 +137,7 @@ def test_a_new_rubric_leaves_no_check_behind(
     for role in AnswerRole:
         before = transaction.savepoint()
         disguise_own(answer, first, role, teacher, lead)
-        mark_again(made, question, reach=reach, acting_user=lead, now=later(5))
+        use_new_rubric(made, question, scope=scope, acting_user=lead, now=later(5))
         worlds.append(told_of(made, answer, first, teacher))
         transaction.savepoint_rollback(before)
     assert worlds[0] == worlds[1] == worlds[2]

@@ -138,7 +138,7 @@ def test_progress_widths(counts: dict[str, int], widths: list[str]) -> None:
     assert re.findall(r'<rect[^>]* width="([^"]*)"', html) == widths
 
 
-@pytest.mark.parametrize("code", ["400", "403", "403_csrf", "404", "500"])
+@pytest.mark.parametrize("code", ["400", "403", "403_csrf", "404", "500", "503"])
 def test_error_pages_need_no_context(code: str) -> None:
     html = render_to_string(f"{code}.html")  # Django renders 500 without request and context
     assert "data-refusal" in html

@@ -29,6 +29,7 @@ READERS = {
     "number",
     "words",
     "choice",
+    "roles",
     "database",
     "broker",
     "networks",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeapp.supervisor import MOST_QUICK_DEATHS, Child, Supervisor
+from gradeapp.supervisor import MOST_QUICK_EXITS, Child, Supervisor
 
 ROOT = Path(__file__).resolve().parent.parent
 PARENT = """
@@ -54,7 +54,7 @@ def test_a_child_that_cannot_stay_up_ends_it_with_a_sentence() -> None:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     assert said[-1] == "The web server does not stay up; see its message above."
-    assert len(said) == MOST_QUICK_DEATHS
+    assert len(said) == MOST_QUICK_EXITS
 
 
 def test_each_round_is_told_while_the_children_run() -> None:

@@ -128,7 +128,7 @@ def _planned(question: Question, teachers: list[User]) -> BlindAnswer:
         7,
         scheme=Scheme.TWO_AND_LEAD,
         seeds=SeedWish(premarked=1),
-        house_rulings="单位漏写不扣分。",
+        marking_notes="单位漏写不扣分。",
         deadline=datetime(2099, 1, 1, tzinfo=UTC),
         point_tolerance=Decimal(1),
         task_tolerances={question.task_id: Decimal(2)},
@@ -219,7 +219,7 @@ def _round(teachers: list[User]) -> tuple[MarkingRound, BlindAnswer, BlindAnswer
         responses_to(question, 3, "canary-m3"),
         teachers[:2],
         name="第一轮",
-        house_rulings="单位漏写不扣分。",
+        marking_notes="单位漏写不扣分。",
     )
     settled, disputed, held = answers_of(marking)
     for answer, second in ((settled, ("3", "3", "6")), (disputed, ("0", "0", "0"))):
@@ -321,7 +321,7 @@ def round_pages(world: World) -> list[str]:
         reverse("rounds:list"),
         reverse("rounds:new"),
         reverse("rounds:round", args=[marking]),
-        reverse("rounds:rulings", args=[marking]),
+        reverse("rounds:marking-notes", args=[marking]),
         reverse("rounds:round", args=[world.seed.round.public_id]),
         reverse("rounds:seeds", args=[world.seed.round.public_id]),
         reverse("rounds:seed", args=[world.seed.round.public_id, world.seed.public_id]),

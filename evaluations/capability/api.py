@@ -24,12 +24,12 @@ from evaluations.capability.selectors.capability_review import (
     review_result,
 )
 from evaluations.capability.services.capability_judging import LONGEST_NOTE, save_judgement
-from evaluations.facts.open_marking import check_not_marking
 from evaluations.models import CapabilityJudgement, CapabilityReview
 from evaluations.reports.api import ReportSerializer
+from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.parameters import refuse_unknown
+from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
 
 FILTERS = ("review", "answer")
@@ -57,10 +57,10 @@ class OwnJudgementSerializer(serializers.ModelSerializer[CapabilityJudgement]):
 class ValueSerializer(serializers.Serializer[Any]):
     """1, 0 or null for each dimension that the task asks for; the others are left out."""
 
-    understanding = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
-    knowledge = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
-    reasoning = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
-    calculation = serializers.IntegerField(min_value=0, max_value=1, **APPLIES)
+    understanding = api_fields.IntegerField(min_value=0, max_value=1, **APPLIES)
+    knowledge = api_fields.IntegerField(min_value=0, max_value=1, **APPLIES)
+    reasoning = api_fields.IntegerField(min_value=0, max_value=1, **APPLIES)
+    calculation = api_fields.IntegerField(min_value=0, max_value=1, **APPLIES)
 
 
 class NewJudgementSerializer(ValueSerializer):
@@ -68,14 +68,14 @@ class NewJudgementSerializer(ValueSerializer):
 
     answer = serializers.UUIDField()
     key = serializers.UUIDField()
-    based_on_version = serializers.IntegerField(min_value=0)
+    based_on_version = api_fields.IntegerField(min_value=0)
     weaknesses = serializers.ListField(
         child=serializers.ChoiceField(choices=Weakness.choices()), required=False, default=list
     )
     note = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=LONGEST_NOTE
     )
-    seconds = serializers.IntegerField(required=False, allow_null=True, default=None)
+    seconds = api_fields.IntegerField(required=False, allow_null=True, default=None)
 
     def to_internal_value(self, data: Any) -> Any:
         """A field that there is not is refused: nobody sets a reviewer here."""
@@ -136,7 +136,7 @@ class ReviewSerializer(serializers.ModelSerializer[CapabilityReview]):
         ]
 
 
-class ReviewListAPI(generics.ListAPIView[CapabilityReview]):
+class ReviewListAPI(DeclaredFilters, generics.ListAPIView[CapabilityReview]):
     """All reviews of wrong answers, newest first."""
 
     capability = Capability.LEAD_ROUNDS
@@ -151,7 +151,6 @@ class ReviewAPI(APIView):
 
     @extend_schema(responses=ReportSerializer)
     def get(self, request: Request, public_id: UUID) -> Response:
-        check_not_marking(cast(User, request.user))
         review = review_called(public_id)
         if review is None:
             raise NotFound(_("There is no such review."))

@@ -24,6 +24,7 @@ from evaluations.models import Run
 from evaluations.runs.forms.choices import RunsField
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
+from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.desk_pages import DeskForm
 
@@ -52,7 +53,7 @@ class ReviewForm(forms.Form):
         initial=Policy.STRICT.value,
         help_text=_("Determines which answers are wrong: those with less than full marks."),
     )
-    per_task = forms.IntegerField(
+    per_task = number_fields.IntegerField(
         label=_("Wrong answers per task"),
         min_value=1,
         max_value=MOST_PER_TASK,
@@ -65,7 +66,7 @@ class ReviewForm(forms.Form):
         coerce=int,
         help_text=_("Two reviewers judge independently, so that agreement can be measured."),
     )
-    random_seed = forms.IntegerField(
+    random_seed = number_fields.IntegerField(
         label=_("Random seed"),
         min_value=0,
         max_value=2**62,

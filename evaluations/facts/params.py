@@ -24,7 +24,7 @@ class ReportParams:
 
     ``marker`` is who marked the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds`` are
     the public ids of the marking rounds whose marks count; none means all. Marks of practice rounds
-    never count.
+    never count. ``by`` names the keys that a report groups by, separated by commas.
     """
 
     dataset: str
@@ -46,7 +46,7 @@ class ReportParams:
         return self.marker.startswith(JUDGE_PREFIX)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the parameters that are set, as JSON."""
+        """Return the parameters that are set, as a dict that JSON can hold."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -54,7 +54,7 @@ class ReportParams:
         }
 
     def of_rounds(self, path: str) -> Q:
-        """Return the filter on the marking round at *path*: the chosen rounds, or all real ones."""
+        """Return the filter on the round at *path*: the chosen ones, or all but practice rounds."""
         wanted = Q(**{f"{path}__practice": False})
         return wanted & Q(**{f"{path}__public_id__in": self.rounds}) if self.rounds else wanted
 
@@ -76,7 +76,7 @@ def markers_of(dataset: str) -> list[str]:
 
 
 def validated(params: ReportParams) -> ReportParams:
-    """Return *params*. Raises NotFound or BadInput, which lists the valid values."""
+    """Return *params* unchanged if all its values exist; raise NotFound or BadInput otherwise."""
     if not Dataset.objects.filter(slug=params.dataset).exists():
         slugs = Dataset.objects.order_by("slug").values_list("slug", flat=True)
         raise NotFound(
@@ -120,17 +120,17 @@ def _listed(names: Iterable[object]) -> str:
 def _check_rounds(params: ReportParams) -> None:
     """Raise a Refusal for a round of another dataset, or a practice round."""
     rounds = MarkingRound.objects.filter(dataset__slug=params.dataset) if params.rounds else ()
-    known = {str(one.public_id): one for one in rounds}
-    for key in params.rounds:
-        if key not in known:
+    known = {str(found.public_id): found for found in rounds}
+    for public_id in params.rounds:
+        if public_id not in known:
             raise NotFound(
                 _("There is no marking round “%(name)s” in %(dataset)s.")
-                % {"name": key, "dataset": params.dataset}
+                % {"name": public_id, "dataset": params.dataset}
             )
-        if known[key].practice:
+        if known[public_id].practice:
             raise BadInput(
                 _("“%(name)s” is a practice round. Its marks are not used in reports.")
-                % {"name": known[key].name}
+                % {"name": known[public_id].name}
             )
 
 

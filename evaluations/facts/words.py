@@ -14,6 +14,7 @@ SUBJECTS_OF_A_STREAM = 6
 
 REASONS = {
     "no_data": gettext_lazy("nothing scored yet"),
+    "too_few": gettext_lazy("too few responses"),
     "too_few_pairs": gettext_lazy("too few pairs"),
     "no_variance": gettext_lazy("the marks do not vary"),
     "too_few_repeats": gettext_lazy("only one repeat"),
@@ -36,7 +37,11 @@ REASONS = {
     "empty": gettext_lazy("the reply is empty"),
     "refused": gettext_lazy("the judge model refused"),
     "truncated": gettext_lazy("the reply was cut off"),
+    "no_content": gettext_lazy("the response has no content; it was not sent"),
+    "oversize": gettext_lazy("the response is too long; it was not sent"),
     "steps_do_not_add_up": gettext_lazy("the partial marks do not add up to the total"),
+    "hidden_text": gettext_lazy("the response contains hidden text"),
+    "other_model": gettext_lazy("another model answered than was asked"),
     "total_repeated": gettext_lazy("the total is given twice"),
     "read_from_wording": gettext_lazy("the total was inferred from the wording"),
     "unmarked": gettext_lazy("not marked by teachers yet"),

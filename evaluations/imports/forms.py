@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
 from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
+from gradeapp.common import number_fields
 from questions.forms.imports import NAME_LENGTH, FilesField, FilesInput, UploadForm
 
 SOURCES = [
@@ -32,7 +33,7 @@ class AnswersForm(UploadForm):
         required=False,
         help_text=_("Which model answered. If empty, the files or their names decide."),
     )
-    repeat = forms.IntegerField(
+    repeat = number_fields.IntegerField(
         label=_("Repeat"),
         min_value=1,
         max_value=MAX_REPEAT,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.urls import path
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, serializers
-from rest_framework.request import Request
 
-from evaluations.facts.open_marking import check_not_marking
 from evaluations.judging.forms import JudgementQuery
 from evaluations.judging.selectors import judgement_list
 from evaluations.models import Judgement
+from gradeapp import api_fields
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import DeclaredFilters
 
@@ -28,7 +25,7 @@ class JudgementSerializer(serializers.ModelSerializer[Judgement]):
     question = serializers.UUIDField(source="response.question.public_id")
     subject = serializers.CharField(source="response.question.subject")
     repeat = serializers.IntegerField(source="response.repeat")
-    teachers = serializers.DecimalField(
+    teachers = api_fields.DecimalField(
         source="final", max_digits=8, decimal_places=4, allow_null=True
     )
 
@@ -63,10 +60,6 @@ class JudgementListAPI(DeclaredFilters, generics.ListAPIView[Judgement]):
     filter_backends = [DjangoFilterBackend]
     filterset_class = JudgementQuery
     queryset = judgement_list()
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        check_not_marking(request.user)
 
 
 urlpatterns = [path("judgements/", JudgementListAPI.as_view(), name="api-judgements")]

@@ -9,10 +9,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.facts.words import reason_words
-from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Endpoint, Judgement, Run
 from evaluations.runs.forms.choices import RunChoice
+from evaluations.statistics.outcomes import JudgeStatus
+from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
 from questions.models import Dataset
 from questions.rules.vocabulary import Subject
@@ -74,6 +75,6 @@ class JudgeForm(forms.Form):
     """Choose the endpoint that judges the run of the page."""
 
     judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
-    budget = forms.DecimalField(
+    budget = number_fields.DecimalField(
         min_value=0, max_digits=12, decimal_places=4, required=False, label=_("Budget")
     )

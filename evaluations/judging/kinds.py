@@ -10,7 +10,6 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from evaluations.judging.forms import JudgeForm
-from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.judging.selectors import imported_judges, judges_of_run
 from evaluations.judging.services import (
     add_judge_jobs,
@@ -30,7 +29,7 @@ from evaluations.runs.kinds import (
     Follower,
     Kept,
     Panel,
-    Place,
+    PanelPosition,
     Prompt,
     ReadCounts,
     Replies,
@@ -38,6 +37,7 @@ from evaluations.runs.kinds import (
 )
 from evaluations.runs.selectors.runs import read_counts
 from evaluations.runs.services.run_states import OVER
+from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from questions.models import Question
@@ -81,7 +81,7 @@ class JudgeKind(RunKind):
 
     def panels(self, run: Run, user: User) -> list[Panel]:
         """Return the note that answers are judged as they come."""
-        return [Panel("evaluations/judging/_judged_run.html", place=Place.TOP)]
+        return [Panel("evaluations/judging/_judged_run.html", position=PanelPosition.TOP)]
 
 
 class JudgeFollower(Follower):

@@ -11,12 +11,12 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from evaluations.facts.pairs import JUDGE_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
-from evaluations.judging.rules.judge_reply import JudgeStatus
 from evaluations.models import FinalMark, Judge, Judgement, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.selectors.runs import is_live, runs
 from evaluations.statistics.agreement import MarkPair, agreement
 from evaluations.statistics.figure import Figure
+from evaluations.statistics.outcomes import JudgeStatus
 from questions.models import Dataset, Rubric
 from questions.selectors.bank import accepted_rubric
 

@@ -8,19 +8,20 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.judging.rules.judge_prompt import JUDGE_PROMPT_VERSION, judge_messages
-from evaluations.judging.rules.judge_reply import JudgeStatus, read_judge_reply
+from evaluations.judging.rules.judge_reply import HIDDEN_TEXT, OTHER_MODEL, read_judge_reply
+from evaluations.judging.rules.judged_texts import same_model, withheld
 from evaluations.llm.client import ChatReply
 from evaluations.models import (
     Attempt,
     Endpoint,
-    HouseRuling,
     Job,
     Judge,
     Judgement,
+    MarkingNotes,
     Response,
     Run,
 )
@@ -31,9 +32,11 @@ from evaluations.runs.services.calls import fence_for, subject_name
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.run_estimates import cost_of
 from evaluations.runs.services.run_starts import check_ready
+from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.hidden_text import hidden_kinds
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.storable import storable
 from questions.models import Question, Rubric
@@ -114,7 +117,7 @@ def estimate_judging(judge: Endpoint, items: Sequence[Question], repeats: int) -
 
 
 def judge_call(
-    run: Run, job: Job, rubric: Rubric | None, marking_notes: HouseRuling | None
+    run: Run, job: Job, rubric: Rubric | None, marking_notes: MarkingNotes | None
 ) -> Messages:
     """Return the messages that let a judge mark one response by *rubric* and *marking_notes*."""
     assert job.response  # every job of a judge run has one
@@ -136,14 +139,26 @@ def judge_call(
 def add_judge_jobs(judge_run: Run, responses: Iterable[Response] | None = None) -> int:
     """Plan a job for each subjective response without one in *judge_run*; return how many.
 
-    Only *responses* are considered, or all of the judged run, which finds those that a killed
+    A response without content or too long is not sent; a judgement says so. Only *responses* are
+    considered, or all of the judged run, which finds those that a killed
     worker left out. It may be called at any time and repeatedly.
     """
     unplanned = Response.objects.filter(
         run=judge_run.judged_run, question__part=Part.SUBJECTIVE, is_error_text=False
-    ).exclude(judge_jobs__run=judge_run)
+    ).exclude(
+        Exists(Job.objects.filter(run=judge_run, response=OuterRef("pk")))
+        | Exists(Judgement.objects.filter(run=judge_run, response=OuterRef("pk")))
+    )
     if responses is not None:
         unplanned = unplanned.filter(pk__in=[response.pk for response in responses])
+    sent, kept = [], []
+    for response in unplanned.select_related("revision"):
+        why = withheld(response.text)
+        if why is None:
+            sent.append(response)
+        else:
+            kept.append(_not_sent(judge_run, response, why))
+    Judgement.objects.bulk_create(kept, ignore_conflicts=True, batch_size=500)
     jobs = [
         Job(
             run=judge_run,
@@ -152,10 +167,24 @@ def add_judge_jobs(judge_run: Run, responses: Iterable[Response] | None = None) 
             repeat=response.repeat,
             response=response,
         )
-        for response in unplanned
+        for response in sent
     ]
     Job.objects.bulk_create(jobs, ignore_conflicts=True, batch_size=500)
     return len(jobs)
+
+
+def _not_sent(judge_run: Run, response: Response, why: JudgeStatus) -> Judgement:
+    """Return the judgement of a response that is for teachers alone: no reply, no total."""
+    assert judge_run.judge  # a judge run has one
+    return Judgement(
+        response=response,
+        judge=judge_run.judge,
+        run=judge_run,
+        prompt_version=judge_run.run_settings["prompt_version"],
+        full=response.revision.full_marks,
+        status=why,
+        flags=[HIDDEN_TEXT] if hidden_kinds(response.text) else [],
+    )
 
 
 def judge_runs_of(run: Run) -> list[Run]:
@@ -190,6 +219,14 @@ def keep_judgements(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
     return done
 
 
+def _flags(attempt: Attempt, response: Response, reply: ChatReply) -> list[str]:
+    """Return what there is to know of a judgement beside its reading."""
+    endpoint = attempt.job.run.endpoint
+    swapped = bool(endpoint and reply.model and not same_model(endpoint.model, reply.model))
+    hidden = bool(hidden_kinds(response.text))
+    return [HIDDEN_TEXT] * hidden + [OTHER_MODEL] * swapped
+
+
 def _judgement(attempt: Attempt, reply: ChatReply) -> Judgement:
     job, text = attempt.job, reply.text or reply.refusal
     response, judge = job.response, job.run.judge
@@ -212,5 +249,5 @@ def _judgement(attempt: Attempt, reply: ChatReply) -> Judgement:
         full=full,
         total=reading.total,
         status=reading.status,
-        flags=list(reading.flags),
+        flags=[*reading.flags, *_flags(attempt, response, reply)],
     )

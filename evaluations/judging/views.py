@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.facts.open_marking import not_while_marking
 from evaluations.judging.forms import JudgeForm, JudgementFilter, JudgeRunForm
 from evaluations.judging.selectors import (
     judge_lines,
@@ -36,7 +35,6 @@ PAGE = 50
 
 @require_safe
 @requires(Capability.SEE_JUDGEMENTS)
-@not_while_marking
 def judge_list(request: MemberRequest) -> HttpResponse:
     """List the judges of each dataset, with the form that starts one."""
     return render(request, "evaluations/judging/list.html", list_context(request))
@@ -66,7 +64,6 @@ def judge_start(request: MemberRequest) -> HttpResponse:
 
 @require_safe
 @requires(Capability.SEE_JUDGEMENTS)
-@not_while_marking
 def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
     """List the judgements of one judge by filter."""
     judge = get_object_or_404(Judge, pk=judge_id)
@@ -78,7 +75,6 @@ def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
 
 @require_safe
 @requires(Capability.SEE_JUDGEMENTS)
-@not_while_marking
 def judgement_page(request: MemberRequest, judge_id: int, response_id: UUID) -> HttpResponse:
     """Show one response with the judge's replies and the teachers' final mark."""
     judge = get_object_or_404(Judge, pk=judge_id)

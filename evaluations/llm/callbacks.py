@@ -51,10 +51,10 @@ class CallbackThread:
         self._running: Future[Round] | None = None
         self._batch: Sequence[CallResult] = ()
 
-    async def run(self, batch: Sequence[CallResult], room: int) -> Round:
-        """Deliver *batch*, ask whether to stop, and claim up to *room* requests."""
+    async def run(self, batch: Sequence[CallResult], capacity: int) -> Round:
+        """Deliver *batch*, ask whether to stop, and claim up to *capacity* requests."""
         self._batch = batch
-        self._running = self._executor.submit(self._call, batch, room)
+        self._running = self._executor.submit(self._call, batch, capacity)
         return await self._result(self._running)
 
     async def unfinished(self) -> Round:
@@ -77,7 +77,7 @@ class CallbackThread:
         self.keep(self._batch)
         return Round(spooled=len(self._batch), error=error)
 
-    def _call(self, batch: Sequence[CallResult], room: int) -> Round:
+    def _call(self, batch: Sequence[CallResult], capacity: int) -> Round:
         """Run in the thread of the executor. BaseException, because Ctrl-C may be raised here."""
         try:
             if batch:
@@ -88,7 +88,7 @@ class CallbackThread:
         try:
             if self._callbacks.should_stop():
                 return Round(asked_to_stop=True)
-            return Round(claimed=self._callbacks.claim(room) if room else ())
+            return Round(claimed=self._callbacks.claim(capacity) if capacity else ())
         except BaseException as error:
             return Round(error=error)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from evaluations.llm.client import ChatFailure, FailureKind
 from gradeapp.common.masking import MASK, mask_keys
+from gradeapp.common.strict_json import check_depth
 
 _BY_CODE = {
     "insufficient_quota": FailureKind.QUOTA,
@@ -116,8 +117,9 @@ def _error_object(body: str) -> dict[str, Any]:
     A bare string is a message. {} for any other text.
     """
     try:
+        check_depth(body, "text")
         parsed = json.loads(body)
-    except (ValueError, RecursionError):
+    except ValueError:
         return {}
     if not isinstance(parsed, dict):
         return {}

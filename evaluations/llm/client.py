@@ -67,6 +67,7 @@ class FailureKind(StrEnum):
     """Reason why a call has no reply."""
 
     ADDRESS = "address"
+    CERTIFICATE = "certificate"
     CONNECT = "connect"
     TIMEOUT = "timeout"
     INTERRUPTED = "interrupted"

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
-from openai import APIStatusError, AsyncOpenAI
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 from evaluations.llm.addresses import ForbiddenAddressError
 from evaluations.llm.bounded_body import bound
@@ -56,7 +56,7 @@ class OpenAIChat:
             "User-Agent": "gradeapp",
             **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
         }
-        transport = CheckedTransport(
+        self._transport = CheckedTransport(
             scheme=urlsplit(base_url).scheme,
             networks=networks,
             limits=self._limits,
@@ -73,7 +73,7 @@ class OpenAIChat:
             base_url=base_url,
             max_retries=0,
             http_client=httpx2.AsyncClient(
-                transport=transport,
+                transport=self._transport,
                 follow_redirects=False,
                 trust_env=False,
                 event_hooks={"request": [self._only_own_headers], "response": [self._bound]},
@@ -107,6 +107,11 @@ class OpenAIChat:
             raise self._refused(error.response) from None
         except aiohttp.ClientError as error:
             raise self._broken(error) from None
+        except APIConnectionError as error:
+            # The client wraps what is also an error of the standard library, as of a certificate.
+            if isinstance(error.__cause__, aiohttp.ClientError):
+                raise self._broken(error.__cause__) from None
+            raise self._unknown(FailureKind.INTERRUPTED, str(error)) from None
         except TimeoutError:
             raise self._unknown(FailureKind.TIMEOUT, "the call passed its deadline") from None
         return read_reply(response.content, response.headers.get("x-request-id", ""))
@@ -133,6 +138,11 @@ class OpenAIChat:
             return ChatFailure(FailureKind.ADDRESS, str(error.__cause__))
         if isinstance(error, aiohttp.InvalidURL):
             return ChatFailure(FailureKind.ADDRESS, "the address is not spelled in full")
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            text = str(error.certificate_error)
+            if not self._transport.trusts_anybody():
+                text = f"there are no trusted CA certificates; {text}"
+            return ChatFailure(FailureKind.CERTIFICATE, text)
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
             return ChatFailure(FailureKind.CONNECT, scrub(str(error), self._secret))
         if isinstance(error, aiohttp.ServerTimeoutError):

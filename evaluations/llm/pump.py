@@ -147,12 +147,12 @@ class _Pump:
 
     async def _keep_in_flight(self) -> None:
         while True:
-            room = 0
+            capacity = 0
             if not self._stopping:
                 own = self._most - self._pool.outstanding
-                room = max(0, min(own, self._gate.room(self._clock())))
-            done = await self._round(room)
-            if self._stopping or (room and not done.claimed and self._idle):
+                capacity = max(0, min(own, self._gate.capacity(self._clock())))
+            done = await self._round(capacity)
+            if self._stopping or (capacity and not done.claimed and self._idle):
                 return
             await self._wait(self._pace.tick)
 
@@ -164,8 +164,8 @@ class _Pump:
             await self._wait(min(left, self._pace.tick))
             await self._round(0)
 
-    async def _round(self, room: int) -> Round:
-        done = await self._callbacks.run(self._pool.take(), room)
+    async def _round(self, capacity: int) -> Round:
+        done = await self._callbacks.run(self._pool.take(), capacity)
         self._note(done)
         return done
 

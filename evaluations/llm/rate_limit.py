@@ -51,7 +51,7 @@ class SharedSlowdown:
         self._era = 0
         self._in_flight = 0
 
-    def room(self, now: float) -> int:
+    def capacity(self, now: float) -> int:
         """Return how many requests may be sent at *now*, 0 or more."""
         if now < self._closed_until:
             return 0

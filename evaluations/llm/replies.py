@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
+from gradeapp.common.strict_json import check_depth
 
+LARGEST_COUNT = 2**31 - 1
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -19,9 +21,9 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
     """
     try:
         raw = body.decode("utf-8")
+        check_depth(raw, "body")
         completion = json.loads(raw)
-    # RecursionError: a body of ten thousand opening brackets is bad input, not our defect.
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         why = f"the body is not JSON: {type(error).__name__}"
         raise malformed(why, request_id) from None
     if not isinstance(completion, dict):
@@ -70,8 +72,8 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int | None:
-    """Return a token count; None for a bool, a float or a negative number."""
-    usable = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    """Return a token count; None for a bool, a float, or a number that no table holds."""
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
     return value if usable else None  # type: ignore[return-value]
 
 

@@ -6,7 +6,10 @@ the addresses are checked where the connection is made, not where the URL is rea
 
 from __future__ import annotations
 
+import contextlib
+import os
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
@@ -31,6 +34,21 @@ class CheckedResolver(aiohttp.ThreadedResolver):
         return results
 
 
+def trusted_certificates() -> ssl.SSLContext:
+    """Return a context that trusts the CA certificates of the machine.
+
+    Where ``SSL_CERT_FILE`` names a file, those in it are trusted instead: a network that inspects
+    TLS has its own. A file without certificates means that nobody is trusted.
+    """
+    file = os.environ.get("SSL_CERT_FILE")
+    if not file:
+        return httpx2.create_ssl_context(trust_env=False)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    with contextlib.suppress(OSError):  # an SSLError is one too
+        context.load_verify_locations(file)
+    return context
+
+
 class CheckedTransport(httpx2.AsyncBaseTransport):
     """Send requests by aiohttp. Private addresses must be in *networks* (CIDR).
 
@@ -44,6 +62,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         self._networks = tuple(networks)
         self._limits = limits
         self._connections = connections
+        self._certificates = trusted_certificates()
         self._session: aiohttp.ClientSession | None = None
 
     def check(self, address: str) -> None:
@@ -52,6 +71,10 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             raise ForbiddenAddressError(f"the address {address} is not allowed")
         if not (self._encrypted or is_loopback(address)):
             raise ForbiddenAddressError(f"the address {address} needs HTTPS")
+
+    def trusts_anybody(self) -> bool:
+        """Return whether there are trusted CA certificates, so that any server can be verified."""
+        return self._certificates.cert_store_stats()["x509_ca"] > 0
 
     def _socket(self, info: Any) -> socket.socket:
         """Return a socket for *info*; a literal address in a URL is checked only here."""
@@ -63,7 +86,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         connector = aiohttp.TCPConnector(
             resolver=CheckedResolver(self),
             socket_factory=self._socket,
-            ssl=httpx2.create_ssl_context(trust_env=False),
+            ssl=self._certificates,
             limit=self._connections,
             # A connection that idles longer may be closed by the server just as it is used again.
             keepalive_timeout=4.0,

@@ -10,6 +10,7 @@ from evaluations.models.capability import (
 from evaluations.models.history import MarkChange
 from evaluations.models.judging import Judge, Judgement
 from evaluations.models.marking import (
+    ArbiterMark,
     BlindAnswer,
     Draft,
     FinalMark,
@@ -24,7 +25,7 @@ from evaluations.models.rescoring import Rescoring
 from evaluations.models.responses import Extraction, ObjectiveScore, Response, SuggestionReading
 from evaluations.models.rounds import (
     DeskSettings,
-    HouseRuling,
+    MarkingNotes,
     MarkingRound,
     MarkingSheet,
     RoundTeacher,
@@ -33,6 +34,7 @@ from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run
 
 __all__ = [
     "AnswerCheck",
+    "ArbiterMark",
     "Attempt",
     "BlindAnswer",
     "CapabilityJudgement",
@@ -44,13 +46,13 @@ __all__ = [
     "Extraction",
     "FinalMark",
     "FinalMarkSource",
-    "HouseRuling",
     "Job",
     "Judge",
     "Judgement",
     "LanguageModel",
     "Mark",
     "MarkChange",
+    "MarkingNotes",
     "MarkingRound",
     "MarkingSheet",
     "MinedPattern",

@@ -10,6 +10,7 @@ from django.db import models
 from evaluations.models.responses import Extraction, Response
 from evaluations.models.runs import Attempt, Run
 from evaluations.models.vocabulary import CheckSource
+from evaluations.statistics.outcomes import ReadingOutcome
 from gradeapp.common.checks import known
 
 
@@ -41,6 +42,7 @@ class ModelReading(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
+            known("model_reading_outcome_known", outcome=["", *ReadingOutcome]),
             models.UniqueConstraint(fields=["run", "response"], name="one_reading_per_run"),
         ]
 
@@ -105,6 +107,7 @@ class AnswerCheck(models.Model):
         ordering = ["id"]
         constraints = [
             known("check_source_known", source=CheckSource),
+            known("check_outcome_known", outcome=ReadingOutcome),
             models.UniqueConstraint(
                 fields=["response", "checker", "number"], name="one_check_per_person_and_number"
             ),

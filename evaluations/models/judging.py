@@ -8,6 +8,8 @@ from django.db import models
 
 from evaluations.models.responses import Response
 from evaluations.models.runs import Attempt, Endpoint, Run
+from evaluations.statistics.outcomes import JudgeStatus
+from gradeapp.common.checks import known
 from questions.models import Rubric
 
 
@@ -60,6 +62,7 @@ class Judgement(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
+            known("judgement_status_known", status=JudgeStatus),
             models.UniqueConstraint(
                 fields=["response", "judge", "number"], name="one_judgement_per_number"
             ),

@@ -273,6 +273,37 @@ class FinalMarkQuerySet(models.QuerySet["FinalMark"]):
         return self.counting().filter(answer__round__practice=False)
 
 
+class ArbiterMark(models.Model):
+    """What a lead would give before seeing the other marks, where the round asks for that.
+
+    Kept as it was given and never counted: the decision is the mark of the arbitration. ``points``
+    are texts in the rubric's order, empty without a rubric. ``key`` makes the save idempotent.
+    """
+
+    answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="arbiter_marks")
+    lead = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="arbiter_marks"
+    )
+    key = models.UUIDField(unique=True)
+    points = models.JSONField(default=list)
+    total = models.DecimalField(max_digits=6, decimal_places=2)
+    comment = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["answer", "lead"], name="one_mark_before_seeing_per_lead"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(total__gte=Decimal(0)), name="arbiter_mark_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lead} on {self.answer} before seeing"
+
+
 class FinalMark(models.Model):
     """What counts for a response in a round, the rule that made it and the marks it was made from.
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 
 from evaluations.models.runs import Attempt, Run
 from evaluations.models.vocabulary import Asks
-from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.outcomes import LedgerOutcome, ReadingOutcome
 from evaluations.statistics.policies import Policy, PublishedRules
 from gradeapp.common.checks import known
 from questions.models import Question, QuestionRevision
@@ -157,6 +157,7 @@ class Extraction(Provenance):
         ordering = ["id"]
         constraints = [
             known("extraction_policy_known", policy=Policy),
+            known("extraction_outcome_known", outcome=[*ReadingOutcome, LedgerOutcome.API_ERROR]),
             models.UniqueConstraint(
                 *map(models.F, ("response", "policy", "reader_version")),
                 *DECIDERS,

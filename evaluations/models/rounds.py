@@ -9,7 +9,12 @@ from django.conf import settings
 from django.db import models
 
 from evaluations.models.vocabulary import RoundStatus
-from evaluations.schemes import DEFAULT_WINDOW_MINUTES, Scheme
+from evaluations.schemes import (
+    DEFAULT_SHEET_DAYS,
+    DEFAULT_SHEET_RESPONSES,
+    DEFAULT_WINDOW_MINUTES,
+    Scheme,
+)
 from questions.models import Dataset
 
 
@@ -24,6 +29,8 @@ class MarkingRound(models.Model):
     ``practice`` round are used nowhere outside the round itself; whether a round is
     one is fixed when it is planned. A teacher can revise a saved mark for ``window_minutes``
     (0: not at all), with ``window_ends_with_block`` at most until they mark another question.
+    One person holds at most ``sheet_responses`` on marking sheets at once, for ``sheet_days``.
+    With ``arbiter_marks_first`` the lead who arbitrates gives a mark before seeing the others.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -40,6 +47,13 @@ class MarkingRound(models.Model):
         default=DEFAULT_WINDOW_MINUTES, db_default=DEFAULT_WINDOW_MINUTES
     )
     window_ends_with_block = models.BooleanField(default=True, db_default=True)
+    sheet_responses = models.PositiveSmallIntegerField(
+        default=DEFAULT_SHEET_RESPONSES, db_default=DEFAULT_SHEET_RESPONSES
+    )
+    sheet_days = models.PositiveSmallIntegerField(
+        default=DEFAULT_SHEET_DAYS, db_default=DEFAULT_SHEET_DAYS
+    )
+    arbiter_marks_first = models.BooleanField(default=False, db_default=False)
     random_seed = models.BigIntegerField()
     seed_first = models.PositiveSmallIntegerField(default=60)
     seed_first_every = models.PositiveSmallIntegerField(default=10)
@@ -47,8 +61,8 @@ class MarkingRound(models.Model):
     repeat_share = models.DecimalField(max_digits=4, decimal_places=3, default=Decimal("0.01"))
     limits = models.JSONField(default=dict, help_text="what a teacher is warned beyond")
     deadline = models.DateTimeField(null=True)
-    house_rulings = models.TextField(blank=True, help_text="the newest of the rulings")
-    rulings_to_judge = models.BooleanField(default=False)
+    marking_notes = models.TextField(blank=True, help_text="the newest version")
+    notes_to_judge = models.BooleanField(default=False)
     published = models.BooleanField(default=False, help_text="marks that a benchmark released")
     practice = models.BooleanField(
         default=False, db_default=False, help_text="its marks reach no report"
@@ -78,7 +92,10 @@ class MarkingRound(models.Model):
 
 
 class RoundTeacher(models.Model):
-    """A teacher in the pool of a round."""
+    """A teacher in the pool of a round.
+
+    Whoever left it (``left_at``) is paused too and never comes back: they may look at the round.
+    """
 
     round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="pool")
     teacher = models.ForeignKey(
@@ -86,6 +103,7 @@ class RoundTeacher(models.Model):
     )
     paused = models.BooleanField(default=False)
     paused_reason = models.CharField(max_length=200, blank=True)
+    left_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -96,25 +114,27 @@ class RoundTeacher(models.Model):
         return f"{self.teacher} in {self.round}"
 
 
-class HouseRuling(models.Model):
+class MarkingNotes(models.Model):
     """One version of a round's marking notes; the newest stands in the round itself."""
 
-    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="rulings")
+    round = models.ForeignKey(MarkingRound, on_delete=models.PROTECT, related_name="notes_versions")
     number = models.PositiveIntegerField()
     text = models.TextField(blank=True)
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="rulings"
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="marking_notes"
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["number", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["round", "number"], name="one_ruling_per_number"),
+            models.UniqueConstraint(
+                fields=["round", "number"], name="one_notes_version_per_number"
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.round} ruling {self.number}"
+        return f"{self.round} marking notes {self.number}"
 
 
 class MarkingSheet(models.Model):

@@ -200,7 +200,7 @@ class Attempt(models.Model):
         "questions.Rubric", null=True, on_delete=models.PROTECT, related_name="+"
     )
     marking_notes = models.ForeignKey(
-        "evaluations.HouseRuling", null=True, on_delete=models.PROTECT, related_name="+"
+        "evaluations.MarkingNotes", null=True, on_delete=models.PROTECT, related_name="+"
     )
     sent_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)

@@ -8,17 +8,16 @@ from typing import Any, cast
 from django.db import transaction
 from django.urls import path
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from evaluations.facts.open_marking import check_not_marking
 from evaluations.models import AnswerCheck, CheckSample, Endpoint, Response, Run
 from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.forms.answer_checks import name_of, reading_named
-from evaluations.reading.rules.extraction.reading import Outcome, Statement
+from evaluations.reading.rules.extraction.reading import Statement
 from evaluations.reading.selectors.answer_check_queue import (
     QueueChoice,
     own_check,
@@ -34,8 +33,11 @@ from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
 from evaluations.runs.api.runs import run_response
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work
+from evaluations.statistics.outcomes import ReadingOutcome
+from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import NotFound
 
 READ = {"GET": Capability.CHECK_ANSWERS, "HEAD": Capability.CHECK_ANSWERS}
@@ -46,10 +48,8 @@ class NewReadingSerializer(serializers.Serializer[Any]):
     """A model that is to read the unread answers of a run."""
 
     endpoint = serializers.SlugRelatedField(slug_field="name", queryset=Endpoint.objects.all())
-    limit = serializers.IntegerField(min_value=1, max_value=MOST_ANSWERS, default=MOST_ANSWERS)
-    budget = serializers.DecimalField(
-        max_digits=12, decimal_places=4, allow_null=True, default=None
-    )
+    limit = api_fields.IntegerField(min_value=1, max_value=MOST_ANSWERS, default=MOST_ANSWERS)
+    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)
     idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -90,12 +90,12 @@ class LabourSerializer(serializers.Serializer[Any]):
     checked = serializers.IntegerField()
     corrected = serializers.IntegerField()
 
-    def get_readers(self, row: Labour) -> dict[str, dict[str, float | int | None]]:
+    def get_readers(self, row: Labour) -> dict[str, dict[str, float | None]]:
         """Count and share (0 to 1) of pattern, mined, model, person and unread."""
         return {name: {"n": row.by[name], "share": row.share(name)} for name in READERS}
 
 
-class LabourListAPI(generics.ListAPIView[Run]):
+class LabourListAPI(DeclaredFilters, generics.ListAPIView[Run]):
     """Who read the answers, run by run, the newest first."""
 
     capability = READ
@@ -103,7 +103,6 @@ class LabourListAPI(generics.ListAPIView[Run]):
     queryset = Run.objects.none()  # for the schema
 
     def get_queryset(self) -> Any:
-        check_not_marking(cast(User, self.request.user))
         return read_runs()
 
     def paginate_queryset(self, queryset: Any) -> Any:
@@ -139,17 +138,17 @@ class NewCheckSerializer(serializers.Serializer[Any]):
     )
     seen = serializers.CharField(max_length=20)
     answers = serializers.ListField(
-        child=serializers.CharField(max_length=500, allow_null=True), max_length=100
+        child=api_fields.NumberTextField(max_length=500, allow_null=True), max_length=100
     )
-    outcome = serializers.ChoiceField(choices=[one.value for one in Outcome])
+    outcome = serializers.ChoiceField(choices=[one.value for one in ReadingOutcome])
     key = serializers.UUIDField()
-    based_on = serializers.IntegerField(min_value=0, default=0)
+    based_on = api_fields.IntegerField(min_value=0, default=0)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return no_unknown(self, attrs)
 
 
-class CheckListAPI(generics.ListAPIView[AnswerCheck]):
+class CheckListAPI(DeclaredFilters, generics.ListAPIView[AnswerCheck]):
     """The own checks, the newest first; POST saves one."""
 
     capability = BOTH
@@ -198,11 +197,17 @@ class WaitingSerializer(serializers.Serializer[Any]):
     outcome = serializers.CharField()
 
 
-class WaitingListAPI(generics.ListAPIView[Response]):
+@extend_schema_view(
+    get=extend_schema(
+        parameters=[OpenApiParameter("source", enum=[one.value for one in CheckSource])]
+    )
+)
+class WaitingListAPI(DeclaredFilters, generics.ListAPIView[Response]):
     """What waits for this person, in the order of the queue; ``source`` names one reason."""
 
     capability = READ
     serializer_class = WaitingSerializer
+    own_parameters = ("source",)
     queryset = Response.objects.none()  # for the schema
 
     def get_queryset(self) -> Any:
@@ -251,9 +256,9 @@ class SampleSerializer(serializers.Serializer[Any]):
 class NewSampleSerializer(serializers.Serializer[Any]):
     """A sample to be drawn; null as random seed takes a new one."""
 
-    run = serializers.IntegerField(min_value=1)
-    size = serializers.IntegerField(min_value=1, max_value=MOST_DRAWN)
-    random_seed = serializers.IntegerField(
+    run = api_fields.IntegerField(min_value=1)
+    size = api_fields.IntegerField(min_value=1, max_value=MOST_DRAWN)
+    random_seed = api_fields.IntegerField(
         min_value=0, max_value=2**31 - 1, allow_null=True, default=None
     )
 
@@ -269,7 +274,7 @@ class SampleListAPI(APIView):
     @extend_schema(responses=SampleSerializer(many=True))
     def get(self, request: Request) -> Answer:
         """Return all samples, the newest first."""
-        check_not_marking(cast(User, request.user))
+        refuse_unknown(request.query_params)
         return Answer(SampleSerializer(samples(list(read_runs())), many=True).data)
 
     @extend_schema(request=NewSampleSerializer, responses={201: SampleSerializer})
@@ -304,6 +309,7 @@ class CorrectionsAPI(APIView):
     @extend_schema(responses=CorrectionsSerializer)
     def get(self, request: Request) -> Answer:
         """Return every correction on which people agree."""
+        refuse_unknown(request.query_params)
         return Answer(CorrectionsSerializer(check_corrections()).data)
 
 

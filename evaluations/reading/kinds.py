@@ -10,14 +10,14 @@ from evaluations.models.vocabulary import RunPurpose
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.reading.rules.extraction.model_reader import ReplyStatus
-from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.selectors.model_reading import unread_responses
 from evaluations.reading.services.model_read import keep_readings, score_read
 from evaluations.reading.services.model_reading import read_call
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.answering import AnswerKind
-from evaluations.runs.kinds import Kept, Panel, Place, Prompt, ReadCounts, Replies, RunKind
+from evaluations.runs.kinds import Kept, Panel, PanelPosition, Prompt, ReadCounts, Replies, RunKind
 from evaluations.runs.selectors.runs import read_counts, runs
+from evaluations.statistics.outcomes import ReadingOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -41,7 +41,7 @@ class ScoredAnswerKind(AnswerKind):
             policy=Policy.STRICT,
             reader_version__in=[EXTRACTOR_VERSION, EXACT_VERSION],
         )
-        return read_counts(found, Q(outcome=Outcome.READ))
+        return read_counts(found, Q(outcome=ReadingOutcome.READ))
 
     def panels(self, run: Run, user: User) -> list[Panel]:
         """Return who read the answers, and the links to policies and patterns."""
@@ -52,7 +52,7 @@ class ScoredAnswerKind(AnswerKind):
             "may_check": user.may(Capability.CHECK_ANSWERS),
         }
         return [
-            Panel("evaluations/reading/_run_actions.html", place=Place.ACTIONS),
+            Panel("evaluations/reading/_run_actions.html", position=PanelPosition.ACTIONS),
             Panel("evaluations/reading/model_reading/_labour.html", context),
         ]
 

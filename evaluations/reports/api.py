@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluations.facts.open_marking import check_not_marking
 from evaluations.reports.forms import read_params
 from evaluations.reports.selectors.reports import REPORTS, build_report
 from evaluations.statistics.policies import Policy
@@ -37,7 +36,7 @@ class ReportRowSerializer(serializers.Serializer[object]):
 class ReportSerializer(serializers.Serializer[object]):
     """A named table of figures with its parameters."""
 
-    report = serializers.ChoiceField(choices=list(REPORTS))
+    report = serializers.CharField()
     params = serializers.DictField()
     rows = ReportRowSerializer(many=True)
 
@@ -65,7 +64,6 @@ class ReportAPI(APIView):
         ],
     )
     def get(self, request: Request, name: str) -> Response:
-        check_not_marking(request.user)
         return Response(build_report(name, read_params(request.query_params)).as_dict())
 
 

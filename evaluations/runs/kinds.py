@@ -20,7 +20,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.llm.client import ChatReply
-from evaluations.models import Attempt, Endpoint, HouseRuling, Job, Response, Run
+from evaluations.models import Attempt, Endpoint, Job, MarkingNotes, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from gradeapp.accounts.models import User
 from questions.models import Question, Rubric
@@ -36,7 +36,7 @@ class Prompt:
 
     messages: Messages
     rubric: Rubric | None = None
-    marking_notes: HouseRuling | None = None
+    marking_notes: MarkingNotes | None = None
 
 
 @dataclass
@@ -62,8 +62,8 @@ class Cost:
     currency: str
 
 
-class Place(Enum):
-    """The place of a panel on the run page."""
+class PanelPosition(Enum):
+    """The position of a panel on the run page."""
 
     ACTIONS = "actions"
     TOP = "top"
@@ -79,7 +79,7 @@ class Panel:
 
     template: str
     context: Mapping[str, Any] = field(default_factory=dict)
-    place: Place = Place.BELOW
+    position: PanelPosition = PanelPosition.BELOW
 
 
 class RunKind(Protocol):

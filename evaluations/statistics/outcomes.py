@@ -1,6 +1,8 @@
-"""The outcomes of scoring a response."""
+"""The outcomes of reading, scoring and judging a response."""
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from gradeapp.common.named import Named
 
@@ -30,3 +32,31 @@ UNREAD = frozenset(
         LedgerOutcome.TRUNCATED,
     }
 )
+
+
+class ReadingOutcome(StrEnum):
+    """How the reading of one output ended; the ledger of scores uses the same values."""
+
+    READ = "read"
+    NO_ANSWER = "no_answer"
+    AMBIGUOUS = "ambiguous"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+
+
+class JudgeStatus(StrEnum):
+    """Whether a reply has a total, and if not, why."""
+
+    SCORED = "scored"
+    OVER_FULL_MARKS = "over_full_marks"
+    BELOW_ZERO = "below_zero"
+    SEVERAL_TOTALS = "several_totals"
+    UNCLEAR_TOTAL = "unclear_total"
+    WRONG_DENOMINATOR = "wrong_denominator"
+    NO_TOTAL = "no_total"
+    EMPTY = "empty"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    # Not sent, so there is no reply (``judged_texts.withheld``).
+    NO_CONTENT = "no_content"
+    OVERSIZE = "oversize"

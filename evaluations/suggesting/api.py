@@ -20,6 +20,7 @@ from evaluations.runs.api.runs import run_response
 from evaluations.runs.tasks import ask_for_work
 from evaluations.suggesting.forms import USUAL_LIMIT, chosen, filters_in
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted, start_suggesting
+from gradeapp import api_fields
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown
 from questions.forms.filter_chips import query_of
@@ -36,11 +37,9 @@ class NewSuggestionsSerializer(serializers.Serializer[Any]):
     filters = serializers.DictField(
         child=serializers.CharField(allow_blank=True), default=dict, required=False
     )
-    limit = serializers.IntegerField(min_value=1, max_value=MOST_ITEMS, default=USUAL_LIMIT)
+    limit = api_fields.IntegerField(min_value=1, max_value=MOST_ITEMS, default=USUAL_LIMIT)
     again = serializers.BooleanField(default=False)
-    budget = serializers.DecimalField(
-        max_digits=12, decimal_places=4, allow_null=True, default=None
-    )
+    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)
     idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

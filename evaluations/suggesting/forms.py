@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from evaluations.models.vocabulary import Asks
 from evaluations.runs.forms.runs import StartForm
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted
+from gradeapp.common import number_fields
 from gradeapp.common.refusals import BadInput
 from questions.forms.filter_chips import query_of
 from questions.forms.filters import QuestionFilter, named_choices
@@ -38,7 +39,7 @@ class SuggestForm(StartForm):
         label=gettext_lazy("Dataset"),
         empty_label=None,
     )
-    limit = forms.IntegerField(
+    limit = number_fields.IntegerField(
         min_value=1,
         max_value=MOST_ITEMS,
         initial=USUAL_LIMIT,

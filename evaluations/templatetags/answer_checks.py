@@ -12,9 +12,9 @@ from django.utils.translation import get_language, gettext_lazy
 from evaluations.models import Run
 from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.rules.extraction.model_reader import ReplyStatus
-from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.selectors.model_reading import ReadByModel, read_by_model
 from evaluations.reading.selectors.reading_labour import Labour, labour
+from evaluations.statistics.outcomes import ReadingOutcome
 
 register = template.Library()
 R = ReplyStatus
@@ -30,11 +30,11 @@ STATUSES: Mapping[str, Promise] = {
     R.NO_EVIDENCE: gettext_lazy("The quotation in the reply does not occur in the response."),
 }
 OUTCOMES: Mapping[str, Promise] = {
-    Outcome.READ: gettext_lazy("Answered"),
-    Outcome.NO_ANSWER: gettext_lazy("No answer"),
-    Outcome.REFUSED: gettext_lazy("Refused to answer"),
-    Outcome.AMBIGUOUS: gettext_lazy("Ambiguous"),
-    Outcome.TRUNCATED: gettext_lazy("Cut off"),
+    ReadingOutcome.READ: gettext_lazy("Answered"),
+    ReadingOutcome.NO_ANSWER: gettext_lazy("No answer"),
+    ReadingOutcome.REFUSED: gettext_lazy("Refused to answer"),
+    ReadingOutcome.AMBIGUOUS: gettext_lazy("Ambiguous"),
+    ReadingOutcome.TRUNCATED: gettext_lazy("Cut off"),
 }
 
 
@@ -54,7 +54,7 @@ def said_outcome(outcome: str) -> str | Promise:
 def said_words(row: Any) -> str:
     """Return the answers of a check or a reading, by number, or why there are none."""
     said = row if isinstance(row, Mapping) else {"outcome": row.outcome, "answers": row.answers}
-    if said["outcome"] != Outcome.READ:
+    if said["outcome"] != ReadingOutcome.READ:
         return str(OUTCOMES[said["outcome"]])
     answers = [answer or "–" for answer in said["answers"]]
     if len(answers) == 1:

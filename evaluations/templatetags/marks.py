@@ -8,7 +8,7 @@ from django import template
 from django.utils.translation import gettext
 
 from evaluations import schemes
-from evaluations.marking.monitoring.selectors.returning import Reach
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.rounds.selectors.rounds import AnswerState
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.marking.sheets.services.sheet_reading import RowState
@@ -28,7 +28,7 @@ LISTS: dict[str, type[Named]] = {
     "Scheme": schemes.Scheme,
     "AnswerState": AnswerState,
     "RowState": RowState,
-    "Reach": Reach,
+    "RemarkScope": RemarkScope,
 }
 
 

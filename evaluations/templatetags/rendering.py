@@ -11,8 +11,10 @@ from collections.abc import Mapping
 
 from django import template
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from gradeapp.common.hidden_text import hidden_kinds, with_code_points
 from gradeapp.rendering import LONGEST, Change, Kind, changes_of, render_text
 from questions.rules.layout_breaks import without_layout_breaks
 
@@ -45,6 +47,19 @@ def display_changes(text: str) -> list[str]:
         Change.REPLACED: _("Characters that cannot be displayed are replaced by a symbol."),
     }
     return [sentences[change] for change in changes_of(text or "")]
+
+
+@register.filter
+def hidden_text(text: str) -> list[str]:
+    """Return how a text hides words, in the reader's language; empty for almost every text."""
+    language = get_language() or "en"
+    return [kind.label(language) for kind in hidden_kinds(text or "")]
+
+
+@register.filter
+def code_points(text: str) -> str:
+    """Return a text with the number of each invisible character in brackets."""
+    return with_code_points(text or "")
 
 
 @register.filter

@@ -10,11 +10,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.judging.rules.judge_reply import JudgeStatus as J
 from evaluations.models import Run
 from evaluations.models.vocabulary import AttemptStatus
 from evaluations.runs import kinds
 from evaluations.runs.selectors import run_words
+from evaluations.statistics.outcomes import JudgeStatus as J
 from gradeapp.common.choices import label
 
 register = template.Library()

@@ -1,10 +1,166 @@
+"""People in the admin of Django: who may change whom, and what is written down about it.
+
+Only superusers touch superusers, rights and passwords. Nobody changes their own groups. Whoever
+runs exams does not mark them: admin and teacher do not go together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.db.models import Field
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.name_checks import validate_plain_name
+
+NAMES = ("username", "display_name", "first_name", "last_name")
+FACTS = ("username", "display_name", "first_name", "last_name", "email", "is_active", "is_staff")
+
+
+def state(person: User) -> dict[str, Any]:
+    """What is written down about a person when it changes; no password."""
+    return {
+        **{name: getattr(person, name) for name in FACTS},
+        "is_superuser": person.is_superuser,
+        "groups": sorted(person.groups.values_list("name", flat=True)),
+        "permissions": sorted(person.user_permissions.values_list("codename", flat=True)),
+    }
+
+
+class PersonForm(UserChangeForm):
+    """Django's form of a person, which keeps roles apart that do not go together."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        groups = cleaned.get("groups", self.instance.groups.all())
+        names = {group.name for group in groups}
+        operates = Role.ADMIN.value in names or cleaned.get(
+            "is_superuser", self.instance.is_superuser
+        )
+        if operates and Role.TEACHER.value in names:
+            raise ValidationError(
+                _("An admin or superuser cannot be a teacher: who runs exams does not mark them."),
+                code="roles_apart",
+            )
+        return cleaned
 
 
 @admin.register(User)
 class GradeappUserAdmin(UserAdmin):
-    list_display = ("username", "display_name", "is_active", "is_staff", "last_login")
+    """People: made, changed and set inactive, never deleted."""
+
+    form = PersonForm
+    list_display = ("username", "display_name", "is_active", "is_staff", "is_demo", "last_login")
     fieldsets = (*(UserAdmin.fieldsets or ()), ("gradeapp", {"fields": ("display_name",)}))
+
+    def formfield_for_dbfield(
+        self, db_field: Field[Any, Any], request: HttpRequest | None, **kwargs: Any
+    ) -> Any:
+        """Refuse names that can pass for another (``validate_plain_name``)."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and db_field.name in NAMES:
+            field.validators.append(validate_plain_name)
+        return field
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
+        """What stays as it is: rights for all but superusers, one's own roles for everybody."""
+        fixed = ["last_login", "date_joined"]
+        own = obj is not None and obj.pk == request.user.pk
+        if not request.user.is_superuser:
+            fixed += ["is_superuser", "user_permissions", "is_staff"]
+        if own:
+            fixed += ["groups", "is_superuser", "user_permissions", "is_staff", "is_active"]
+        return sorted(set(fixed))
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Whether the person of *request* may change *obj*: a superuser only by another."""
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or not obj.is_superuser or request.user.is_superuser)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False
+
+    @transaction.atomic
+    def user_change_password(
+        self, request: HttpRequest, id: str, form_url: str = ""
+    ) -> HttpResponse:
+        """The page for the password of another person: superusers only, and written down."""
+        if str(request.user.pk) == id:
+            return redirect("password_change")
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        before = User.objects.filter(pk=id).values_list("password", flat=True).first()
+        response = super().user_change_password(request, id, form_url)
+        person = User.objects.filter(pk=id).first()
+        if person is not None and person.password != before:
+            # Somebody else knows it: it serves for one login.
+            User.objects.filter(pk=person.pk).update(must_change_password=True)
+            record(Tag.PASSWORD_CHANGED, person, actor=request.user, request=request, by="another")
+        return response
+
+    def save_model(
+        self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool
+    ) -> None:
+        """Save, and keep what was before for ``save_related``."""
+        person = User.objects.filter(pk=obj.pk).first() if change else None
+        request.person_before = state(person) if person else None  # type: ignore[attr-defined]
+        if not change:
+            obj.must_change_password = True
+        super().save_model(request, obj, form, change)
+
+    def save_related(
+        self, request: HttpRequest, form: ModelForm[User], formsets: Any, change: bool
+    ) -> None:
+        """Save the groups and write down what has changed."""
+        super().save_related(request, form, formsets, change)
+        person = form.instance
+        before = request.person_before  # type: ignore[attr-defined]
+        after = state(person)
+        if before is None:
+            record(Tag.PERSON_ADDED, person, actor=request.user, request=request, **after)
+            return
+        changed = {
+            name: [before[name], after[name]] for name in after if before[name] != after[name]
+        }
+        roles = changed.pop("groups", None)
+        if roles:
+            record(
+                Tag.ROLES_CHANGED,
+                person,
+                actor=request.user,
+                request=request,
+                before=roles[0],
+                after=roles[1],
+            )
+        if changed:
+            record(Tag.PERSON_CHANGED, person, actor=request.user, request=request, changed=changed)
+
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class RoleAdmin(GroupAdmin):
+    """The groups of ``roles.py``: made by ``sync_roles``, changed by nobody."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return False

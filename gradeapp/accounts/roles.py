@@ -63,6 +63,11 @@ ROLE_CAPABILITIES: dict[Role, frozenset[Capability]] = {
 }
 
 
+# What stays open to somebody who marks blind just now, whatever their roles. Every other capability
+# leads to pages that can tell a model, a run, a judge model or a partner; a new one is closed too.
+OPEN_WHILE_MARKING = frozenset({C.MARK, C.SEE_QUESTIONS, C.EDIT_QUESTIONS, C.ACCEPT_RUBRICS})
+
+
 def roles_named(names: Collection[str | None]) -> tuple[Role, ...]:
     """The roles whose groups are called *names*, in the order of the list of roles."""
     return tuple(role for role in Role if role.value in names)

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import SITE_RIGHTS, Role
+from gradeapp.common.name_checks import check_name_is_plain
 
 
 @transaction.atomic
@@ -38,15 +39,29 @@ def site_permissions(rights: Mapping[str, tuple[str, ...]]) -> list[Permission]:
 
 @transaction.atomic
 def ensure_user(
-    username: str, *, roles: Iterable[Role], display_name: str = "", password: str | None = None
+    username: str,
+    *,
+    roles: Iterable[Role],
+    display_name: str = "",
+    password: str | None = None,
+    demo: bool = False,
 ) -> User:
     """The user called *username* with exactly *roles*; made if there is none.
 
     Without a password the account is inactive: it stands for a marker that a
-    published benchmark names. An existing password is never changed.
+    published benchmark names. An existing password is never changed. A person of the *demo* may
+    log in while the demo runs, and never elsewhere. Raises BadInput for a name that can pass for
+    another.
     """
+    check_name_is_plain(username)
+    check_name_is_plain(display_name)
     user, made = User.objects.get_or_create(
-        username=username, defaults={"display_name": display_name, "is_active": bool(password)}
+        username=username,
+        defaults={
+            "display_name": display_name,
+            "is_active": bool(password),
+            "is_demo": demo,
+        },
     )
     if made:
         user.set_password(password)

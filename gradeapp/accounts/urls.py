@@ -1,13 +1,43 @@
-"""Login, logout, password change. There is no registration: admins make accounts."""
+"""Login, logout, the own password, second factors and sessions. There is no registration."""
 
+from allauth.account.views import reauthenticate
+from allauth.socialaccount.providers.openid_connect import views as openid
 from django.contrib.auth import views
-from django.urls import path
+from django.urls import include, path
 
-from gradeapp.accounts.views import GradeappLoginView
+from gradeapp.accounts import people_views
+from gradeapp.accounts.token_views import token_revoke, tokens
+from gradeapp.accounts.views import LoginView, LogoutView, PasswordView
 
 urlpatterns = [
-    path("login/", GradeappLoginView.as_view(), name="login"),
-    path("logout/", views.LogoutView.as_view(), name="logout"),
-    path("password/", views.PasswordChangeView.as_view(), name="password_change"),
+    path("login/", LoginView.as_view(), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", PasswordView.as_view(), name="password_change"),
     path("password/done/", views.PasswordChangeDoneView.as_view(), name="password_change_done"),
+    path("password/forgot/", people_views.forgot, name="password_forgot"),
+    path("invitation/<str:token>/", people_views.invitation, name="invitation"),
+    path("reset/<str:token>/", people_views.reset, name="reset"),
+    path("people/", people_views.people_list, name="people"),
+    path("people/invite/", people_views.invite, name="people-invite"),
+    path(
+        "people/invitations/<int:pk>/withdraw/",
+        people_views.withdraw_invitation,
+        name="people-withdraw",
+    ),
+    path("people/<int:pk>/", people_views.person, name="person"),
+    path("people/<int:pk>/<slug:change>/", people_views.person_change, name="person-change"),
+    # Names that allauth asks for
+    path("login/", LoginView.as_view(), name="account_login"),
+    path("account/confirm/", reauthenticate, name="account_reauthenticate"),
+    path("account/second-factor/", include("allauth.mfa.urls")),
+    # Without a provider in the settings these answer 404.
+    path("account/oidc/<slug:provider_id>/login/", openid.login, name="openid_connect_login"),
+    path(
+        "account/oidc/<slug:provider_id>/login/callback/",
+        openid.callback,
+        name="openid_connect_callback",
+    ),
+    path("account/sessions/", include("allauth.usersessions.urls")),
+    path("tokens/", tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke/", token_revoke, name="token_revoke"),
 ]

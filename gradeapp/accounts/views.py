@@ -1,20 +1,59 @@
-"""The login page; in the demo it shows the logins."""
+"""Logging in and out, and the own password; in the demo the login page shows the logins."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.utils import perform_login
 from django.conf import settings
-from django.contrib.auth.views import LoginView
+from django.contrib.auth import views
+from django.http import HttpRequest, HttpResponse
 
 from gradeapp.accounts.demo import DEMO_PEOPLE
+from gradeapp.accounts.forms import ChangeForm, LoginForm
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
 
 
-class GradeappLoginView(LoginView):
-    """Django's login; who is logged in already goes home."""
+class LoginView(views.LoginView):
+    """Name and password; who has a second factor is asked for it next (allauth)."""
 
     redirect_authenticated_user = True
+    authentication_form = LoginForm
+
+    def form_valid(self, form: LoginForm) -> HttpResponse:
+        response: HttpResponse = perform_login(
+            self.request, form.get_user(), redirect_url=self.get_success_url()
+        )
+        return response
+
+    def form_invalid(self, form: LoginForm) -> HttpResponse:
+        response = super().form_invalid(form)
+        if form.refusal:
+            response.status_code = form.refusal.status
+        return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         logins = [person.as_login() for person in DEMO_PEOPLE] if settings.DEMO else []
-        return super().get_context_data(demo_logins=logins, **kwargs)
+        sso = settings.OIDC_NAME if settings.OIDC_ISSUER else ""
+        return super().get_context_data(demo_logins=logins, sso=sso, **kwargs)
+
+
+class LogoutView(views.LogoutView):
+    """Django's logout, recorded."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        record(Tag.LOGOUT, request.user, actor=request.user, request=request)
+        return super().post(request, *args, **kwargs)
+
+
+class PasswordView(views.PasswordChangeView):
+    """The own password; all other sessions of the person end, and it is no first one any more."""
+
+    form_class = ChangeForm
+
+    def form_valid(self, form: ChangeForm) -> HttpResponse:
+        form.user.must_change_password = False
+        response = super().form_valid(form)
+        record(Tag.PASSWORD_CHANGED, form.user, actor=form.user, request=self.request)
+        return response

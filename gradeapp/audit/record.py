@@ -1,15 +1,39 @@
-"""Writing one line into the audit trail, in the caller's transaction."""
+"""Writing one entry into the audit trail, in the caller's transaction."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.signing import signature
 from gradeapp.audit.tags import Tag
 
 
-def record(tag: Tag, target: models.Model, *, actor: User | None, **detail: object) -> AuditEntry:
-    """Write that *actor* (None: the system) did *tag* to *target*; details must be JSON."""
-    name = f"{target._meta.model_name}:{target.pk}"
-    return AuditEntry.objects.create(actor=actor, tag=tag, target=name, detail=detail)
+def record(
+    tag: Tag,
+    target: models.Model | str,
+    *,
+    actor: User | None,
+    request: Any = None,
+    **detail: object,
+) -> AuditEntry:
+    """Write that *actor* (None: the system, or nobody known) did *tag* to *target*.
+
+    *target* is a row, or where there is none a name like ``login:unknown``. Details must be
+    JSON. The network address of *request* is noted only if the setting AUDIT_ADDRESSES says so.
+    """
+    if isinstance(target, models.Model):
+        target = f"{target._meta.model_name}:{target.pk}"
+    if request is not None and settings.AUDIT_ADDRESSES:
+        detail["address"] = request.META.get("REMOTE_ADDR", "")
+    entry = AuditEntry(
+        at=timezone.now(), actor=actor, tag=tag.value, target=target[:80], detail=detail
+    )
+    entry.signature = signature(entry.at, entry.actor_id, entry.tag, entry.target, detail)
+    entry.save(force_insert=True)
+    return entry

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django_htmx.http import HttpResponseClientRedirect, push_url
 
 from gradeapp.accounts.permissions import MemberRequest
+from gradeapp.common import number_fields
 from gradeapp.common.refusals import Refusal
 
 
@@ -61,8 +62,8 @@ class DeskForm(forms.Form):
 
     answer = forms.UUIDField()
     key = forms.UUIDField()
-    version = forms.IntegerField(min_value=0)
-    seconds = forms.IntegerField(required=False)
+    version = number_fields.IntegerField(min_value=0)
+    seconds = number_fields.IntegerField(required=False)
 
     item_id: str
 

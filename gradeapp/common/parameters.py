@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
@@ -28,11 +28,14 @@ def refuse_unknown(
 
 
 class DeclaredFilters:
-    """Mixin of API lists: a parameter that ``filterset_class`` does not declare is refused."""
+    """Mixin of API lists: a parameter that is in neither of these is refused."""
 
     filterset_class: type[django_filters.FilterSet] | None = None
+    # What the view reads itself
+    own_parameters: Collection[str] = ()
     request: Request
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        refuse_unknown(self.request.query_params, self.filterset_class or ())
+        names = self.filterset_class.base_filters if self.filterset_class else ()
+        refuse_unknown(self.request.query_params, {*names, *self.own_parameters})
         return super().filter_queryset(queryset)  # type: ignore[misc,no-any-return]

@@ -6,9 +6,11 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 
 SHOWN = Decimal("0.01")
-HALF_TYPED = re.compile(r"\d*\.")
+# The digits 0 to 9 alone: "１", "٠" and "1_0" are numbers to Decimal and int, and to no teacher.
+NUMBER = re.compile(r"[+-]?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})")
+HALF_TYPED = re.compile(r"[0-9]*\.")
 # Two digits at most: "1,000" is a thousand to some, so it is no mark.
-OTHER_POINT = re.compile(r"(\d*)[,。，](\d{0,2})")
+OTHER_POINT = re.compile(r"([0-9]*)[,。，]([0-9]{0,2})")
 
 
 def plain(value: Decimal) -> str:
@@ -17,6 +19,15 @@ def plain(value: Decimal) -> str:
         return str(value)
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def decimal_of(text: str) -> Decimal | None:
+    """The number in *text*: digits 0 to 9, a sign, a point; None for anything else.
+
+    No exponent is read, so that a short text is never a huge number.
+    """
+    text = text.strip()
+    return Decimal(text) if NUMBER.fullmatch(text) else None
 
 
 def normalized(value: Decimal) -> Decimal:

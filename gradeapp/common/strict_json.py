@@ -20,10 +20,13 @@ MAX_LINE_BYTES = 2 * 1024 * 1024
 MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_LINES_BYTES = 128 * 1024 * 1024
 MAX_DEPTH = 50
+# A value takes up to 100 bytes in memory, whatever it takes in the text.
+MAX_VALUES = 2_000_000
 MAX_NUMBER_LENGTH = 20
 
 # An unclosed string matches to the end of the line, so the scan stays linear.
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING_OR_BEGIN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{,]', re.DOTALL)
 
 
 class JsonRefusal(ValueError):
@@ -69,17 +72,17 @@ def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | J
 
 def parse_object(line: bytes) -> dict[str, Any]:
     """The one JSON object on *line*; raises JsonRefusal where it is not one."""
-    return _object(_value(line, "line"), "line")
+    return _object(parse_value(line, "line"), "line")
 
 
 def read_document(stream: BinaryIO) -> dict[str, Any]:
     """The one JSON object that a whole file holds; raises JsonRefusal where it is not one."""
-    return _object(_value(whole_file(stream), "file"), "file")
+    return _object(parse_value(whole_file(stream), "file"), "file")
 
 
 def read_array(stream: BinaryIO) -> list[Any]:
     """The one JSON array that a whole file holds; raises JsonRefusal where it is not one."""
-    value = _value(whole_file(stream), "file")
+    value = parse_value(whole_file(stream), "file")
     if not isinstance(value, list):
         raise JsonRefusal("not_an_array", "The file is not a JSON list in square brackets.")
     return value
@@ -99,12 +102,14 @@ def _object(value: Any, what: str) -> dict[str, Any]:
     return value
 
 
-def _value(data: bytes, what: str) -> Any:
+def parse_value(data: bytes, what: str) -> Any:
+    """The JSON value in *data*; raises JsonRefusal, whose sentence calls the text *what*."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise JsonRefusal("not_utf8", f"The {what} is not UTF-8 text.") from None
     check_depth(text, what)
+    _check_values(text, what)
     objects = _Objects()
     try:
         return json.loads(
@@ -169,6 +174,17 @@ def check_depth(text: str, what: str) -> None:
         depth += (token in "[{") - (token in "]}")
         if depth > MAX_DEPTH:
             raise JsonRefusal("too_deep", f"The {what} nests deeper than {MAX_DEPTH} levels.")
+
+
+def _check_values(text: str, what: str) -> None:
+    """Raises JsonRefusal where *text* holds more than ``MAX_VALUES`` values."""
+    if text.count("[") + text.count("{") + text.count(",") <= MAX_VALUES:
+        return
+    begun = 0
+    for match in _STRING_OR_BEGIN.finditer(text):
+        begun += match.group() in "[{,"
+        if begun > MAX_VALUES:
+            raise JsonRefusal("too_many_values", f"The {what} holds more than 2 million values.")
 
 
 class _Objects:

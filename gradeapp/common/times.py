@@ -1,6 +1,6 @@
-"""Moments on pages: in the site's zone, with the zone and the second at hand.
+"""Times on pages: in the site's zone, with the zone and the second at hand.
 
-``{{ run.created_at|moment }}`` on every page, without a ``{% load %}``; ``{% zone %}``
+``{{ run.created_at|local_time }}`` on every page, without a ``{% load %}``; ``{% zone %}``
 names the zone where a sentence holds a time as text.
 """
 
@@ -17,7 +17,7 @@ register = template.Library()
 
 
 @register.filter
-def moment(at: datetime | None, shape: str = "%Y-%m-%d %H:%M") -> SafeString | str:
+def local_time(at: datetime | None, shape: str = "%Y-%m-%d %H:%M") -> SafeString | str:
     """*at* as a ``<time>`` that names its zone when pointed at; empty where there is none."""
     if not at:
         return ""
@@ -32,9 +32,9 @@ def moment(at: datetime | None, shape: str = "%Y-%m-%d %H:%M") -> SafeString | s
 
 
 @register.filter
-def moment_of_day(at: datetime | None) -> SafeString | str:
+def local_time_of_day(at: datetime | None) -> SafeString | str:
     """*at* with its second and without its day, for what happens while one looks."""
-    return moment(at, "%H:%M:%S")
+    return local_time(at, "%H:%M:%S")
 
 
 @register.simple_tag

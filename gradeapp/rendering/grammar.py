@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from html import escape
 
+from gradeapp.common.hidden_text import INVISIBLE, visible_tex
 from gradeapp.rendering.source import BLANKS, LONGEST_FORMULA, Formula, Source
 from gradeapp.rendering.tables import Cell, is_separator, latex_rows, markdown_row, table_html
-from gradeapp.rendering.writer import Writer
+from gradeapp.rendering.writer import Span, Writer, shown
 
 Match = re.Match[str]
 DEEPEST = 4  # tables and bold words in each other
@@ -193,7 +194,7 @@ class Grammar:
             return None
         if not _REST_IS_BLANK.match(self.text, until + 4, part.end):
             return None
-        code = escape(self.text[fence.end() : until], quote=False)
+        code = shown(self.text[fence.end() : until])
         name = escape(fence[1].strip())
         label = f'<span class="part-label">{name}</span>' if name else ""
         part.writer.block(f"<pre>{label}<code>{code}</code></pre>\n")
@@ -254,21 +255,19 @@ class Grammar:
         formula = self._found
         if formula is None:
             return None
-        place = (formula.begin, formula.until)
-        self._mathematics(place, formula.end, part.writer, display=formula.display)
+        span = (formula.begin, formula.until)
+        self._mathematics(span, formula.end, part.writer, display=formula.display)
         return formula.end
 
-    def _mathematics(
-        self, place: tuple[int, int], end: int, writer: Writer, *, display: bool
-    ) -> None:
+    def _mathematics(self, span: Span, end: int, writer: Writer, *, display: bool) -> None:
         """Write TeX for KaTeX to draw; displayed on lines of its own it is a block."""
-        tex = escape(self.text[slice(*place)], quote=False)
+        tex = escape(INVISIBLE.sub("", visible_tex(self.text[slice(*span)])), quote=False)
         alone = display and writer.flow and writer.at_line_start
-        if alone and _REST_IS_BLANK.match(self.text, end) and not writer.marked(*place):
+        if alone and _REST_IS_BLANK.match(self.text, end) and not writer.marked(*span):
             writer.block(f'<div class="math block">{tex}</div>\n')
         else:
             css = "math block" if display else "math inline"
-            writer.whole(f'<span class="{css}">{tex}</span>', *place)
+            writer.whole(f'<span class="{css}">{tex}</span>', *span)
 
     def _environment(self, match: Match, part: Part) -> int | None:
         r"""``tabular`` is a table, ``align`` and the like are formulas, the rest stays as it is."""
@@ -316,7 +315,7 @@ class Grammar:
     def _cell(self, cell: Cell, part: Part, *, formulas: bool = False) -> str:
         """What a cell holds; in an ``array`` everything but words is a formula."""
         html = []
-        for begin, end in cell.places:
+        for begin, end in cell.spans:
             found = self.text[begin:end]
             begin += len(found) - len(found.lstrip())
             end -= len(found) - len(found.rstrip())
@@ -395,6 +394,6 @@ class Grammar:
             return None
         if self.text[until + 1 : until + 2] == "`":
             return None
-        code = escape(self.text[begin:until], quote=False)
+        code = shown(self.text[begin:until])
         part.writer.whole(f"<code>{code}</code>", begin, until)
         return until + 1

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from html import escape
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
@@ -15,7 +14,7 @@ from django.utils.translation import gettext
 
 from gradeapp.rendering.grammar import Grammar, Kind, Names, Part
 from gradeapp.rendering.source import Source
-from gradeapp.rendering.writer import Span, Writer
+from gradeapp.rendering.writer import Span, Writer, shown
 
 LONGEST = 200_000
 TAGS = {
@@ -23,7 +22,7 @@ TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 CLASSES = {
-    "span": {"math", "inline", "block", "sub-number", "part-label", "gap", "apart"},
+    "span": {"math", "inline", "block", "sub-number", "part-label", "gap", "apart", "code-point"},
     "div": {"math", "block", "table-wrap"},
 }
 ATTRIBUTES = {
@@ -96,7 +95,7 @@ def rendered(
 ) -> SafeString:
     """Render *text*, with <mark> around the places of *marks*; past the longest length plain."""
     if len(text) > LONGEST:
-        return mark_safe(f"<pre>{escape(text[:LONGEST])}…</pre>")
+        return mark_safe(f"<pre>{shown(text[:LONGEST])}…</pre>")
     writer = Writer(text, marks)
     Grammar(Source(text), kind, dict(images), names).render(0, Part(len(text), writer))
     return mark_safe(CLEANER.clean(writer.html()))

@@ -1,6 +1,6 @@
 r"""Tables: the LaTeX ones (``tabular``, ``array``) and the Markdown ones, as rows of cells.
 
-A cell is known by its place in the text; what it holds is rendered by the grammar.
+A cell is known by its span in the text; what it holds is rendered by the grammar.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gradeapp.rendering.source import Source
+from gradeapp.rendering.writer import Span
 
 WIDEST = 60
 
@@ -25,14 +26,12 @@ _BARS = re.compile(r"\||\\\||`|\$|\\[(\[]")
 _SEPARATOR_SIGNS = frozenset("|-: \t")
 _SEPARATOR_CELL = re.compile(r":?-+:?")
 
-Place = tuple[int, int]
-
 
 @dataclass(slots=True)
 class Cell:
-    """A cell by the places of its contents, and how many columns and rows it takes."""
+    """A cell by the spans of its contents, and how many columns and rows it takes."""
 
-    places: list[Place]
+    spans: list[Span]
     columns: int = 1
     rows: int = 1
     blank: bool = False
@@ -47,7 +46,7 @@ def latex_rows(source: Source, body: int, until: int) -> list[list[Cell]] | None
     begin = source.braces[spec] + 1
     # In passages of AGIEval a full stop stands where a line ended.
     stops = source.text.startswith((".\\hline", ".\\cline", ".\\multi"), begin)
-    rows: list[list[Place]] = [[]]
+    rows: list[list[Span]] = [[]]
     for kind, cell_begin, cell_end in _latex_cells(source, begin, until):
         if stops and source.text.startswith(".", cell_begin) and cell_begin < cell_end:
             cell_begin += 0 if rows[-1] else 1
@@ -56,17 +55,17 @@ def latex_rows(source: Source, body: int, until: int) -> list[list[Cell]] | None
             rows[-1].append((cell_begin, cell_end))
         if kind != "cell" and rows[-1]:
             rows.append([])
-    return [[_cell(source, *place) for place in row] for row in rows if row]
+    return [[_cell(source, *span) for span in row] for row in rows if row]
 
 
 def _latex_cells(source: Source, begin: int, until: int) -> Iterator[tuple[str, int, int]]:
     """Each cell with what ends it: "cell", "row" or "rule"; formulas and groups stay whole."""
-    at = place = begin
+    at = start = begin
     while match := _TOKEN.search(source.text, at, until):
         kind, at = match.lastgroup or "", match.end()
         if kind in ("cell", "row", "rule"):
-            yield kind, place, match.start()
-            place = at
+            yield kind, start, match.start()
+            start = at
         elif kind == "group":
             at = _inside(source.braces.get(match.start(), -1) + 1, at, until)
         elif kind == "environment" and match.start() in source.environments:
@@ -74,7 +73,7 @@ def _latex_cells(source: Source, begin: int, until: int) -> Iterator[tuple[str, 
         elif kind == "formula":
             formula = source.formula(match.start(), until)
             at = formula.end if formula else at
-    yield "row", place, until
+    yield "row", start, until
 
 
 def _inside(end: int, otherwise: int, until: int) -> int:
@@ -82,9 +81,9 @@ def _inside(end: int, otherwise: int, until: int) -> int:
 
 
 def _cell(source: Source, begin: int, end: int) -> Cell:
-    r"""The cell at a place, out of its ``\multicolumn{2}{|c|}{...}`` and ``\multirow``."""
+    r"""The cell at a span, out of its ``\multicolumn{2}{|c|}{...}`` and ``\multirow``."""
     cell = Cell([])
-    before: list[Place] = []
+    before: list[Span] = []
     while match := _SPAN.match(source.text, begin, end):
         arguments = _arguments(source, match.end(), end)
         number = source.text[slice(*arguments[0])].strip() if len(arguments) == 3 else ""
@@ -96,15 +95,15 @@ def _cell(source: Source, begin: int, end: int) -> Cell:
             cell.rows = int(number[:4])
         before.append((arguments[2][1] + 1, end))
         begin, end = arguments[2]
-    places = [(begin, end), *reversed(before)]
-    cell.places = [place for place in places if source.text[slice(*place)].strip()]
-    cell.blank = not cell.places
+    spans = [(begin, end), *reversed(before)]
+    cell.spans = [span for span in spans if source.text[slice(*span)].strip()]
+    cell.blank = not cell.spans
     return cell
 
 
-def _arguments(source: Source, at: int, end: int) -> list[Place]:
+def _arguments(source: Source, at: int, end: int) -> list[Span]:
     """The insides of the three groups in braces that begin at *at*."""
-    found: list[Place] = []
+    found: list[Span] = []
     while len(found) < 3 and source.text[at : at + 1] == "{":
         close = source.braces.get(at, end)
         if close >= end:
@@ -126,26 +125,26 @@ def is_separator(line: str) -> bool:
 
 def markdown_row(source: Source, begin: int, end: int) -> list[Cell]:
     """The cells of a line; a bar within a formula or after a backslash divides nothing."""
-    places = []
-    at = place = begin
+    spans = []
+    at = start = begin
     while match := _BARS.search(source.text, at, end):
         at = match.end()
         if match[0] == "|":
-            places.append((place, match.start()))
-            place = at
+            spans.append((start, match.start()))
+            start = at
         elif match[0] in ("$", "\\(", "\\["):
             formula = source.formula(match.start(), end)
             at = formula.end if formula else at
-    places.append((place, end))
-    if not _text(source, places[0]):
-        del places[0]
-    if places and not _text(source, places[-1]):
-        del places[-1]
-    return [Cell([place], blank=not _text(source, place)) for place in places]
+    spans.append((start, end))
+    if not _text(source, spans[0]):
+        del spans[0]
+    if spans and not _text(source, spans[-1]):
+        del spans[-1]
+    return [Cell([span], blank=not _text(source, span)) for span in spans]
 
 
-def _text(source: Source, place: Place) -> str:
-    return source.text[slice(*place)].strip()
+def _text(source: Source, span: Span) -> str:
+    return source.text[slice(*span)].strip()
 
 
 def table_html(rows: list[list[Cell]], content: Callable[[Cell], str], *, head: bool) -> str:
@@ -179,10 +178,10 @@ def _merge(rows: list[list[Cell]]) -> None:
         column = 0
         for cell in row:
             width = range(column, column + cell.columns)
-            above = {place: covered[place] for place in width if place in covered}
+            above = {column: covered[column] for column in width if column in covered}
             above = {
-                place: (one, first)
-                for place, (one, first) in above.items()
+                column: (one, first)
+                for column, (one, first) in above.items()
                 if first + one.rows > number
             }
             column += cell.columns
@@ -191,6 +190,6 @@ def _merge(rows: list[list[Cell]]) -> None:
             for one, first in above.values():
                 one.rows = number - first
             cell.rows = min(cell.rows, len(rows) - number)
-            covered.update((place, (cell, number)) for place in width)
+            covered.update((column, (cell, number)) for column in width)
             kept.append(cell)
         rows[number] = kept

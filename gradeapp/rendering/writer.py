@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from html import escape
 
+from gradeapp.common.hidden_text import INVISIBLE, code_point
+
 Span = tuple[int, int]
+
+
+def shown(text: str) -> str:
+    """*text* as HTML, with a sign of its own for each character that nobody would see."""
+    html = escape(text, quote=False)
+    return html if html.isascii() else INVISIBLE.sub(_sign, html)
+
+
+def _sign(match: re.Match[str]) -> str:
+    return f'<span class="code-point">{code_point(match[0])}</span>'
 
 
 class Writer:
@@ -50,13 +63,13 @@ class Writer:
         place = begin
         for mark_begin, mark_end in self._marks_of(begin, end) if self._marks else ():
             self._unmarked(place, mark_begin)
-            self.inline(f"<mark>{escape(self._text[mark_begin:mark_end], quote=False)}</mark>")
+            self.inline(f"<mark>{shown(self._text[mark_begin:mark_end])}</mark>")
             place = mark_end
         self._unmarked(place, end)
 
     def _unmarked(self, begin: int, end: int) -> None:
         if begin < end:
-            self.inline(escape(self._text[begin:end], quote=False))
+            self.inline(shown(self._text[begin:end]))
 
     def _marks_of(self, begin: int, end: int) -> list[Span]:
         """The marks between *begin* and *end*, cut to it."""

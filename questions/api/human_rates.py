@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from gradeapp import api_fields
 from gradeapp.common.parameters import DeclaredFilters
 from gradeapp.common.refusals import NotFound
 from questions.api.common import MAY, get_question, validated_body
@@ -26,7 +27,7 @@ class HumanRateSerializer(serializers.ModelSerializer[HumanRate]):
     """One rate, a share from 0 to 1; a corrected one no longer counts."""
 
     id = serializers.IntegerField(source="pk")
-    author = serializers.CharField(source="author.username", default=None)
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
     corrects = serializers.IntegerField(source="corrects_id", allow_null=True)
     counts = serializers.SerializerMethodField()
 
@@ -45,10 +46,10 @@ class HumanRateSerializer(serializers.ModelSerializer[HumanRate]):
 class GivenRateSerializer(serializers.Serializer[Any]):
     """A rate as a person gives it."""
 
-    value = serializers.DecimalField(max_digits=5, decimal_places=4)
+    value = api_fields.DecimalField(max_digits=5, decimal_places=4)
     source = serializers.CharField(max_length=200)
-    sample_size = serializers.IntegerField(required=False, allow_null=True, min_value=1)
-    weight = serializers.DecimalField(max_digits=10, decimal_places=2, default=Decimal(1))
+    sample_size = api_fields.IntegerField(required=False, allow_null=True, min_value=1)
+    weight = api_fields.DecimalField(max_digits=10, decimal_places=2, default=Decimal(1))
     reason = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
 
 

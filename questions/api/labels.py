@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
@@ -46,7 +47,7 @@ class LabelSerializer(serializers.ModelSerializer[LabelRevision]):
 class LabelRowSerializer(LabelSerializer):
     """A row of the history: the labels, who set them, when and why."""
 
-    author = serializers.CharField(source="author.username", default=None)
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
     batch = serializers.IntegerField(source="batch_id", allow_null=True)
 
     class Meta(LabelSerializer.Meta):
@@ -67,7 +68,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
         choices=AbilityBranch.choices(), required=False, allow_blank=True
     )
     knowledge = serializers.CharField(required=False, allow_blank=True, max_length=80)
-    difficulty = serializers.IntegerField(min_value=1, max_value=5, required=False, allow_null=True)
+    difficulty = api_fields.IntegerField(min_value=1, max_value=5, required=False, allow_null=True)
     modal = serializers.ChoiceField(choices=Modal.choices(), required=False, allow_blank=True)
 
 
@@ -75,13 +76,13 @@ class SetLabelsSerializer(ChangeSerializer):
     """A change with its reason; ``seen`` is the id of the labels that were before your eyes."""
 
     reason = serializers.CharField(required=False, allow_blank=True, max_length=200)
-    seen = serializers.IntegerField(required=False, min_value=0)
+    seen = api_fields.IntegerField(required=False, min_value=0)
 
 
 class OpinionSerializer(serializers.ModelSerializer[LabelOpinion]):
     """What one curator or one model thinks the labels are."""
 
-    author = serializers.CharField(source="author.username", default=None)
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
     knowledge = serializers.CharField(**KNOWLEDGE)
 
     class Meta:
@@ -150,7 +151,7 @@ class BulkChangeSerializer(serializers.ModelSerializer[LabelBatch]):
 class KnowledgeSerializer(serializers.ModelSerializer[Knowledge]):
     """A category or a subclass of the taxonomy."""
 
-    parent = serializers.CharField(source="parent.slug", default=None)
+    parent = serializers.CharField(source="parent.slug", default=None, allow_null=True)
 
     class Meta:
         model = Knowledge

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from gradeapp import api_fields
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
 from questions.api.common import MAY, validated_body
@@ -72,7 +73,7 @@ class DecideSerializer(serializers.Serializer[Any]):
     decision = serializers.ChoiceField(choices=Decision.choices())
     reason = serializers.CharField(max_length=200)
     repair = RepairSerializer(required=False)
-    seen = serializers.IntegerField(required=False)
+    seen = api_fields.IntegerField(required=False)
 
 
 class ProblemListAPI(DeclaredFilters, generics.ListAPIView[ItemProblem]):

@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from gradeapp import api_fields
 from questions.models import Rubric
 from questions.rules.rubric import (
     LONGEST_GROUP_TEXT,
@@ -25,18 +26,18 @@ class RubricPointSerializer(serializers.Serializer[Any]):
     """One scoring point; ``group`` is the place of its group, from 1."""
 
     text = serializers.CharField(max_length=LONGEST_POINT)
-    points = serializers.DecimalField(**MARKS)
-    sub = serializers.IntegerField(min_value=1, max_value=1000, default=1)
-    group = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    points = api_fields.DecimalField(**MARKS)
+    sub = api_fields.IntegerField(min_value=1, max_value=1000, default=1)
+    group = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
 
 
 class RubricGroupSerializer(serializers.Serializer[Any]):
     """Points under one cap: the best ``choose`` of them count (null: all)."""
 
-    cap = serializers.DecimalField(**MARKS)
+    cap = api_fields.DecimalField(**MARKS)
     text = serializers.CharField(max_length=LONGEST_GROUP_TEXT, allow_blank=True, default="")
-    sub = serializers.IntegerField(min_value=1, max_value=1000, default=1)
-    choose = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    sub = api_fields.IntegerField(min_value=1, max_value=1000, default=1)
+    choose = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
 
 
 class LinesSerializer(serializers.Serializer[Any]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from gradeapp import api_fields
 from questions.api.labels import LabelSerializer
 from questions.api.rubric_serializers import RubricSerializer
 from questions.models import Question, QuestionRevision
@@ -13,7 +14,7 @@ from questions.models import Question, QuestionRevision
 class RevisionSerializer(serializers.ModelSerializer[QuestionRevision]):
     """The text, the key and the full marks of one revision."""
 
-    author = serializers.CharField(source="author.username", default=None)
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
 
     class Meta:
         model = QuestionRevision
@@ -47,7 +48,7 @@ class QuestionSerializer(serializers.ModelSerializer[Question]):
     task = serializers.CharField(source="task.slug")
     type = serializers.CharField(source="current.question_type")
     language = serializers.CharField(source="current.language")
-    full_marks = serializers.DecimalField(
+    full_marks = api_fields.DecimalField(
         source="current.full_marks", max_digits=6, decimal_places=2
     )
     has_rubric = serializers.SerializerMethodField()

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.common import number_fields
 from questions.forms.filters import difficulty_choices, knowledge_choices, named_choices
 from questions.models import LabelRevision
 from questions.rules.vocabulary import AbilityBranch, Modal
@@ -22,7 +23,7 @@ class LabelForm(forms.Form):
     difficulty = forms.ChoiceField(required=False, label=_("Difficulty"))
     modal = forms.ChoiceField(required=False, label=_("Modality"))
     reason = forms.CharField(required=False, max_length=200, label=_("Reason"))
-    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    seen = number_fields.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,12 +57,12 @@ class LabelForm(forms.Form):
         return {name: self.cleaned_data[name] for name in names if name in self.data}
 
 
-TAKE_AWAY = "-"
+CLEAR = "-"
 
 
 def choices(name: Any, entries: list[tuple[str, str]]) -> list[tuple[str, Any]]:
     """Leave as it is, the values, take away."""
-    return [("", name), *entries, (TAKE_AWAY, _("– clear –"))]
+    return [("", name), *entries, (CLEAR, _("– clear –"))]
 
 
 class BulkLabelForm(forms.Form):
@@ -86,7 +87,7 @@ class BulkLabelForm(forms.Form):
     def change(self) -> dict[str, object]:
         """The labels to set, None for one to take away."""
         return {
-            name: None if value == TAKE_AWAY else value
+            name: None if value == CLEAR else value
             for name, value in self.cleaned_data.items()
             if value
         }

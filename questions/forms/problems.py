@@ -9,6 +9,7 @@ from django import forms
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
 from questions.models import Dataset, ItemProblem, QuestionRevision
 from questions.rules.vocabulary import Decision, ProblemCode
@@ -108,7 +109,7 @@ class DecisionForm(forms.Form):
 
     decision = forms.ChoiceField(widget=forms.RadioSelect)
     reason = forms.CharField(max_length=200, label=_("Reason"))
-    seen = forms.IntegerField(widget=forms.HiddenInput)
+    seen = number_fields.IntegerField(widget=forms.HiddenInput)
 
     def __init__(self, revision: QuestionRevision, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

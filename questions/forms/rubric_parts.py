@@ -25,7 +25,12 @@ def wishes(data: QueryDict) -> dict[UUID, Wish]:
             continue
         version = data.get(f"version-{key}", "")
         points = tuple(_number(value) for value in data.getlist(f"points-{key}"))
-        found[key] = Wish(int(version) if version.isdecimal() else None, points)
+        found[key] = Wish(
+            int(version)
+            if version.isascii() and version.isdecimal() and len(version) < 10
+            else None,
+            points,
+        )
     return found
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from gradeapp.common.plain_number import plain
+from gradeapp.common.plain_number import decimal_of, plain
 from questions.models import Dataset
 from questions.rules.rubric import (
     MOST_POINTS,
@@ -134,14 +134,14 @@ class Editor:
 
     def change(self, wish: str) -> None:
         """Carry out a button of the form without a script: ``up-2``, ``down-2``, ``remove-2``."""
-        deed, _dash, row = wish.partition("-")
+        action, _dash, row = wish.partition("-")
         place = (_whole(row) or 0) - 1
         if not 0 <= place < len(self.points):
             return
-        if deed == "remove":
+        if action == "remove":
             del self.points[place]
-        other = place + {"up": -1, "down": 1}.get(deed, 0)
-        if deed in ("up", "down") and 0 <= other < len(self.points):
+        other = place + {"up": -1, "down": 1}.get(action, 0)
+        if action in ("up", "down") and 0 <= other < len(self.points):
             rows = self.points
             rows[place], rows[other] = rows[other], rows[place]
 
@@ -192,9 +192,5 @@ def _whole(text: str) -> int | None:
 
 def _number(text: str) -> Decimal:
     text = text.strip().replace("，", ".").replace(",", ".").replace("。", ".")
-    if not text.isascii() or len(text) > 12 or "_" in text:
-        return NO_NUMBER
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        return NO_NUMBER
+    number = decimal_of(text) if len(text) <= 12 else None
+    return NO_NUMBER if number is None else number

@@ -15,13 +15,16 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from gradeapp.common.isolated import Bounds, Exceeded, isolated
 
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv"})
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp"})
 ARCHIVE_SUFFIXES = frozenset({".zip", ".7z", ".rar", ".gz", ".tar", ".xz", ".bz2", ".tgz"})
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 CHUNK = 1 << 16
+BOUNDS = Bounds(memory_bytes=256 * 2**20, cpu_seconds=60, clock_seconds=120)
 
 _END = b"PK\x05\x06"
 _ZIP64_LOCATOR = b"PK\x06\x07"
@@ -86,6 +89,29 @@ def unpack(archive: BinaryIO, folder: Path, limits: Limits | None = None) -> int
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error):
         raise ArchiveRefusal("broken_zip") from None
     return len(entries)
+
+
+def unpack_isolated(archive: BinaryIO, folder: Path) -> int:
+    """Unpack the open file *archive* in a child process; otherwise as ``unpack``.
+
+    ArchiveRefusal also with ``too_much_work``, where it takes too much memory or time.
+    """
+    try:
+        answer = isolated(f"{__name__}:unpack_in_child", archive, str(folder), bounds=BOUNDS)
+    except Exceeded:
+        raise ArchiveRefusal("too_much_work") from None
+    if "refused" in answer:
+        raise ArchiveRefusal(*answer["refused"])
+    files: int = answer["files"]
+    return files
+
+
+def unpack_in_child(archive: BinaryIO, folder: str) -> dict[str, Any]:
+    """What the child process of ``unpack_isolated`` answers."""
+    try:
+        return {"files": unpack(archive, Path(folder))}
+    except ArchiveRefusal as refusal:
+        return {"refused": [refusal.code, refusal.name, refusal.size]}
 
 
 def _check_directory(archive: BinaryIO, limits: Limits) -> None:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from gradeapp.common.strict_json import check_depth
+
 HEAD_BYTES = 1 << 16
 # Folders of the published benchmarks whose parent is what a reader is given.
 INNER_FOLDERS = frozenset({"Data", "v1", "images"})
@@ -76,8 +78,9 @@ def _first_keys(file: Path) -> set[str]:
     """The keys of the first line, however broken the rest is."""
     for line in _head(file).splitlines()[:1]:
         try:
+            check_depth(line, "text")
             row = json.loads(line)
-        except (ValueError, RecursionError):
+        except ValueError:
             return _loose_keys(line)
         return set(row) if isinstance(row, dict) else set()
     return set()

@@ -17,8 +17,8 @@ from questions.models.labels import (
     Knowledge,
     LabelBatch,
     LabelOpinion,
+    LabelResolution,
     LabelRevision,
-    LabelSettlement,
 )
 from questions.models.rubric import Rubric, RubricGroup, ScoringPoint
 
@@ -34,8 +34,8 @@ __all__ = [
     "Knowledge",
     "LabelBatch",
     "LabelOpinion",
+    "LabelResolution",
     "LabelRevision",
-    "LabelSettlement",
     "Question",
     "QuestionRevision",
     "Rubric",

@@ -170,14 +170,21 @@ class QuestionRevision(models.Model):
 
 
 class Asset(models.Model):
-    """An image that items of a dataset refer to by name (``image:circuit.png``)."""
+    """An image that items of a dataset refer to by name (``image:circuit.png``).
+
+    ``content`` is the picture as we wrote it anew (``questions.importers.image_files``) and
+    ``sha256`` its digest; ``source_sha256`` is the digest of the file that came, by which a
+    second import knows it. ``reencoded`` is False only for images from before that was done.
+    """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="assets")
     name = models.CharField(max_length=120)
     media_type = models.CharField(max_length=40)
     sha256 = models.CharField(max_length=64)
+    source_sha256 = models.CharField(max_length=64, blank=True)
     content = models.BinaryField()
+    reencoded = models.BooleanField(default=False)
 
     class Meta:
         constraints = [

@@ -159,11 +159,11 @@ class LabelOpinion(models.Model):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it names no label: then it takes back what its author said before."""
+        """Whether it names no label: then it undoes what its author said before."""
         return not (self.ability_branch or self.knowledge_id or self.difficulty or self.modal)
 
 
-class LabelSettlement(models.Model):
+class LabelResolution(models.Model):
     """A person's word on an item on which two curators differ.
 
     It holds until there is an opinion newer than ``last_opinion``. ``chosen`` is
@@ -171,16 +171,16 @@ class LabelSettlement(models.Model):
     """
 
     question = models.ForeignKey(
-        Question, on_delete=models.PROTECT, related_name="label_settlements"
+        Question, on_delete=models.PROTECT, related_name="label_resolutions"
     )
     chosen = models.ForeignKey(
         LabelOpinion, null=True, on_delete=models.PROTECT, related_name="chosen_by"
     )
     last_opinion = models.ForeignKey(
-        LabelOpinion, on_delete=models.PROTECT, related_name="settled_up_to"
+        LabelOpinion, on_delete=models.PROTECT, related_name="resolved_up_to"
     )
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_settlements"
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="label_resolutions"
     )
     reason = models.CharField(max_length=200)
     created_at = models.DateTimeField(auto_now_add=True)

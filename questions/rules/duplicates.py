@@ -107,15 +107,15 @@ def find_likenesses(
     """
     parts = [part for place, item in enumerate(items) for part in _parts(place, item)]
     runs = TextRuns([(part.stem, *part.options) for part in parts])
-    touched = None if among is None else set(among)
+    changed = None if among is None else set(among)
     pairs: dict[tuple[int, int], list[_Alike]] = defaultdict(list)
-    for left, right in runs.candidates():
+    for left, right in runs.likely_pairs():
         one, other = items[parts[left].item], items[parts[right].item]
         if one is other or frozenset({one.task, other.task}) in BY_DESIGN:
             continue
         if one.images and other.images and one.images != other.images:
             continue  # the same words about another picture
-        if touched is not None and one.ref not in touched and other.ref not in touched:
+        if changed is not None and one.ref not in changed and other.ref not in changed:
             continue
         similarity = runs.jaccard(left, right)
         if _same_question(similarity, parts[left], parts[right]):

@@ -49,7 +49,7 @@ def _schema_of_number(**limits: float) -> WithJsonSchema:
 
 
 Whole = Annotated[int, Strict()]
-Place = Annotated[Whole, Field(ge=1, le=MAX_SUB)]
+PartNumber = Annotated[Whole, Field(ge=1, le=MAX_SUB)]
 Filled = Annotated[str, StringConstraints(pattern=_FILLED)]
 Name = Annotated[str, StringConstraints(pattern=_NAME)]
 Slug = Annotated[str, StringConstraints(pattern=_SLUG)]
@@ -114,13 +114,14 @@ def _refusal(errors: list[ErrorDetails]) -> JsonRefusal:
     """The first error; a key that is not known before all others, since it may be misspelt."""
     unknown = (error for error in errors if error["type"] == "unexpected_keyword_argument")
     error = next(unknown, errors[0])
-    told: dict[str, Any] = error.get("ctx", {})
-    code, sentence = _SENTENCES[told.get("pattern", error["type"])]
+    context: dict[str, Any] = error.get("ctx", {})
+    expected = str(context.get("expected")).replace("'", "").replace(" or ", ", ")
+    code, sentence = _SENTENCES[context.get("pattern", error["type"])]
     parts = (str(part + 1) if isinstance(part, int) else part[:60] for part in error["loc"])
     text = sentence.format(
         key=repr(".".join(parts)),
         value=repr(str(error["input"])[:60]),
-        **told | {"expected": str(told.get("expected")).replace("'", "").replace(" or ", ", ")},
+        **context | {"expected": expected},
     )
     return JsonRefusal(code, text)
 

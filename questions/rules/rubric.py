@@ -17,7 +17,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from questions.rules.json_schema import CONFIG, Filled, Marks, Place
+from questions.rules.json_schema import CONFIG, Filled, Marks, PartNumber
 
 DEFAULT_STEP = Decimal("0.5")
 MOST_MARKS = Decimal(300)
@@ -38,8 +38,8 @@ class ScoringPoint:
 
     text: Filled
     points: Marks
-    sub: Place = 1
-    group: Place | None = None
+    sub: PartNumber = 1
+    group: PartNumber | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class PointGroup:
 
     cap: Marks
     text: Annotated[str, Field(max_length=LONGEST_GROUP_TEXT)] = ""
-    sub: Place = 1
-    choose: Place | None = None
+    sub: PartNumber = 1
+    choose: PartNumber | None = None
 
     @property
     def alternatives(self) -> bool:

@@ -207,9 +207,9 @@ class _Item:
         if group is not None:
             cap = _decimal(row, "cap", number)
             choose = _whole(row, "choose", number)
-            told = PointGroup(cap, row.get("group_text", ""), point.sub, choose)
-            known = self.groups.setdefault(group, told)
-            if (known.cap, known.text, known.choose) != (told.cap, told.text, told.choose):
+            given = PointGroup(cap, row.get("group_text", ""), point.sub, choose)
+            known = self.groups.setdefault(group, given)
+            if (known.cap, known.text, known.choose) != (given.cap, given.text, given.choose):
                 raise FileRefusal(FileFault.GROUP_DIFFERS, number, group=group)
         elif any(row.get(name, "") for name in ("cap", "choose", "group_text")):
             raise FileRefusal(FileFault.CAP_WITHOUT_GROUP, number)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 RUN = 4
-SKETCH = 16  # runs of a text that lead to candidates
+SKETCH = 16  # runs of a text that are compared for likely pairs
 SHARED = 3  # how many of them make a candidate
 MOST_TEXTS = 24  # a run in more texts than this is a phrase, and leads nowhere
 
@@ -52,7 +52,7 @@ class TextRuns:
         """The index of two texts; 0 where one of them has no run."""
         return jaccard(self.of(one), self.of(other))
 
-    def candidates(self) -> Iterator[tuple[int, int]]:
+    def likely_pairs(self) -> Iterator[tuple[int, int]]:
         """Pairs of texts, the lower first, whose sketches share enough; in order, each once."""
         begins = np.flatnonzero(np.diff(self._hashes, prepend=np.uint64(0)) != 0)
         counts = np.diff(begins, append=len(self._hashes))

@@ -41,11 +41,11 @@ def label_history(question: Question) -> QuerySet[LabelRevision]:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """A row of labels and what it changed; ``taken_back`` when it undoes its author's own."""
+    """A row of labels and what it changed; ``undone`` when it undoes its author's own."""
 
     row: LabelRevision
     changed: frozenset[str]
-    taken_back: bool
+    undone: bool
 
 
 def history_rows(question: Question) -> list[HistoryRow]:
@@ -58,8 +58,8 @@ def history_rows(question: Question) -> list[HistoryRow]:
             label.value for label in Label if now.value(label) != before.value(label)
         )
         opinion = getattr(row, "opinion", None)
-        taken_back = opinion is not None and opinion.is_empty
-        found.append(HistoryRow(row, changed, taken_back))
+        undone = opinion is not None and opinion.is_empty
+        found.append(HistoryRow(row, changed, undone))
         before = before if row.overtaken else now
     return found[::-1]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.db.models import Q, QuerySet
 
 from gradeapp.accounts.models import User
-from questions.models import LabelOpinion, LabelSettlement, Question
+from questions.models import LabelOpinion, LabelResolution, Question
 from questions.rules.four_tuple import FourTuple, Label, Value
 from questions.rules.label_agreement import LabelAgreement, label_agreement
 
@@ -187,13 +187,13 @@ class Difference:
 
 def open_differences() -> list[Difference]:
     """Items on which curators differ and nobody has resolved it since, oldest first."""
-    settled: dict[int, int] = {}
-    for question, last in LabelSettlement.objects.values_list("question_id", "last_opinion_id"):
-        settled[question] = max(last, settled.get(question, 0))
+    resolved: dict[int, int] = {}
+    for question, last in LabelResolution.objects.values_list("question_id", "last_opinion_id"):
+        resolved[question] = max(last, resolved.get(question, 0))
     found = (
         Difference(question, differing([one.labels for one in given]), given[-1].key)
         for question, given in double_labelled(also_seen=True).items()
-        if settled.get(question, 0) < given[-1].key
+        if resolved.get(question, 0) < given[-1].key
     )
     return sorted((one for one in found if one.labels), key=lambda one: one.last)
 

@@ -74,7 +74,7 @@ def frozen(rubric: Rubric) -> FrozenRubric:
 
 @lru_cache(maxsize=2000)
 def _frozen(key: int, created_at: datetime) -> FrozenRubric:
-    """By key and moment, so that no other row ever passes for this one."""
+    """By key and time, so that no other row ever passes for this one."""
     stored = Rubric.objects.prefetch_related(*LINES).get(pk=key, created_at=created_at)
     return FrozenRubric(lines_of(stored), tuple(stored.points.all()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -37,3 +37,9 @@ def bank_waiting(user: User) -> Iterator[Waiting]:
     if user.may(Capability.ACCEPT_RUBRICS):
         drafts = waiting_drafts().count()
         yield Waiting(_("Rubric drafts"), drafts, reverse("questions:rubric-bank"))
+
+
+def question_addresses(keys: Sequence[int]) -> dict[int, str]:
+    """Return the address of the page of each question of *keys*."""
+    found = Question.objects.filter(pk__in=keys).values_list("pk", "public_id")
+    return {key: reverse("questions:question", args=[public_id]) for key, public_id in found}

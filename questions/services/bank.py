@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from django.db import transaction
 from django.db.models import Max
@@ -16,7 +15,7 @@ from questions.rules.search_words import search_text
 from questions.rules.vocabulary import ItemStatus
 from questions.selectors.bank import searchable_parts
 from questions.services.gate import check_items
-from questions.services.import_checks import store_images
+from questions.services.import_checks import NewImages
 from questions.services.imported_rubrics import store_rubrics
 from questions.services.published_labels import store_labels_and_rates
 
@@ -68,7 +67,7 @@ class Stored:
 
 
 @transaction.atomic
-def store_records(records: Sequence[QuestionRecord], images: Mapping[str, Path]) -> Stored:
+def store_records(records: Sequence[QuestionRecord], images: NewImages) -> Stored:
     """Write *records* with bulk statements, all or none.
 
     An unknown item is new; a known one whose content differs gets one more
@@ -80,7 +79,7 @@ def store_records(records: Sequence[QuestionRecord], images: Mapping[str, Path])
     stored = Stored()
     for (slug, task), group in _by_task(records).items():
         stored.dataset = _dataset(slug)
-        store_images(stored.dataset, group, images)
+        images.store(stored.dataset, group)
         _store_task(_task(stored.dataset, task, group), group, stored)
     return stored
 

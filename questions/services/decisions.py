@@ -20,7 +20,7 @@ from questions.selectors.gate import DUPLICATES, mirrored
 from questions.services.bank import make_searchable
 from questions.services.duplicates import recheck_pairs
 from questions.services.gate import check_items
-from questions.services.item_status import settle_status
+from questions.services.item_status import update_status
 from questions.services.label_rows import check_reason
 
 LONGEST_TEXT = 200_000
@@ -83,7 +83,7 @@ def decide(
     recheck_pairs(question)
     if repaired is not None and decision is Decision.KEEP:
         _keep_again(problem, made)
-        settle_status([question.pk])
+        update_status([question.pk])
     record(Tag.ITEM_DECIDED, made, actor=acting_user, problem=problem.pk, decision=decision.value)
     return made
 

@@ -12,7 +12,7 @@ from questions.models import Dataset, ItemProblem, Question
 from questions.rules.duplicates import BankItem, Likeness, find_likenesses
 from questions.rules.vocabulary import ItemStatus, ProblemCode
 from questions.selectors.gate import live_problem
-from questions.services.item_status import settle_status
+from questions.services.item_status import update_status
 
 PAIR_CODES = (
     ProblemCode.EXACT_DUPLICATE,
@@ -62,7 +62,7 @@ def _check(only: set[int] | None, among: set[int]) -> DuplicateCounts:
         for likeness in likenesses
         for problem in _problems(likeness, revisions)
     }
-    settle_status(sorted(_store(found, among) | _in_conflict()))
+    update_status(sorted(_store(found, among) | _in_conflict()))
     return DuplicateCounts(
         exact=sum(likeness.exact for likeness in likenesses),
         near=sum(not likeness.exact for likeness in likenesses),

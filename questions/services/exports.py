@@ -35,8 +35,8 @@ from questions.selectors.export_records import (
 Manifest = dict[str, object]
 MANIFEST = "manifest.json"
 _UNSAFE = re.compile(r"[^\w.-]+")
-# One moment for all, so that equal banks give equal files.
-_MOMENT = (1980, 1, 1, 0, 0, 0)
+# One time for all, so that equal banks give equal files.
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -140,7 +140,7 @@ def _file_name(task: str, taken: set[str]) -> str:
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, date_time=_MOMENT)
+    info = zipfile.ZipInfo(name, date_time=_ZIP_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o100644 << 16
     return info

@@ -15,7 +15,7 @@ from questions.rules.gate import Detail, Finding, Item, find_problems
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint, reachable_by_sub
 from questions.rules.vocabulary import ProblemCode
 from questions.services.duplicates import check_duplicates
-from questions.services.item_status import settle_status
+from questions.services.item_status import update_status
 
 __all__ = ["check_duplicates", "check_items", "keep_findings"]
 
@@ -46,7 +46,7 @@ def check_items(
         for finding in find_problems(item):
             found[revision.pk, finding.code] = _problem(revision, finding)
     _store(found, question_ids)
-    return settle_status(question_ids)
+    return update_status(question_ids)
 
 
 @transaction.atomic
@@ -78,7 +78,7 @@ def keep_findings(
     )
     gone = [pk for question, pk in known.items() if question not in found]
     ItemProblem.objects.filter(pk__in=gone, decision=None).delete()
-    return settle_status([*checked])
+    return update_status([*checked])
 
 
 def _item(revision: QuestionRevision, sums: dict[int, Decimal]) -> Item:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
 from django.db.models import Model
 
+from questions.importers.image_files import written_anew
 from questions.importers.jsonl_images import HEAD_BYTES, image_kind
 from questions.importers.records import Problem, QuestionRecord, SourceFile
 from questions.models import Asset, Dataset, Knowledge, Question, QuestionRevision, Task
@@ -17,6 +18,12 @@ from questions.rules.taxonomy import SLUGS
 
 MAX_FULL_MARKS = Decimal("9999.99")
 MAX_POINTS = Decimal("999.99")
+IMAGE_SENTENCES = {
+    "image_content": "The image {name} is broken: its picture cannot be decoded.",
+    "image_pixels": "The image {name} has more than 40 million pixels.",
+    "image_too_large": "The image {name} is larger than 5 MB.",
+    "image_work": "The image {name} takes too much memory or time to decode.",
+}
 
 
 def storable(file: SourceFile, images: Mapping[str, Path]) -> SourceFile:
@@ -78,33 +85,61 @@ def changed_images(records: Sequence[QuestionRecord], images: Mapping[str, Path]
     """
     used = {(record.dataset, name) for record in records for name in record.images}
     stored = Asset.objects.filter(dataset__slug__in={slug for slug, _ in used})
+    digests = stored.values_list("dataset__slug", "name", "sha256", "source_sha256")
     return [
         name
-        for slug, name, sha256 in stored.values_list("dataset__slug", "name", "sha256")
-        if (slug, name) in used and _sha256(images[name].read_bytes()) != sha256
+        for slug, name, *known in digests
+        if (slug, name) in used and sha256_of(images[name].read_bytes()) not in known
     ]
 
 
-def store_images(
-    dataset: Dataset, records: Sequence[QuestionRecord], images: Mapping[str, Path]
-) -> None:
-    """Keep the images of *records* that *dataset* does not have yet."""
-    names = {name for record in records for name in record.images}
-    known = Asset.objects.filter(dataset=dataset, name__in=names).values_list("name", flat=True)
-    Asset.objects.bulk_create(
-        _asset(dataset, name, images[name].read_bytes()) for name in sorted(names - set(known))
-    )
+@dataclass(slots=True)
+class NewImages:
+    """The images of one import, each written anew once; *folder* holds them until it is over."""
+
+    images: Mapping[str, Path]
+    folder: Path
+    ready: dict[str, Path] = field(default_factory=dict)
+
+    def prepare(self, file: SourceFile) -> SourceFile:
+        """Write anew the images that *file* brings; the file with those that cannot be taken."""
+        if not file.records or file.refused:
+            return file
+        used = {(record.dataset, name) for record in file.records for name in record.images}
+        stored = Asset.objects.filter(dataset__slug__in={slug for slug, _ in used})
+        used -= set(stored.values_list("dataset__slug", "name"))
+        names = sorted({name for _, name in used} - self.ready.keys())
+        inside = self.folder / str(len(self.ready))
+        inside.mkdir(exist_ok=True)
+        problems = []
+        made = written_anew([self.images[name] for name in names], inside)
+        for name, (path, reason) in zip(names, made, strict=True):
+            if reason:
+                text = IMAGE_SENTENCES[reason].format(name=repr(name))
+                problems.append(Problem(file.name, None, reason, text, fatal=True))
+            else:
+                self.ready[name] = path
+        return replace(file, problems=(*file.problems, *problems)) if problems else file
+
+    def store(self, dataset: Dataset, records: Sequence[QuestionRecord]) -> None:
+        """Keep the images of *records* that *dataset* does not have yet."""
+        names = {name for record in records for name in record.images}
+        known = Asset.objects.filter(dataset=dataset, name__in=names).values_list("name", flat=True)
+        Asset.objects.bulk_create(self._asset(dataset, name) for name in sorted(names - set(known)))
+
+    def _asset(self, dataset: Dataset, name: str) -> Asset:
+        content = self.ready[name].read_bytes()
+        return Asset(
+            dataset=dataset,
+            name=name,
+            media_type=f"image/{image_kind(content[:HEAD_BYTES])}",
+            sha256=sha256_of(content),
+            source_sha256=sha256_of(self.images[name].read_bytes()),
+            content=content,
+            reencoded=True,
+        )
 
 
-def _asset(dataset: Dataset, name: str, content: bytes) -> Asset:
-    return Asset(
-        dataset=dataset,
-        name=name,
-        media_type=f"image/{image_kind(content[:HEAD_BYTES])}",
-        sha256=_sha256(content),
-        content=content,
-    )
-
-
-def _sha256(content: bytes) -> str:
+def sha256_of(content: bytes) -> str:
+    """The digest of an image, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()

@@ -64,7 +64,7 @@ def stop_import(batch: ImportBatch, *, acting_user: User, clock: Clock = timezon
 @transaction.atomic
 def resume_import(batch: ImportBatch, *, acting_user: User, clock: Clock = timezone.now) -> None:
     """Let a stopped, interrupted or failed check or import go on where it was."""
-    background_work.let_go_on(with_files(), batch, clock())
+    background_work.queue_again(with_files(), batch, clock())
     record(Tag.IMPORT_RESUMED, batch, actor=acting_user)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from django.db import transaction
 from django.db.models import Count
@@ -26,7 +27,7 @@ from questions.models import Dataset, Question
 from questions.rules.vocabulary import ItemStatus
 from questions.services.bank import ChangedItem, store_records
 from questions.services.gate import check_duplicates
-from questions.services.import_checks import storable
+from questions.services.import_checks import NewImages, storable
 from questions.services.import_log import ImportLog
 from questions.services.published_labels import store_task_facts
 
@@ -89,20 +90,21 @@ def import_questions(
     reader = _reader(source, path)
     started = time.perf_counter()
     log = log or ImportLog("questions", f"{source} {path}", Tag.QUESTIONS_IMPORTED, acting_user)
-    images = images_beside(path)
     counts: Counter[str] = Counter()
     tasks: dict[tuple[str, str], None] = {}
-    for file in reader(path):
-        file = storable(file, images)
-        counts["refused"] += file.refused
-        stored: Counter[str] = Counter()
-        if file.records and not file.refused:
-            file, stored = _store(file, images, log, dry_run=dry_run)
-            counts += stored
-            tasks |= dict.fromkeys((record.dataset, record.task) for record in file.records)
-        log.problems += file.problems
-        if not log.goes_on(file, stored):
-            break
+    with TemporaryDirectory(prefix="images-") as folder:
+        images = NewImages(images_beside(path), Path(folder))
+        for file in reader(path):
+            file = images.prepare(storable(file, images.images))
+            counts["refused"] += file.refused
+            stored: Counter[str] = Counter()
+            if file.records and not file.refused:
+                file, stored = _store(file, images, log, dry_run=dry_run)
+                counts += stored
+                tasks |= dict.fromkeys((record.dataset, record.task) for record in file.records)
+            log.problems += file.problems
+            if not log.goes_on(file, stored):
+                break
     datasets = list(dict.fromkeys(dataset for dataset, _task in tasks))
     if not dry_run:
         log.finish()
@@ -154,7 +156,7 @@ def _reader(source: str, path: Path) -> Callable[[Path], Iterator[SourceFile]]:
 
 
 def _store(
-    file: SourceFile, images: Mapping[str, Path], log: ImportLog, *, dry_run: bool
+    file: SourceFile, images: NewImages, log: ImportLog, *, dry_run: bool
 ) -> tuple[SourceFile, Counter[str]]:
     """Write *file* in one transaction; the file with what changed in it, and the counts."""
     with transaction.atomic(), collector_paused():

@@ -10,7 +10,7 @@ from questions.rules.vocabulary import Decision, ItemStatus
 from questions.selectors.gate import live_problem
 
 
-def settle_status(question_ids: Sequence[int]) -> int:
+def update_status(question_ids: Sequence[int]) -> int:
     """Set the status of *question_ids*; how many of them are quarantined now.
 
     An item is excluded while one says so,

@@ -50,8 +50,8 @@ def set_labels(
         return None
     with transaction.atomic():
         row = move_labels(question, before, after, author=acting_user, reason=reason, batch=batch)
-        told = {label.value: value for label, value in labels.items()}
-        record(tag, question, actor=acting_user, row=row.pk, change=told, overtaken=row.overtaken)
+        change = {label.value: value for label, value in labels.items()}
+        record(tag, question, actor=acting_user, row=row.pk, change=change, overtaken=row.overtaken)
     if row.overtaken:
         raise Conflict(
             _(

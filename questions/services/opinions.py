@@ -14,8 +14,8 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import (
     Knowledge,
     LabelOpinion,
+    LabelResolution,
     LabelRevision,
-    LabelSettlement,
     Question,
 )
 from questions.rules.four_tuple import FourTuple, Label
@@ -107,7 +107,7 @@ def _saw_others(question: Question, seen: int | None, user: User) -> bool:
 
 
 @transaction.atomic
-def take_back(*, acting_user: User) -> LabelOpinion:
+def undo_opinion(*, acting_user: User) -> LabelOpinion:
     """Take the newest opinion of *acting_user* back, and the labels that it set.
 
     The item has the labels and origins from before again, unless they changed
@@ -138,7 +138,7 @@ def _restore(question: Question, wrote: LabelRevision, author: User) -> LabelRev
 
 
 @transaction.atomic
-def settle(
+def resolve_difference(
     question: Question,
     *,
     acting_user: User,
@@ -146,7 +146,7 @@ def settle(
     last: int,
     chosen: LabelOpinion | None = None,
     change: Mapping[str, object] | None = None,
-) -> LabelSettlement:
+) -> LabelResolution:
     """Set the labels of an item on which curators differ, by one's opinion or by *change*.
 
     *last* is the key of the newest opinion that the person saw. What *chosen*
@@ -170,8 +170,8 @@ def settle(
     given = {name: value for name, value in given.items() if value not in (None, "")}
     if not given:
         raise BadInput(_("Give at least one label."), code="no_labels")
-    set_labels(question, given, acting_user=acting_user, reason=reason, tag=Tag.LABELS_SETTLED)
-    return LabelSettlement.objects.create(
+    set_labels(question, given, acting_user=acting_user, reason=reason, tag=Tag.LABELS_RESOLVED)
+    return LabelResolution.objects.create(
         question=question,
         chosen=chosen,
         last_opinion=opinions[last],

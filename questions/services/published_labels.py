@@ -147,8 +147,8 @@ def _with_modal(labels: FourTuple, record: QuestionRecord) -> FourTuple:
 
 
 def _modal(record: QuestionRecord) -> Value:
-    told = "".join((record.analysis, record.reference_answer))
-    asked = [name for name in record.images if f"(image:{name})" not in told]
+    texts = "".join((record.analysis, record.reference_answer))
+    asked = [name for name in record.images if f"(image:{name})" not in texts]
     return modal_of(record.stem, record.options, record.passage, asked)
 
 

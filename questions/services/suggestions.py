@@ -127,8 +127,8 @@ def _read(
     try:
         labels = read_change({name: value for name, value in row.items() if name in set(Label)})
     except BadLabel as bad:
-        told = {"value": str(bad.value)[:60], "label": bad.label}
-        raise _RowProblem(_("“%(value)s” is not a value of “%(label)s”.") % told) from None
+        params = {"value": str(bad.value)[:60], "label": bad.label}
+        raise _RowProblem(_("“%(value)s” is not a value of “%(label)s”.") % params) from None
     if slug := labels.get(Label.KNOWLEDGE):
         if str(slug) not in knowledge:
             raise _RowProblem(

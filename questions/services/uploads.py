@@ -27,7 +27,7 @@ from questions.importers.archive import (
     ZIP_SIGNATURES,
     ArchiveRefusal,
     plain_path,
-    unpack,
+    unpack_isolated,
 )
 from questions.importers.recognise import recognised, roots, source_root
 from questions.models import ImportBatch
@@ -48,6 +48,9 @@ SENTENCES: dict[str, str | Promise] = {
     "ratio": gettext_lazy(
         "“%(name)s” would unpack to %(megabytes)s MB or more, over a hundred times "
         "its size in the .zip file. Nothing was uploaded."
+    ),
+    "too_much_work": gettext_lazy(
+        "Unpacking the .zip file takes too much memory or time. Nothing was uploaded."
     ),
     "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name. Nothing was uploaded."),
     "link": gettext_lazy("“%(name)s” in the .zip file is a link or a device, not a file."),
@@ -138,8 +141,8 @@ def take_upload(
 
 def refused_archive(refusal: ArchiveRefusal) -> BadInput:
     """*refusal* in one sentence that a person can read."""
-    told = {"name": refusal.name, "megabytes": f"{max(1, refusal.size >> 20):,}"}
-    return BadInput(str(SENTENCES[refusal.code]) % told, code=refusal.code)
+    params = {"name": refusal.name, "megabytes": f"{max(1, refusal.size >> 20):,}"}
+    return BadInput(str(SENTENCES[refusal.code]) % params, code=refusal.code)
 
 
 @transaction.atomic
@@ -163,7 +166,7 @@ def _keep(uploads: Sequence[Upload], folder: Path) -> None:
         try:
             _write(zipped[0].chunks(), archive)
             with archive.open("rb") as stream:
-                unpack(stream, folder)
+                unpack_isolated(stream, folder)
         finally:
             archive.unlink(missing_ok=True)
         return

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
-from questions.importers.archive import ArchiveRefusal, unpack
+from questions.importers.archive import ArchiveRefusal, unpack_isolated
 from questions.importers.recognise import roots
 from questions.services.import_log import ImportLog
 from questions.services.imports import ImportReport, import_questions
@@ -29,7 +29,7 @@ def import_zip(
     with TemporaryDirectory(dir=imports_folder()) as name:
         try:
             with archive.open("rb") as stream:
-                unpack(stream, Path(name))
+                unpack_isolated(stream, Path(name))
         except ArchiveRefusal as refusal:
             raise refused_archive(refusal) from None
         found = roots(Path(name))

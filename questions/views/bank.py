@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from gradeapp.accounts.permissions import MemberRequest, check, requires
+from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput
@@ -122,6 +122,7 @@ def filtered(data: QueryDict) -> tuple[QuerySet[Question], dict[str, object]]:
 
 
 @require_safe
+@exports
 @requires(Capability.SEE_QUESTIONS)
 def question_export(request: MemberRequest) -> FileResponse:
     """``?as=jsonl`` (default) or ``?as=csv``, and the filters of the list.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from uuid import UUID
 
 from django.contrib import messages
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.plain_number import decimal_of
 from gradeapp.common.refusals import BadInput, NotFound, Refusal
 from questions.forms.labelling import number
 from questions.models import Question
@@ -35,8 +36,8 @@ def rates(request: MemberRequest, public_id: UUID) -> HttpResponse:
     if request.method == "POST":
         try:
             _save(request, question)
-        except Refusal as told:
-            refusal = told
+        except Refusal as error:
+            refusal = error
         else:
             return redirect("questions:rates", public_id)
     reference = reference_of(question)
@@ -82,10 +83,7 @@ def _given(data: QueryDict) -> GivenRate:
 
 
 def _decimal(text: str, sentence: str) -> Decimal:
-    try:
-        value = Decimal(text.strip().removesuffix("%").strip()[:20])
-    except InvalidOperation:
-        raise BadInput(sentence, code="no_number") from None
-    if not value.is_finite():
+    value = decimal_of(text.strip().removesuffix("%"))
+    if value is None:
         raise BadInput(sentence, code="no_number")
     return value

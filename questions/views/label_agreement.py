@@ -30,7 +30,7 @@ from questions.selectors.opinions import (
     open_differences,
     opinions_on,
 )
-from questions.services.opinions import settle
+from questions.services.opinions import resolve_difference
 from questions.templatetags.labels import in_words
 
 PAGE = 20
@@ -86,14 +86,14 @@ def differences(request: MemberRequest) -> HttpResponse:
         "page": page,
         "cases": _cases(list(page.object_list)),
         "choices": label_choices({}),
-        "may_settle": request.user.may(Capability.EDIT_QUESTIONS),
+        "may_resolve": request.user.may(Capability.EDIT_QUESTIONS),
     }
     return render(request, "questions/labelling/differences.html", context)
 
 
 @require_POST
 @requires(Capability.EDIT_QUESTIONS)
-def settle_difference(request: MemberRequest, public_id: UUID) -> HttpResponse:
+def resolve(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """Follow one of the opinions, or set labels of one's own, with a reason."""
     question = Question.objects.filter(public_id=public_id).first()
     if question is None:
@@ -106,7 +106,7 @@ def settle_difference(request: MemberRequest, public_id: UUID) -> HttpResponse:
         chosen = LabelOpinion.objects.filter(pk=number(request.POST, "choice")).first()
         if chosen is None:
             raise BadInput(_("This opinion does not belong to this question."), code="not_here")
-    settle(
+    resolve_difference(
         question,
         acting_user=request.user,
         reason=request.POST.get("reason", ""),

@@ -46,7 +46,7 @@ from questions.selectors.opinions import (
     own_opinion,
     suggestion_for,
 )
-from questions.services.opinions import give_opinion, take_back
+from questions.services.opinions import give_opinion, undo_opinion
 from questions.services.suggestions import import_suggestions
 
 FOLDER = "questions/labelling"
@@ -119,7 +119,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
 @requires(Capability.EDIT_QUESTIONS)
 def undo(request: MemberRequest) -> HttpResponse:
     """Take the last own labels back and show the item again, with what had been given."""
-    opinion = take_back(acting_user=request.user)
+    opinion = undo_opinion(acting_user=request.user)
     question, filters = _question(opinion.question.public_id), read_filters(request.GET)
 
     def shown() -> HttpResponse:
@@ -240,8 +240,8 @@ def _import(request: MemberRequest) -> tuple[tuple[int, str], ...]:
         raise BadInput(_("The file is larger than 32 MB."), code="file_too_large")
     kept = import_suggestions(file, acting_user=request.user)  # type: ignore[arg-type]
     if not kept.problems:
-        told = {"new": kept.new, "same": kept.same}
-        messages.success(request, _("Suggestions: %(new)d new, %(same)d already known.") % told)
+        counts = {"new": kept.new, "same": kept.same}
+        messages.success(request, _("Suggestions: %(new)d new, %(same)d already known.") % counts)
     return kept.problems
 
 

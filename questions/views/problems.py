@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from gradeapp.accounts.permissions import MemberRequest, check, requires
+from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_cells import BOM, cell
 from gradeapp.common.parameters import refuse_unknown
@@ -73,6 +73,7 @@ def problems(request: MemberRequest) -> HttpResponse:
 
 
 @require_safe
+@exports
 @requires(Capability.SEE_QUESTIONS)
 def export(request: MemberRequest) -> HttpResponse:
     """The list as CSV, by the same filters."""

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
 from questions.forms.rubrics import DatasetForm, RubricFileForm
@@ -62,6 +62,7 @@ def import_file(request: MemberRequest) -> HttpResponse:
 
 
 @require_safe
+@exports
 @requires(Capability.SEE_QUESTIONS)
 def export(request: MemberRequest) -> HttpResponse:
     """The rubrics that count, of one ``dataset`` or of all, as CSV or JSON."""
@@ -87,8 +88,8 @@ def propose(request: MemberRequest) -> HttpResponse:
         "keys with marks: %(marks)s.",
         done.drafted,
     )
-    told = {"drafted": done.drafted, "items": done.items, "marks": done.with_marks}
-    messages.success(request, said % told)
+    counts = {"drafted": done.drafted, "items": done.items, "marks": done.with_marks}
+    messages.success(request, said % counts)
     return redirect("questions:rubric-bank")
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from gradeapp.accounts.permissions import MemberRequest, check, requires
+from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms import rubric_parts as forms
@@ -101,6 +101,7 @@ def accept(request: MemberRequest, public_id: UUID, version: int) -> HttpRespons
 
 
 @require_safe
+@exports
 @requires(Capability.SEE_QUESTIONS)
 def export(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """One version (``version``, the newest without it) as a file."""

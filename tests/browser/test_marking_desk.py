@@ -18,7 +18,7 @@ RUBRIC = (("names the law", "3"), ("an essay", "15"), ("solves it", "2"))
 @pytest.fixture
 def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingRound:
     question = subjective_question(rubric=RUBRIC, full="20")
-    settings = {"house_rulings": "Half.", "window_minutes": 15}
+    settings = {"marking_notes": "Half.", "window_minutes": 15}
     return small_round([teacher, other_teacher], 6, question=question, **settings)
 
 

@@ -16,7 +16,7 @@ from tests.evaluations.marking_world import answers_of, give, small_round
 @pytest.fixture
 def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingRound:
     """Three responses: one for the lead, one marked once, one untouched."""
-    opened = small_round([teacher, other_teacher], 3, house_rulings="Half marks.")
+    opened = small_round([teacher, other_teacher], 3, marking_notes="Half marks.")
     disputed, once, _ = answers_of(opened)
     give(disputed, teacher, ["3", "3", "6"], comment="all there", seconds=40)
     give(disputed, other_teacher, ["0", "0", "0"], comment="nothing there", seconds=40)

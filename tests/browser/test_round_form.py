@@ -57,7 +57,7 @@ def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
     width: int, site: Site, lead: User, teacher: User, other_teacher: User, third_teacher: User
 ) -> None:
     pool = [teacher, other_teacher, third_teacher]
-    made = small_round(pool, scheme=Scheme.THREE_AND_LEAD, house_rulings="Half without a reason.")
+    made = small_round(pool, scheme=Scheme.THREE_AND_LEAD, marking_notes="Half without a reason.")
     answer = answers_of(made)[0]
     pair = planned_pair(answer)
     (third,) = {person.pk: person for person in pool if person not in pair}.values()

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from gradeapp.common.plain_number import choices, plain, shown, with_half
+from gradeapp.common.plain_number import choices, decimal_of, plain, shown, with_half
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,11 @@ def test_the_choices_are_the_steps_and_full_marks(
     full: str, step: str, expected: list[str]
 ) -> None:
     assert choices(Decimal(full), Decimal(step)) == [Decimal(value) for value in expected]
+
+
+@pytest.mark.parametrize(
+    "text", ["１", "٠", "0_0", "1e9999999", "NaN", "Infinity", "²", "½", "十", "0x1", "1 0", ""]
+)
+def test_only_the_digits_0_to_9_are_a_number(text: str) -> None:
+    assert decimal_of(text) is None
+    assert with_half(text) == text

@@ -39,4 +39,4 @@ def endpoint(server: ScriptedServer, db: None) -> Endpoint:
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(call_results, "PATIENT", patient)
+    monkeypatch.setattr(call_results, "UNLIMITED_RETRIES", patient)

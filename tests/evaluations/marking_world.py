@@ -14,7 +14,7 @@ from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
-from evaluations.marking.services.reopening import take_back
+from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Response, Run, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
@@ -103,7 +103,7 @@ def marked_again(answer: BlindAnswer, teacher: User, points: Sequence[str]) -> M
     """The mark that *teacher* gives after the lead returned theirs."""
     slot = answer.slots.get(holder=teacher)
     with transaction.atomic():
-        take_back([slot], {slot.pk: teacher.pk}, now=later(2))
+        reopen_slots([slot], {slot.pk: teacher.pk}, now=later(2))
     return give(answer, teacher, points, now=later(3))
 
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evaluations.capability.rules.dimensions import Dimension, asked_of
-from evaluations.capability.services.capability_claims import claim_next
 from evaluations.capability.services.capability_judging import save_judgement
 from evaluations.capability.services.capability_review import open_review
+from evaluations.capability.services.review_slots import claim_next
 from evaluations.models import CapabilityJudgement, CapabilityReview, ReviewItem, ReviewSlot, Run
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
+from django.test import Client
 
 from evaluations.demo import DATASET, LOCAL_TOKENS, load_sample, save_demo_endpoints
 from evaluations.models import BlindAnswer, Endpoint, Mark, MarkingRound
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import NotAllowed
 from questions.models import Question
 from questions.rules.vocabulary import Part, Subject
+from tests.factories import PASSWORD, make_user
 
 
 @pytest.mark.django_db
@@ -24,7 +31,7 @@ def test_the_sample_is_whole_and_safe_to_repeat() -> None:
     assert (first["round_opened"], second["round_opened"]) == (True, False)
     assert before == (Question.objects.count(), BlindAnswer.objects.count(), User.objects.count())
     made = MarkingRound.objects.get()
-    for text in (made.name, made.house_rulings, made.dataset.name):
+    for text in (made.name, made.marking_notes, made.dataset.name):
         assert re.search("[\u4e00-\u9fff]", text), f"{text} has no Chinese"
         assert re.search("[a-z]{5}", text), f"{text} has no English"
     MarkingRound.objects.update(name="Sample round")
@@ -47,6 +54,39 @@ def test_known_passwords_stay_on_ones_own_machine(settings: Any) -> None:
     with pytest.raises(NotAllowed):
         load_sample()
     assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_people_of_the_demo_are_nobody_elsewhere(settings: Any, client: Client) -> None:
+    """A production start over a database that once ran the demo: no login, no session goes on."""
+    settings.DEMO = True
+    load_sample()
+    person = DEMO_PEOPLE[0]
+    form = {"username": person.username, "password": person.password}
+    assert client.post("/login/", form).status_code == 302
+    assert client.get("/").status_code == 200
+    settings.DEMO = False
+    assert client.get("/").status_code == 302
+    assert Client().post("/login/", form).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_real_person_of_the_same_name_stays_as_they_are() -> None:
+    real = make_user(Role.CURATOR, "admin")
+    load_sample()
+    real = User.objects.get(pk=real.pk)
+    assert (real.roles, real.is_demo, real.is_staff) == ((Role.CURATOR,), False, False)
+    assert real.check_password(PASSWORD)
+
+
+@pytest.mark.django_db
+def test_the_upgrade_finds_the_people_of_an_older_demo() -> None:
+    people = [make_user(Role.ADMIN, "admin"), make_user(Role.LEAD, "lead")]
+    people[0].set_password("admin-demo")
+    people[0].save()
+    migration = import_module("gradeapp.accounts.migrations.0010_demo_people")
+    migration.mark_demo_people(apps, SimpleNamespace(connection=connection))
+    assert list(User.objects.filter(is_demo=True)) == people[:1]
 
 
 @pytest.mark.django_db

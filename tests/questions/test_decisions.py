@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from django.db import transaction
@@ -17,6 +18,7 @@ from questions.selectors.gate import live_problem
 from questions.services.bank import store_records
 from questions.services.decisions import Repair, decide
 from questions.services.gate import check_duplicates, check_items
+from questions.services.import_checks import NewImages
 from tests.factories import make_dataset, make_question
 from tests.questions.test_gate_service import same_question, status
 
@@ -177,12 +179,12 @@ def test_a_second_import_keeps_a_repair(curator: User) -> None:
         letters="ABCD",
     )
     records = [record]
-    store_records(records, {})
+    store_records(records, NewImages({}, Path()))
     question = Question.objects.get()
     assert question.status == "quarantined"
     problem = question.problems.get(quarantines=True)
     decide(problem, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("B",)))
-    again = store_records(records, {})
+    again = store_records(records, NewImages({}, Path()))
     assert (again.counts["same"], again.counts["changed"]) == (1, 0)
     current = QuestionRevision.objects.get(current_of=question)
     assert (current.answer_key, current.author) == (["B"], curator)

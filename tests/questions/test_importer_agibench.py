@@ -16,8 +16,9 @@ from questions.importers.papers import civil_service_paper
 from questions.importers.records import SourceFile
 from questions.rules.four_tuple import difficulty_level, modal_of
 from questions.rules.vocabulary import AbilityBranch, Modal
+from tests.questions.image_world import png
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
+PNG = png()
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
 
 ITEM: dict[str, Any] = {

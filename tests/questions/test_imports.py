@@ -24,10 +24,11 @@ from questions.models import (
     Task,
 )
 from questions.services.imports import import_questions
+from tests.questions.image_world import png
 
 pytestmark = pytest.mark.django_db
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
+PNG = png()
 BANK = (Dataset, Task, Question, QuestionRevision, Rubric, Asset, ImportBatch, AuditEntry)
 
 LINE: dict[str, Any] = {
@@ -87,11 +88,16 @@ def test_an_import_fills_the_bank(tmp_path: Path, curator: User) -> None:
 
 def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
     path = write(tmp_path, LINE, MARKED)
+    # Stored without what stands behind its end, and known again by the digest of the file.
+    (path / "images" / "circuit.png").write_bytes(PNG + b"<script>")
     import_questions("jsonl", path)
     before = rows()
     report = import_questions("jsonl", path)
     assert (report.read, report.new, report.same, report.changed) == (2, 0, 2, 0)
     assert rows() == before
+    assert bytes(Asset.objects.get().content) == PNG
+    (path / "images" / "circuit.png").write_bytes(PNG)
+    assert import_questions("jsonl", path).same == 2
 
 
 def test_a_changed_item_gets_a_revision_and_keeps_the_old(tmp_path: Path) -> None:
@@ -156,7 +162,7 @@ def test_a_broken_file_refuses_only_itself(tmp_path: Path) -> None:
 def test_an_image_does_not_change_under_its_revision(tmp_path: Path) -> None:
     path = write(tmp_path, LINE, MARKED)
     import_questions("jsonl", path)
-    (path / "images" / "circuit.png").write_bytes(PNG + b"other")
+    (path / "images" / "circuit.png").write_bytes(png("red"))
     with pytest.raises(BadInput, match=r"another image called 'circuit.png'"):
         import_questions("jsonl", path)
     assert bytes(Asset.objects.get().content) == PNG

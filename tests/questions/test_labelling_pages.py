@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
-from questions.models import HumanRate, LabelOpinion, LabelRevision, LabelSettlement, Question
+from questions.models import HumanRate, LabelOpinion, LabelResolution, LabelRevision, Question
 from questions.rules.vocabulary import ItemStatus, Modal
 from questions.selectors.labelling import (
     Progress,
@@ -255,12 +255,12 @@ def test_agreement_and_differences_on_their_pages(
     assert "2 questions with differing labels." in page
 
     theirs = LabelOpinion.objects.get(author=curator, question=items[1])
-    place = reverse("questions:labelling-settle", args=[items[1].public_id])
+    place = reverse("questions:labelling-resolve", args=[items[1].public_id])
     answer = client.post(place, {"choice": theirs.pk, "last": theirs.pk, "reason": "read again"})
     assert answer.status_code == 302
     items[1].refresh_from_db()
     assert (items[1].label.difficulty, items[1].label.reason) == (2, "read again")
-    assert LabelSettlement.objects.get().chosen == theirs
+    assert LabelResolution.objects.get().chosen == theirs
     assert "1 question with" in client.get(reverse("questions:labelling-differences")).text
     assert client.post(place, {"last": theirs.pk, "reason": "x"}).status_code == 400
 

@@ -1,4 +1,4 @@
-"""Opinions: the first sets the labels, the second stays blind, differences are settled."""
+"""Opinions: the first sets the labels, the second stays blind, differences are resolved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from questions.selectors.opinions import (
     own_opinion,
 )
 from questions.services.labels import NO_LABELS
-from questions.services.opinions import give_opinion, settle, take_back
+from questions.services.opinions import give_opinion, resolve_difference, undo_opinion
 from tests.factories import make_question, make_task
 from tests.questions.label_world import MECHANICS, OPTICS, imported_labels, make_knowledge, shown
 
@@ -111,13 +111,13 @@ def test_an_opinion_without_a_label_is_refused(question: Question, curator: User
 def test_taking_back_restores_labels_and_origins(question: Question, curator: User) -> None:
     before = shown(imported_labels(question))
     opinion = first(question, curator)
-    assert take_back(acting_user=curator) == opinion
+    assert undo_opinion(acting_user=curator) == opinion
     question.refresh_from_db()
     assert shown(question.label) == before
     assert own_opinion(question, curator) is None
     assert label_history(question).count() == 3
     with pytest.raises(Conflict) as refused:
-        take_back(acting_user=curator)
+        undo_opinion(acting_user=curator)
     assert refused.value.code == "no_opinion"
 
 
@@ -125,7 +125,7 @@ def test_taking_back_goes_from_item_to_item(curator: User) -> None:
     make_knowledge()
     items = [make_question() for _ in range(2)]
     given = [first(item, curator) for item in items]
-    assert [take_back(acting_user=curator), take_back(acting_user=curator)] == given[::-1]
+    assert [undo_opinion(acting_user=curator), undo_opinion(acting_user=curator)] == given[::-1]
     for item in items:
         item.refresh_from_db()
         assert shown(item.label) == FourTuple()
@@ -137,7 +137,7 @@ def test_taking_back_leaves_what_changed_since(
     first(question, curator)
     question.refresh_from_db()
     first(question, admin, difficulty=1)
-    take_back(acting_user=curator)
+    undo_opinion(acting_user=curator)
     question.refresh_from_db()
     assert question.label is not None
     assert question.label.difficulty == 1
@@ -160,7 +160,7 @@ def test_agreement_by_label(curator: User, admin: User) -> None:
     assert (pair.labels[Label.MODAL].n, pair.labels[Label.MODAL].reason) == (0, NO_PAIRS)
 
 
-def test_a_difference_is_settled_by_one_opinion(
+def test_a_difference_is_resolved_by_one_opinion(
     question: Question, curator: User, admin: User
 ) -> None:
     first(question, curator)
@@ -170,7 +170,7 @@ def test_a_difference_is_settled_by_one_opinion(
         question.pk,
         (Label.KNOWLEDGE, Label.DIFFICULTY),
     )
-    made = settle(
+    made = resolve_difference(
         question, acting_user=curator, reason="a lens", last=difference.last, chosen=theirs
     )
     question.refresh_from_db()
@@ -179,23 +179,27 @@ def test_a_difference_is_settled_by_one_opinion(
     assert (question.label.difficulty, question.label.reason) == (1, "a lens")
     assert (made.chosen, made.reason) == (theirs, "a lens")
     assert open_differences() == []
-    assert AuditEntry.objects.filter(tag=Tag.LABELS_SETTLED).count() == 1
+    assert AuditEntry.objects.filter(tag=Tag.LABELS_RESOLVED).count() == 1
     second(question, admin, difficulty=2)  # a newer opinion opens it again
     assert len(open_differences()) == 1
 
 
-def test_a_difference_is_settled_by_labels_of_ones_own(
+def test_a_difference_is_resolved_by_labels_of_ones_own(
     question: Question, curator: User, admin: User
 ) -> None:
     first(question, curator)
     last = second(question, admin, difficulty=1).pk
-    settle(question, acting_user=admin, reason="between", last=last, change={"difficulty": "3"})
+    resolve_difference(
+        question, acting_user=admin, reason="between", last=last, change={"difficulty": "3"}
+    )
     question.refresh_from_db()
     assert question.label is not None
     assert (question.label.difficulty, question.label.modal) == (3, "text")
-    # Following the opinion that counts already writes no labels, and settles all the same.
+    # Following the opinion that counts already writes no labels, and resolves it all the same.
     last = second(question, admin, difficulty=3, modal="image").pk
-    settle(question, acting_user=admin, reason="so", last=last, change={"difficulty": "3"})
+    resolve_difference(
+        question, acting_user=admin, reason="so", last=last, change={"difficulty": "3"}
+    )
     assert (label_history(question).count(), open_differences()) == (2, [])
 
 
@@ -213,7 +217,7 @@ def test_settling_needs_a_reason_and_opinions_as_they_are(
     ]
     for given, code in tries:
         with pytest.raises((BadInput, Conflict)) as refused:
-            settle(question, acting_user=admin, **given)
+            resolve_difference(question, acting_user=admin, **given)
         assert refused.value.code == code
     assert counting_opinions().count() == 3
     assert len(open_differences()) == 1

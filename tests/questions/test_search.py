@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from questions.models import Question, SearchText
 from questions.rules.vocabulary import Language, QuestionType
 from questions.selectors.bank import hit, holding_words
 from questions.services.bank import store_records
+from questions.services.import_checks import NewImages
 
 
 def record(external_id: str, **fields: object) -> QuestionRecord:
@@ -43,7 +45,7 @@ def bank(db: None) -> None:
             record("2", passage="The Passage, 100% of it", stem="Which_one?"),
             record("3", options=("呼吸作用", "ＤＮＡ复制")),
         ],
-        {},
+        NewImages({}, Path()),
     )
 
 
@@ -70,7 +72,7 @@ def test_every_word_must_occur(bank: None, query: str, found: list[str]) -> None
 
 
 def test_search_looks_in_the_current_revision(bank: None) -> None:
-    store_records([record("3", options=("呼吸作用", "转录"))], {})
+    store_records([record("3", options=("呼吸作用", "转录"))], NewImages({}, Path()))
     everything = Question.objects.all()
     assert not holding_words(everything, "dna").exists()
     assert holding_words(everything, "转录").get().external_id == "3"

@@ -142,7 +142,7 @@ def has_work(reviewer: User, review: CapabilityReview, now: datetime) -> bool:
     return slots_open_to(reviewer, review).filter(SLOT.free_for(reviewer, now)).exists()
 
 
-def comes_back(reviewer: User, review: CapabilityReview, now: datetime) -> datetime | None:
+def first_lease_end(reviewer: User, review: CapabilityReview, now: datetime) -> datetime | None:
     """When the first answer that another reviewer holds comes back; None where there is none."""
     held = slots_open_to(reviewer, review).filter(lease_until__gt=now).exclude(holder=reviewer)
     first: datetime | None = held.aggregate(first=Min("lease_until"))["first"]

@@ -92,7 +92,7 @@ def close_review(review: CapabilityReview, *, acting_user: User | None, now: dat
 
 def look_at_review(review: CapabilityReview, *, acting_user: User, page: str) -> None:
     """Write down that somebody looked at what reviewers may not see."""
-    record(Tag.REVIEW_LOOKED_AT, review, actor=acting_user, page=page)
+    record(Tag.REVIEW_VIEWED, review, actor=acting_user, page=page)
 
 
 def note_review_export(

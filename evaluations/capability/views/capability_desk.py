@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.capability.forms import JudgementForm, judgement_panel
 from evaluations.capability.selectors.capability_desk import (
-    comes_back,
+    first_lease_end,
     has_work,
     keys_on,
     own_review,
@@ -24,7 +24,7 @@ from evaluations.capability.selectors.capability_desk import (
     review_for,
     reviewed_answer,
 )
-from evaluations.capability.services import capability_claims
+from evaluations.capability.services import review_slots
 from evaluations.capability.services.capability_judging import last_judged, save_judgement
 from evaluations.models import CapabilityReview, ReviewSlot
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -103,7 +103,7 @@ def save(request: MemberRequest, item_id: UUID) -> HttpResponse:
 def skip(request: MemberRequest, item_id: UUID) -> HttpResponse:
     """Put the answer at the end of the queue and go on."""
     slot = _slot(request, item_id)
-    if not capability_claims.skip(slot, request.user):
+    if not review_slots.skip(slot, request.user):
         raise Conflict(_("A judged response cannot be skipped."), code="judged")
     return _show_next(request, slot.item.review)
 
@@ -125,7 +125,7 @@ def _slot(request: MemberRequest, item_id: UUID) -> ReviewSlot:
 
 def _show_next(request: MemberRequest, review: CapabilityReview) -> HttpResponse:
     """The next answer, or the review's page that says why there is none."""
-    slot = capability_claims.claim_next(request.user, review, now=timezone.now())
+    slot = review_slots.claim_next(request.user, review, now=timezone.now())
     if slot is not None:
         return _show(request, slot)
     address = reverse("reviewing:review", args=[review.public_id])
@@ -168,6 +168,6 @@ def _review_context(request: MemberRequest, review: CapabilityReview) -> dict[st
     return {
         "review": review_for(request.user, review),
         "ready": ready,
-        "until": None if ready else comes_back(request.user, review, now),
+        "until": None if ready else first_lease_end(request.user, review, now),
         "keys_on": keys_on(request.user),
     }

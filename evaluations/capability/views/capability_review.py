@@ -34,7 +34,6 @@ from evaluations.capability.services.capability_review import (
     too_few_reviewers,
 )
 from evaluations.capability.views.capability_files import review_table
-from evaluations.facts.open_marking import not_while_marking
 from evaluations.models import CapabilityReview
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.tally import ALL
@@ -81,7 +80,6 @@ def new_review(request: MemberRequest) -> HttpResponse:
 
 @require_safe
 @requires(Capability.LEAD_ROUNDS)
-@not_while_marking
 def review_page(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """One review: progress, the chart of the dimensions, weaknesses, agreement."""
     review = _review(review_id)
@@ -108,7 +106,6 @@ def review_page(request: MemberRequest, review_id: UUID) -> HttpResponse:
 
 @require_safe
 @requires(Capability.LEAD_ROUNDS)
-@not_while_marking
 def answers(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """The answers behind one figure, with everything that was said of each."""
     review = _review(review_id)
@@ -136,7 +133,6 @@ def close(request: MemberRequest, review_id: UUID) -> HttpResponse:
 
 @require_safe
 @requires(Capability.EXPORT)
-@not_while_marking
 def export(request: MemberRequest, review_id: UUID, name: str) -> HttpResponse:
     """The figures, or every judgement, as CSV; who took what is kept."""
     review = _review(review_id)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from evaluations.imports.rules.answer_records import Grading
 from evaluations.imports.services.published_answers import StoredAnswers, StoredRow
-from evaluations.judging.rules.judge_reply import JudgeReading, JudgeStatus, read_judge_reply
+from evaluations.judging.rules.judge_reply import JudgeReading, read_judge_reply
 from evaluations.models import Judge, Judgement
+from evaluations.statistics.outcomes import JudgeStatus
 from questions.importers.records import Problem
 
 # The benchmark's own prompt for judges, without a marking criterion.

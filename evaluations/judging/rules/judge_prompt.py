@@ -2,8 +2,9 @@
 
 A response may contain instructions to the judge. So it is placed between two fences with a random
 token, the system message says that the text between them is data, and no text is used as a format
-string. Invisible characters are removed, so that the judge reads what a teacher sees (the stored
-response keeps them). Raise JUDGE_PROMPT_VERSION with every change of a word.
+string. Invisible characters are removed and TeX that hides words is taken away, so that the judge
+reads what a teacher sees (the stored response keeps both). Raise JUDGE_PROMPT_VERSION with every
+change of a word.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from evaluations.runs.rules.fence import visible
+from gradeapp.common.hidden_text import visible_tex
 from questions.rules.rubric import PointGroup, RubricLines
 from questions.rules.vocabulary import Language
 
@@ -64,7 +66,7 @@ def judge_messages(
     """
     if len(fence) < 8 or not fence.isalnum():
         raise ValueError("a fence has at least 8 letters and digits")
-    shown = visible(response_text)
+    shown = visible(visible_tex(response_text))
     if fence in shown:
         raise ValueError("the fence stands in the response; take another")
     chinese = language is Language.CHINESE

@@ -14,29 +14,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any
 
 from evaluations.judging.rules.written_marks import FULL_WIDTH, WrittenMark, read_mark
+from evaluations.statistics.outcomes import JudgeStatus
 
 STEPS_DO_NOT_ADD_UP = "steps_do_not_add_up"
 TOTAL_REPEATED = "total_repeated"
 READ_FROM_WORDING = "read_from_wording"
-
-
-class JudgeStatus(StrEnum):
-    """Whether a reply has a total, and if not, why."""
-
-    SCORED = "scored"
-    OVER_FULL_MARKS = "over_full_marks"
-    BELOW_ZERO = "below_zero"
-    SEVERAL_TOTALS = "several_totals"
-    UNCLEAR_TOTAL = "unclear_total"
-    WRONG_DENOMINATOR = "wrong_denominator"
-    NO_TOTAL = "no_total"
-    EMPTY = "empty"
-    REFUSED = "refused"
-    TRUNCATED = "truncated"
+HIDDEN_TEXT = "hidden_text"  # of the response, not of the reply
+OTHER_MODEL = "other_model"  # the reply names another model than was asked
 
 
 @dataclass(frozen=True, slots=True)

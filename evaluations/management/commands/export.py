@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.facts.params import TEACHERS, ReportParams, validated
 from evaluations.management.report_arguments import add_report_arguments, report_params
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
+from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.reports.selectors.reports import (
     LATER,
     REPORTS,
@@ -98,6 +100,7 @@ def export_questions(params: ReportParams, file: Path) -> dict[str, Any]:
 def exported(name: str, params: ReportParams) -> tuple[Table, dict[str, object]]:
     """Return the table *name*, and its parameters."""
     if name in ROWS:
+        finalize_all_due(timezone.now())
         columns, rows = ROWS[name]
         params = replace(validated(params), marker=params.marker or TEACHERS)
         return table(columns, rows(params)), params.as_dict()

@@ -8,12 +8,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from evaluations.demo import save_demo_endpoints
 from evaluations.llm import local_model
 from gradeapp.accounts.demo import DEMO_PEOPLE
+from gradeapp.start_rules import check_bind
 from gradeapp.supervisor import Child, Supervisor
 
 FIRST_MODEL_PORT = 8091
@@ -31,12 +33,9 @@ def port_is_free(host: str, port: int) -> bool:
 
 
 def web(host: str, port: int) -> Child:
-    """Return gunicorn, with threads, so that a slow client does not block others."""
-    command = [sys.executable, "-m", "gunicorn", "gradeapp.wsgi:application"]
-    options = ["--bind", f"{host}:{port}", "--workers", "2", "--threads", "4"]
-    # Preloading halves the time until the first page.
-    quiet = ["--preload", "--log-level", "warning", "--no-control-socket"]
-    return Child("The web server", [*command, *options, *quiet])
+    """Return gunicorn, whose workers read each request whole before a thread gets it."""
+    command = [sys.executable, "-m", "gunicorn", "--config", "python:gradeapp.gunicorn_config"]
+    return Child("The web server", [*command, "--bind", f"{host}:{port}"])
 
 
 def worker() -> Child:
@@ -86,6 +85,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
+        try:
+            check_bind(host, demo=settings.DEMO, debug=settings.DEBUG, proxies=settings.PROXIES)
+        except ImproperlyConfigured as refusal:
+            self.stderr.write(str(refusal))
+            sys.exit(1)
         if not port_is_free(host, port):
             self.stderr.write(f"Port {port} is taken. Choose another: serve --port {port + 1}")
             sys.exit(1)

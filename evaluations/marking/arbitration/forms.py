@@ -11,9 +11,42 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.marking.arbitration.selectors.arbitration import DisputedCase
 from evaluations.marking.desk.forms.marks import mark_field
 from evaluations.models.vocabulary import ArbitrationReason
+from gradeapp.common import number_fields
 
 OWN = "own"
 PAIR = "pair"
+
+
+class MarkFirstForm(forms.Form):
+    """The lead's own mark before the others are shown: points, or a total without a rubric."""
+
+    answer = forms.UUIDField()
+    key = forms.UUIDField()
+    comment = forms.CharField(required=False, max_length=10_000)
+
+    def __init__(self, case: DisputedCase, data: Any) -> None:
+        super().__init__(data)
+        self.case = case
+        self.names = [row.name for row in case.points] or ["total"]
+        for name in self.names:
+            self.fields[name] = mark_field(str(_("Enter a mark for every scoring point.")))
+
+    def clean_answer(self) -> Any:
+        """A page whose address and content belong to different responses is refused."""
+        if self.cleaned_data["answer"] != self.case.public_id:
+            raise forms.ValidationError(_("This page is out of date. Reload it."))
+        return self.cleaned_data["answer"]
+
+    def as_mark(self) -> dict[str, Any]:
+        """The arguments of ``mark_before_seeing``."""
+        data = self.cleaned_data
+        values = tuple(data[name] for name in self.names)
+        given = {"points": values} if self.case.points else {"total": values[0]}
+        return {"key": data["key"], "comment": data["comment"], **given}
+
+    def first_error(self) -> str:
+        """The first thing that is wrong, as one sentence."""
+        return str(next(iter(self.errors.values()))[0])
 
 
 class DecisionForm(forms.Form):
@@ -24,8 +57,8 @@ class DecisionForm(forms.Form):
 
     answer = forms.UUIDField()
     key = forms.UUIDField()
-    seen = forms.RegexField(r"^\d+(,\d+){0,2}$")
-    number = forms.IntegerField(required=False, min_value=1)
+    seen = forms.RegexField(r"^[0-9]{1,18}(,[0-9]{1,18}){0,2}\Z")
+    number = number_fields.IntegerField(required=False, min_value=1)
     decision = forms.ChoiceField(error_messages={"required": _("Accept a mark or enter your own.")})
     reason = forms.ChoiceField(error_messages={"required": _("Choose a reason.")})
     comment = forms.CharField(required=False, max_length=10_000)

@@ -22,7 +22,7 @@ from evaluations.marking.desk.services.mark_rows import (
 )
 from evaluations.marking.rules.point_marks import MarkFault
 from evaluations.marking.services.finalizing import TEACHERS, finalize, lock, newest_marks
-from evaluations.models import BlindAnswer, Mark, Slot
+from evaluations.models import ArbiterMark, BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import LIVE, AnswerRole, ArbitrationReason, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -53,6 +53,40 @@ def claim_case(answer: BlindAnswer, lead: User, *, now: datetime) -> datetime:
     if waits.exists():
         raise _at_hand()
     raise NotFound(_("This response is not waiting for arbitration."))
+
+
+def mark_before_seeing(
+    answer: BlindAnswer,
+    lead: User,
+    *,
+    key: UUID,
+    points: Sequence[Decimal] = (),
+    total: Decimal | None = None,
+    comment: str = "",
+) -> ArbiterMark:
+    """Keep what *lead* would give before seeing the other marks; the first one counts and stays.
+
+    Raises NotAllowed, Conflict and NotFound as ``arbitrate`` does, BadInput for a mark that does
+    not fit.
+    """
+    given = GivenMark(tuple(points), total, comment.strip())
+    with transaction.atomic():
+        locked = lock(answer.pk)
+        if earlier := locked.arbiter_marks.filter(lead=lead).first():
+            return earlier
+        _check_waits(locked, lead)
+        check_given(locked, given)
+        mark = ArbiterMark.objects.create(
+            answer=locked,
+            lead=lead,
+            key=key,
+            points=[plain(value) for value in given.points],
+            total=given.under(frozen_rubric(locked)),
+            comment=given.comment,
+        )
+        detail = {"answer": locked.alias, "total": plain(mark.total)}
+        record(Tag.ARBITER_MARKED, mark, actor=lead, **detail)
+    return mark
 
 
 def arbitrate(
@@ -164,13 +198,22 @@ def _earlier(key: UUID, given: GivenMark, answer: BlindAnswer, lead: User) -> Ma
 
 def _check(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> None:
     """Whether this lead may decide this response, now and on these marks."""
+    _check_waits(answer, lead)
+    if answer.round.arbiter_marks_first and not answer.arbiter_marks.filter(lead=lead).exists():
+        raise Conflict(
+            _("Enter your own mark first. Then you see the other marks."), code="mark_first"
+        )
+    _refuse_unseen(answer, seen)
+
+
+def _check_waits(answer: BlindAnswer, lead: User) -> None:
+    """Whether the response waits for a decision that this lead may take."""
     _refuse_own(answer, lead)
     if answer.final_id is not None:
         raise Conflict(_("This response has been finalized in the meantime."), code="settled")
     _refuse_closed(answer)
     if not Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION, marked=False).exists():
         raise NotFound(_("This response is not waiting for arbitration."))
-    _refuse_unseen(answer, seen)
 
 
 def _taken(answer: BlindAnswer, lead: User, now: datetime) -> Slot:

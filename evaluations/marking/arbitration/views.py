@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import push_url
 
-from evaluations.marking.arbitration.forms import PAIR, DecisionForm
+from evaluations.marking.arbitration.forms import PAIR, DecisionForm, MarkFirstForm
 from evaluations.marking.arbitration.selectors.arbitration import (
     DisputedCase,
     answer_called,
@@ -24,9 +24,14 @@ from evaluations.marking.arbitration.selectors.arbitration import (
     waiting_for,
 )
 from evaluations.marking.arbitration.selectors.history import changes_of
-from evaluations.marking.arbitration.services import arbitrate, claim_case, correct_final
+from evaluations.marking.arbitration.services import (
+    arbitrate,
+    claim_case,
+    correct_final,
+    mark_before_seeing,
+)
 from evaluations.marking.desk.services.mark_rows import GivenMark, check_given
-from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import BlindAnswer, MarkingRound
 from evaluations.models.vocabulary import ArbitrationReason
@@ -90,6 +95,8 @@ def _finalize(
 ) -> HttpResponse:
     now = timezone.now()
     case = case_of(answer, request.user, now)
+    if case.marks_first:
+        return _mark_first(request, marking_round, answer, case)
     following = queue_around(request.user, marking_round, answer.public_id, now).following
     form = DecisionForm(case, request.POST)
     try:
@@ -114,6 +121,22 @@ def _finalize(
     if not request.htmx:
         messages.success(request, _("%(alias)s is finalized.") % {"alias": answer.alias})
     return _show_following(request, marking_round, following)
+
+
+def _mark_first(
+    request: MemberRequest, marking_round: MarkingRound, answer: BlindAnswer, case: DisputedCase
+) -> HttpResponse:
+    """Store the lead's own mark; the answer shows the others."""
+    form = MarkFirstForm(case, request.POST)
+    try:
+        if not form.is_valid():
+            raise BadInput(form.first_error())
+        mark_before_seeing(answer, request.user, **form.as_mark())
+    except (BadInput, Conflict) as refusal:
+        if request.htmx and isinstance(refusal, BadInput):
+            raise
+        return _show(request, marking_round, _answer(marking_round, answer.public_id), refusal)
+    return _show_case(request, marking_round, answer.public_id)
 
 
 def _show_following(
@@ -149,7 +172,7 @@ def _show(
     refusal: BadInput | Conflict | None = None,
 ) -> HttpResponse:
     """The page of one response; after a *refusal* with everything that was sent."""
-    look_at_round(marking_round, acting_user=request.user, page=answer.alias)
+    record_view(marking_round, acting_user=request.user, page=answer.alias)
     now = timezone.now()
     case = case_of(answer, request.user, now)
     context = _case_context(case, request.POST if refusal else {}, "correct" in request.GET)
@@ -157,7 +180,7 @@ def _show(
         "round": marking_round,
         "queue": queue_around(request.user, marking_round, answer.public_id, now),
         "key": _key(request, case),
-        "changes": changes_of(answer),
+        "changes": [] if case.marks_first else changes_of(answer),
         "refusal": refusal,
         "fragment": request.htmx,
     }
@@ -170,8 +193,13 @@ def _case_context(case: DisputedCase, sent: Any, asked: bool) -> dict[str, Any]:
     """What depends on whether the lead decides, corrects (as *asked* or *sent*), or looks."""
     correcting = case.can_be_corrected and (asked or bool(sent.get("number")))
     deciding = case.can_be_decided or correcting
-    own = [{"row": row, "name": row.name, "value": sent.get(row.name, "")} for row in case.points]
-    total = {"name": "total", "value": sent.get("total", "")}
+    given = dict(zip([row.name for row in case.points], _own_before(case), strict=False))
+    own = [
+        {"row": row, "name": row.name, "value": sent.get(row.name, given.get(row.name, ""))}
+        for row in case.points
+    ]
+    kept = plain(case.before.total) if case.before else ""
+    total = {"name": "total", "value": sent.get("total", kept)}
     return {
         "case": case,
         "lines": own,
@@ -185,6 +213,11 @@ def _case_context(case: DisputedCase, sent: Any, asked: bool) -> dict[str, Any]:
         "deciding": deciding,
         "correcting": correcting,
     }
+
+
+def _own_before(case: DisputedCase) -> list[str]:
+    """The lead's points from before the other marks were shown, as a start for the decision."""
+    return case.before.points if case.before else []
 
 
 def _unsent(sent: Any, fields: list[dict[str, Any]]) -> list[str]:

@@ -17,6 +17,7 @@ from evaluations.marking.desk.selectors.desk import own_marks, slot_to_save
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.models import Mark
 from evaluations.models.vocabulary import Flag
+from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown
@@ -34,8 +35,8 @@ class PointSerializer(serializers.Serializer[Any]):
     """Points for one scoring point, with its wording of that day."""
 
     wording = serializers.CharField()
-    points = serializers.DecimalField(max_digits=5, decimal_places=2)
-    full = serializers.DecimalField(max_digits=5, decimal_places=2)
+    points = api_fields.DecimalField(max_digits=5, decimal_places=2)
+    full = api_fields.DecimalField(max_digits=5, decimal_places=2)
 
 
 class OwnMarkSerializer(serializers.ModelSerializer[Mark]):
@@ -62,18 +63,18 @@ class NewMarkSerializer(serializers.Serializer[Any]):
 
     response = serializers.UUIDField()
     key = serializers.UUIDField()
-    based_on_version = serializers.IntegerField(min_value=0)
+    based_on_version = api_fields.IntegerField(min_value=0)
     points = serializers.ListField(
-        child=serializers.DecimalField(max_digits=7, decimal_places=2), required=False, default=list
+        child=api_fields.DecimalField(max_digits=7, decimal_places=2), required=False, default=list
     )
-    total = serializers.DecimalField(
+    total = api_fields.DecimalField(
         max_digits=7, decimal_places=2, required=False, allow_null=True, default=None
     )
     comment = serializers.CharField(required=False, allow_blank=True, default="")
     flags = serializers.ListField(
         child=serializers.ChoiceField(choices=Flag.choices()), required=False, default=list
     )
-    seconds = serializers.IntegerField(required=False, allow_null=True, default=None)
+    seconds = api_fields.IntegerField(required=False, allow_null=True, default=None)
 
     def to_internal_value(self, data: Any) -> Any:
         """A field that there is not is refused: nobody sets a marker or a final mark here."""

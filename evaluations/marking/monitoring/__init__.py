@@ -4,5 +4,5 @@ Pace, severity, agreement and checks of each teacher with limits; returning mark
 following a newer rubric; the tolerance simulator.
 
 Tables: none of its own.
-Other features may call: selectors.returning.
+Other features may call: selectors.new_rubric.
 """

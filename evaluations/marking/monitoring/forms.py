@@ -11,9 +11,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.monitoring.rules.limits import LIMITS, Limit
-from evaluations.marking.monitoring.selectors.returning import Reach
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.monitoring import LONGEST_REASON
 from evaluations.models import MarkingRound
+from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.plain_number import plain
 
@@ -47,7 +49,7 @@ class LimitsForm(forms.Form):
         for name, limit in LIMITS.items():
             stored = limits.get(name)
             scale = 100 if limit.percent else 1
-            self.fields[name] = forms.DecimalField(
+            self.fields[name] = number_fields.DecimalField(
                 label=LIMIT_NAMES[name],
                 required=False,
                 min_value=0,
@@ -74,7 +76,7 @@ class AliasesInput(forms.TextInput):
 
 
 class ReturnForm(forms.Form):
-    """Which marks of a teacher go back, to whom, and whether decided responses too."""
+    """Which marks of a teacher are returned, to whom, and whether decided responses too."""
 
     since = forms.DateTimeField(
         label=_("Marks saved since"),
@@ -103,24 +105,24 @@ class ReturnForm(forms.Form):
         )
 
     def clean(self) -> dict[str, Any]:
-        """A moment is needed where no responses are named."""
+        """Require a start time where no responses are named."""
         given = super().clean() or {}
         named = tuple(alias for alias in given.get("responses", ()) if alias)
         if not named and not given.get("since") and "since" not in self.errors:
             self.add_error("since", _("Enter a start time or specify the responses."))
         return {**given, "responses": named}
 
-    def choice(self) -> dict[str, Any]:
+    def choice(self) -> ReturnChoice:
         """What the selector of the preview and the service take."""
         given = self.cleaned_data
-        return {
-            "since": None if given["responses"] else given["since"],
-            "aliases": given["responses"],
-            "with_arbitrated": given["with_arbitrated"],
-        }
+        return ReturnChoice(
+            since=None if given["responses"] else given["since"],
+            aliases=given["responses"],
+            with_arbitrated=given["with_arbitrated"],
+        )
 
 
-class MarkAgainForm(forms.Form):
+class NewRubricForm(forms.Form):
     """Which responses to a question are marked again under its new rubric."""
 
     reach = forms.ChoiceField()
@@ -128,7 +130,7 @@ class MarkAgainForm(forms.Form):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.fields["reach"].choices = choices_of(Reach)  # type: ignore[attr-defined]
+        self.fields["reach"].choices = choices_of(RemarkScope)  # type: ignore[attr-defined]
 
 
 class ToleranceForm(forms.Form):
@@ -137,7 +139,7 @@ class ToleranceForm(forms.Form):
     unit = forms.ChoiceField(
         choices=[("percent", _("% of full marks")), ("points", _("points"))], required=False
     )
-    least = forms.DecimalField(min_value=0, max_value=100, decimal_places=2, required=False)
+    least = number_fields.DecimalField(min_value=0, max_value=100, decimal_places=2, required=False)
     task = forms.ChoiceField(required=False)
 
     def __init__(

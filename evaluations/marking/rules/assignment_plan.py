@@ -50,12 +50,12 @@ def plan(
     block_of = {item: places[block] for item, block in items}
 
     # Walked block by block, so that the loads are near even within each block too.
-    walk = sorted(block_of, key=lambda item: (block_of[item], _key(random_seed, "item", item)))
-    ring = sorted(teachers, key=lambda teacher: _key(random_seed, "teacher", teacher))
+    ordered = sorted(block_of, key=lambda item: (block_of[item], _key(random_seed, "item", item)))
+    teacher_order = sorted(teachers, key=lambda teacher: _key(random_seed, "teacher", teacher))
     given: dict[Id, list[tuple[Id, int]]] = {teacher: [] for teacher in teachers}
-    for place, item in enumerate(walk):
+    for place, item in enumerate(ordered):
         for slot in range(1, marks_per_item + 1):
-            given[_teacher(ring, place, slot, len(walk))].append((item, slot))
+            given[_teacher(teacher_order, place, slot, len(ordered))].append((item, slot))
 
     planned: list[Planned] = []
     for teacher, queue in given.items():
@@ -66,22 +66,22 @@ def plan(
     return planned
 
 
-def _teacher(ring: Sequence[Id], place: int, slot: int, items: int) -> Id:
-    """The teacher of one slot of the item at *place* of the walk.
+def _teacher(teacher_order: Sequence[Id], place: int, slot: int, items: int) -> Id:
+    """The teacher of one slot of the item at *place* of the order.
 
-    First marks go round the ring. A second mark goes to the teacher some steps
+    First marks go round the teachers in their order. A second mark goes to the teacher some steps
     further, the same number of steps for a whole round, so that each round gives
     everybody one more; the number changes with the round and is never a whole
     turn. In the last round, when only r items are left, it is r steps: second
     marks then begin with those who get no first mark in that round.
     """
-    size = len(ring)
+    size = len(teacher_order)
     turn, start = divmod(place, size)
     if slot == 1:
-        return ring[start]
+        return teacher_order[start]
     left = items - turn * size
     steps = left if left < size else 1 + turn % (size - 1)
-    return ring[(start + steps) % size]
+    return teacher_order[(start + steps) % size]
 
 
 def _check(

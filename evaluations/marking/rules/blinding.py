@@ -41,7 +41,7 @@ class BlindItem:
     scoring_points: tuple[ScoringPoint, ...]
     point_groups: tuple[PointGroup, ...]
     response_text: str
-    house_rulings: str
+    marking_notes: str
 
 
 def alias(number: int) -> str:

@@ -69,8 +69,13 @@ def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
     Marks that only watch a teacher are left out: a seed answer has one of each.
     """
     counting = Mark.objects.counting().filter(slot__answer=answer).select_related("slot")
-    rows = counting.exclude(slot__kind__in=CHECK_KINDS).order_by("version")
-    return {SlotKind(mark.slot.kind): mark for mark in rows}
+    return newest_by_kind(counting.order_by("version"))
+
+
+def newest_by_kind(counting: Iterable[Mark]) -> dict[SlotKind, Mark]:
+    """The same of the *counting* marks of a response, in the order of their versions."""
+    kept = [mark for mark in counting if mark.slot.kind not in CHECK_KINDS]
+    return {SlotKind(mark.slot.kind): mark for mark in kept}
 
 
 def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
@@ -84,12 +89,19 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     """
     if answer.final_id is not None:
         return Step()
-    return finalize_with(answer, newest_marks(answer), now=now)
+    return finalize_with(answer, newest_marks(answer), answer.slots.order_by("pk"), now=now)
 
 
-def finalize_with(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: datetime) -> Step:
-    """The same for a locked *answer* without a final mark, whose newest *marks* are known."""
-    if answer.round.window_minutes and answer.slots.filter(revisable_until__gt=now).exists():
+def finalize_with(
+    answer: BlindAnswer, marks: Mapping[SlotKind, Mark], slots: Iterable[Slot], *, now: datetime
+) -> Step:
+    """The same for a locked *answer* without a final mark, whose newest *marks* are known.
+
+    So are its *slots*; one whose mark can no longer be revised may be left out.
+    """
+    slots = list(slots)
+    windows = [slot.revisable_until for slot in slots if slot.revisable_until is not None]
+    if answer.round.window_minutes and any(window > now for window in windows):
         return Step()
     # A mark that was returned for re-marking leaves a gap: what stands behind it waits for it.
     decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
@@ -104,7 +116,7 @@ def finalize_with(answer: BlindAnswer, marks: Mapping[SlotKind, Mark], *, now: d
     ):
         case Finalized() as finalized:
             beyond = (SlotKind.THIRD.value, SlotKind.ARBITRATION.value)
-            waiting = answer.slots.filter(kind__in=beyond, marked=False).order_by("pk")
+            waiting = [slot for slot in slots if slot.kind in beyond and not slot.marked]
             if lead is None and any(_third_at_hand(slot, now) for slot in waiting):
                 return Step()
             _withdraw(waiting)
@@ -191,7 +203,7 @@ def _write_final(
     )
     answer.final = final
     BlindAnswer.objects.filter(pk=answer.pk).update(final=final)
-    record(Tag.MARK_SETTLED, final, actor=None, rule=final.rule, value=str(final.value))
+    record(Tag.MARK_FINALIZED, final, actor=None, rule=final.rule, value=str(final.value))
     return final
 
 
@@ -215,10 +227,10 @@ def _withdraw(waiting: Iterable[Slot]) -> None:
         if not slot.void_version:
             slot.delete()
         elif slot.kind == SlotKind.ARBITRATION:
-            put_back(slot)
+            leave_with_lead(slot)
 
 
-def put_back(slot: Slot) -> None:
+def leave_with_lead(slot: Slot) -> None:
     """Leave a decision that was returned for re-marking with its lead: nobody waits for it."""
     newest = slot.marks.filter(stale=False).latest("version")
     slot.marked, slot.holder_id, slot.lease_until = True, newest.teacher_id, None

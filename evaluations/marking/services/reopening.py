@@ -1,4 +1,4 @@
-"""Taking marks back, so that they are given again: every version stays and no longer counts."""
+"""Reopen slots so that their marks are given again: every version stays and no longer counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Subquery
 
-from evaluations.marking.services.finalizing import put_back
+from evaluations.marking.services.finalizing import leave_with_lead
 from evaluations.models import BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
 from gradeapp.common.leases import SLOT
@@ -19,7 +19,7 @@ TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class Withdrawn:
     """The keys of the marks and final marks that no longer count."""
 
     marks: tuple[int, ...]
@@ -32,13 +32,12 @@ def batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
         yield keys[start : start + BATCH]
 
 
-def hold(answers: Sequence[int]) -> frozenset[int]:
-    """Hold blind answers against everybody else until the transaction ends; they are given back.
+def lock_answers(answers: Sequence[int]) -> frozenset[int]:
+    """Lock the rows of blind answers until the transaction ends; return their keys.
 
-    What is read afterwards has to be looked up in them: it may hold others.
-
-    In the order of their keys: two who hold several never wait for each other,
-    and a save, which holds one, never for both.
+    Rows that are read afterwards may be of other answers: the caller leaves out those whose
+    answer is not among the keys. The rows are locked in the order of their keys, so that two
+    transactions that lock several never wait for each other.
     """
     for some in batches(sorted(answers)):
         rows = BlindAnswer.objects.select_for_update().filter(pk__in=some).order_by("pk")
@@ -46,14 +45,14 @@ def hold(answers: Sequence[int]) -> frozenset[int]:
     return frozenset(answers)
 
 
-def take_back(
+def reopen_slots(
     slots: Sequence[Slot], planned: Mapping[int, int | None], *, now: datetime
-) -> TakenBack:
-    """Reopen marked *slots* of held answers, each for whom it is *planned* (by slot) from now on.
+) -> Withdrawn:
+    """Reopen marked *slots* of locked answers, each for the teacher in *planned* (by slot).
 
-    Their final marks are withdrawn; a decision of the lead falls with them. What
-    was opened only because of those marks is withdrawn, unless a teacher has it
-    at hand. Runs in the caller's transaction.
+    Their final marks are withdrawn, and with them a decision of the lead. A third slot or an
+    arbitration that was opened only because of those marks is withdrawn too, unless a teacher
+    is marking it. Runs in the caller's transaction.
     """
     answers = sorted({slot.answer_id for slot in slots})
     slots = [*slots, *_decisions(answers)]
@@ -64,11 +63,11 @@ def take_back(
     _void(slots, planned)
     finals: list[int] = []
     for some in batches(answers):
-        fallen = BlindAnswer.objects.filter(pk__in=some, final__isnull=False).order_by("pk")
-        finals += [final for final in fallen.values_list("final_id", flat=True) if final]
-        fallen.update(final=None)
+        with_final = BlindAnswer.objects.filter(pk__in=some, final__isnull=False).order_by("pk")
+        finals += [final for final in with_final.values_list("final_id", flat=True) if final]
+        with_final.update(final=None)
         _withdraw(some, now)
-    return TakenBack(tuple(marks), tuple(finals))
+    return Withdrawn(tuple(marks), tuple(finals))
 
 
 def _decisions(answers: Sequence[int]) -> list[Slot]:
@@ -107,4 +106,4 @@ def _withdraw(answers: Sequence[int], now: datetime) -> None:
     waiting.filter(kind=SlotKind.ARBITRATION).delete()
     again = Slot.objects.filter(answer__in=answers, marked=False, void_version__gt=0)
     for decision in again.filter(kind=SlotKind.ARBITRATION):
-        put_back(decision)
+        leave_with_lead(decision)

@@ -25,11 +25,13 @@ from evaluations.marking.sheets.selectors import (
     sheets_of,
     states_of,
 )
-from evaluations.marking.sheets.services.marking_sheets import give_back, take_sheet
+from evaluations.marking.sheets.services.marking_sheets import return_sheet, take_sheet
 from evaluations.marking.sheets.services.sheet_reading import CheckedRow, check_rows, save_rows
 from evaluations.models import MarkingSheet
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.api_fields import NumberTextField
+from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import NotFound
 
@@ -60,9 +62,9 @@ class FilledRowSerializer(KnownFields):
     response = serializers.CharField(max_length=64)
     version = serializers.CharField(max_length=20, default="0")
     points = serializers.ListField(
-        child=serializers.CharField(max_length=40, allow_blank=True), default=list, max_length=200
+        child=NumberTextField(max_length=40, allow_blank=True), default=list, max_length=200
     )
-    total = serializers.CharField(max_length=40, allow_blank=True, default="")
+    total = NumberTextField(max_length=40, allow_blank=True, default="")
     comment = serializers.CharField(max_length=10_000, allow_blank=True, default="")
     flags = serializers.ListField(child=serializers.CharField(max_length=40), default=list)
 
@@ -92,6 +94,7 @@ class SheetsAPI(APIView):
     @extend_schema(responses=SheetSerializer(many=True))
     def get(self, request: Request) -> Response:
         """Own sheets, newest first."""
+        refuse_unknown(request.query_params)
         teacher = teacher_of(request)
         sheets = [sheet for one in open_rounds(teacher) for sheet in sheets_of(one, teacher)]
         found = states_of(sorted(sheets, key=lambda sheet: -sheet.pk), timezone.now())
@@ -145,7 +148,7 @@ class SheetAPI(APIView):
         """Give what is left back to the queue; the sheet and its marks stay."""
         teacher = teacher_of(request)
         sheet = _own(teacher, sheet_id)
-        give_back(sheet, acting_user=teacher, now=timezone.now())
+        return_sheet(sheet, acting_user=teacher, now=timezone.now())
         return Response(SheetSerializer(_state(sheet)).data)
 
 

@@ -9,9 +9,9 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.marking.sheets.services.marking_sheets import LONGEST_DAYS, MOST_RESPONSES
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
+from gradeapp.common import number_fields
 
 USUAL_RESPONSES = 20
 USUAL_DAYS = 7
@@ -21,8 +21,8 @@ class TakeForm(forms.Form):
     """How many responses to take away, and until when they are held; of whom, where a lead asks."""
 
     teacher = forms.ModelChoiceField(User.objects.none(), label=_("Teacher"), empty_label=None)
-    responses = forms.IntegerField(
-        label=_("Responses"), min_value=1, max_value=MOST_RESPONSES, initial=USUAL_RESPONSES
+    responses = number_fields.IntegerField(
+        label=_("Responses"), min_value=1, initial=USUAL_RESPONSES
     )
     until = forms.DateField(
         label=_("Until the end of"),
@@ -35,9 +35,11 @@ class TakeForm(forms.Form):
     def __init__(self, marking_round: MarkingRound, teacher: User | None, *args: Any) -> None:
         super().__init__(*args)
         today = timezone.localdate()
+        self.fields["responses"].widget.attrs["max"] = marking_round.sheet_responses
+        self.fields["responses"].initial = min(USUAL_RESPONSES, marking_round.sheet_responses)
         until = self.fields["until"]
         until.initial = _usual_day(marking_round, today)
-        last = today + timedelta(days=LONGEST_DAYS)
+        last = today + timedelta(days=marking_round.sheet_days)
         until.widget.attrs |= {"min": today.isoformat(), "max": last.isoformat()}
         if teacher is not None:
             del self.fields["teacher"]
@@ -52,7 +54,7 @@ class TakeForm(forms.Form):
 
 def _usual_day(marking_round: MarkingRound, today: date) -> date:
     """A week from *today*, or the last day that ends before the deadline of the round."""
-    usual = today + timedelta(days=USUAL_DAYS)
+    usual = today + timedelta(days=min(USUAL_DAYS, marking_round.sheet_days))
     if marking_round.deadline is None:
         return usual
     whole = timezone.localtime(marking_round.deadline) - timedelta(hours=23, minutes=59)

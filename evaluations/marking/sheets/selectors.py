@@ -1,7 +1,7 @@
 """Marking sheets: whose they are, which responses are still on them, and what stands in a row.
 
 A response is on a sheet while its slot is held by the sheet's teacher until the
-very moment that the sheet names.
+very time that the sheet names.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def sheet_called(public_id: UUID, teacher: User | None = None) -> MarkingSheet |
     """A sheet by its public id; for *teacher* only an own one, while they are in the pool."""
     sheets = MarkingSheet.objects.select_related("teacher", "round").filter(public_id=public_id)
     if teacher is not None:
-        sheets = sheets.filter(teacher=teacher, round__pool__teacher=teacher)
+        sheets = sheets.filter(
+            teacher=teacher, round__pool__teacher=teacher, round__pool__left_at=None
+        )
     return sheets.first()
 
 

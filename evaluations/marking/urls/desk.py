@@ -15,6 +15,7 @@ urlpatterns = [
     path("rounds/<uuid:round_id>/next/", marking.next_response, name="next"),
     path("rounds/<uuid:round_id>/undo/", marking.undo, name="undo"),
     path("rounds/<uuid:round_id>/done/", marking.done, name="done"),
+    path("rounds/<uuid:round_id>/leave/", marking.leave, name="leave"),
     path("responses/<uuid:answer_id>/", marking.desk, name="desk"),
     path("responses/<uuid:answer_id>/revise/", marking.revise, name="revise"),
     path("responses/<uuid:answer_id>/save/", marking.save, name="save"),

@@ -15,13 +15,15 @@ from django.utils.translation import gettext_lazy
 from evaluations.models import AnswerCheck, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.rules.extraction.model_reader import Asked
-from evaluations.reading.rules.extraction.reading import Outcome, Statement
+from evaluations.reading.rules.extraction.reading import Statement
 from evaluations.reading.selectors.answer_check_queue import QueueChoice
 from evaluations.reading.selectors.answer_checks import looked_at, said_in
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.selectors.reading_labour import read_runs
 from evaluations.reading.services.answer_checks import MOST_DRAWN
 from evaluations.runs.forms.choices import RunChoice
+from evaluations.statistics.outcomes import ReadingOutcome
+from gradeapp.common import number_fields
 from gradeapp.common.refusals import BadInput
 from questions.rules.vocabulary import QuestionType
 
@@ -29,11 +31,11 @@ USUAL_SAMPLE = 50
 LONGEST_ANSWER = 2000
 # The key of each way to answer nothing; letters of the item come first.
 OUTCOME_KEYS = {
-    Outcome.READ: "",
-    Outcome.NO_ANSWER: "n",
-    Outcome.REFUSED: "r",
-    Outcome.AMBIGUOUS: "m",
-    Outcome.TRUNCATED: "t",
+    ReadingOutcome.READ: "",
+    ReadingOutcome.NO_ANSWER: "n",
+    ReadingOutcome.REFUSED: "r",
+    ReadingOutcome.AMBIGUOUS: "m",
+    ReadingOutcome.TRUNCATED: "t",
 }
 
 
@@ -41,13 +43,13 @@ class SampleForm(forms.Form):
     """A random sample of a run to be drawn; the random seed may be one of an earlier sample."""
 
     run = RunChoice(queryset=Run.objects.none(), label=gettext_lazy("Run"), empty_label=None)
-    size = forms.IntegerField(
+    size = number_fields.IntegerField(
         min_value=1,
         max_value=MOST_DRAWN,
         initial=USUAL_SAMPLE,
         label=gettext_lazy("Responses"),
     )
-    random_seed = forms.IntegerField(
+    random_seed = number_fields.IntegerField(
         min_value=0,
         max_value=2**31 - 1,
         required=False,
@@ -189,7 +191,7 @@ def sent_check(response: Response, sent: Any) -> SentCheck:
     answers = sent_answers(sent, asked_of(response.revision))
     seen = reading_named(response, sent.get("seen", ""))
     # Letters that were chosen before "no answer" was, are no answer.
-    if outcome != Outcome.READ:
+    if outcome != ReadingOutcome.READ:
         answers = [None] * len(answers)
     elif list(map(_on_one_line, seen.answers)) == answers:
         answers = list(seen.answers)  # a field of text has one line, and the answer may have more

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
 from evaluations.reading.services.model_reading import MOST_ANSWERS, WantedReading
 from evaluations.runs.forms.runs import StartForm
+from gradeapp.common import number_fields
 
 
 class ReadForm(StartForm):
     """A run that reads the unread answers of another run."""
 
-    limit = forms.IntegerField(
+    limit = number_fields.IntegerField(
         min_value=1,
         max_value=MOST_ANSWERS,
         required=False,

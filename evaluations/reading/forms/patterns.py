@@ -6,11 +6,14 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.reading.services.pattern_searches import LARGEST_SEED, LIMITS
+from gradeapp.common import number_fields
 
 
-def _whole(name: str, initial: int, label: object, help_text: object = "") -> forms.IntegerField:
+def _whole(
+    name: str, initial: int, label: object, help_text: object = ""
+) -> number_fields.IntegerField:
     low, high = LIMITS.get(name, (0, LARGEST_SEED))
-    return forms.IntegerField(
+    return number_fields.IntegerField(
         min_value=low, max_value=high, initial=initial, label=label, help_text=help_text
     )
 

@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import AnswerCheck, CheckSample, Response, Run
 from evaluations.models.vocabulary import CheckSource
-from evaluations.reading.rules.extraction.reading import Outcome, majority
+from evaluations.reading.rules.extraction.reading import majority
 from evaluations.reading.selectors.answer_checks import newest_checks, said_in
+from evaluations.statistics.outcomes import ReadingOutcome
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import ROLE_CAPABILITIES, Capability
 from gradeapp.waiting import Waiting
@@ -28,7 +29,7 @@ FIRST = (
     *(CheckSource.MODEL, CheckSource.AMBIGUOUS, CheckSource.LOW, CheckSource.SAMPLE),
     CheckSource.UNREAD,
 )
-NOTHING_READ = (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED)
+NOTHING_READ = (ReadingOutcome.NO_ANSWER, ReadingOutcome.REFUSED, ReadingOutcome.TRUNCATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,11 @@ def _because(source: CheckSource) -> Q:
         case CheckSource.MODEL:
             return Q(model_reading__isnull=False)
         case CheckSource.AMBIGUOUS:
-            wanted = Q(rule_reading__outcome=Outcome.AMBIGUOUS)
+            wanted = Q(rule_reading__outcome=ReadingOutcome.AMBIGUOUS)
         case CheckSource.LOW:
             wanted = Q(
-                rule_reading__outcome=Outcome.READ, rule_reading__confidence__lt=LOW_CONFIDENCE
+                rule_reading__outcome=ReadingOutcome.READ,
+                rule_reading__confidence__lt=LOW_CONFIDENCE,
             )
         case CheckSource.SAMPLE:
             return Q(pk__in=CheckSample.responses.through.objects.values("response"))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from evaluations.models import AnswerCheck, Extraction, ModelReading, Response
 from evaluations.reading.rules.extraction.model_reader import METHOD
-from evaluations.reading.rules.extraction.reading import Outcome, Span, Statement, majority
+from evaluations.reading.rules.extraction.reading import Span, Statement, majority
+from evaluations.statistics.outcomes import ReadingOutcome
 
 PERSON = "person"
 DECIDED = (METHOD, PERSON)
@@ -26,7 +27,7 @@ class DecidedReading:
 
     answers: tuple[str | None, ...]
     spans: tuple[Span | None, ...]
-    outcome: Outcome
+    outcome: ReadingOutcome
     method: str
     pattern: str
     confidence: float
@@ -42,12 +43,12 @@ def decided_readings(responses: Collection[int]) -> dict[int, DecidedReading]:
     """
     found: dict[int, DecidedReading] = {}
     for some in batches(responses):
-        readings = ModelReading.objects.filter(outcome=Outcome.READ, counts_for__in=some)
+        readings = ModelReading.objects.filter(outcome=ReadingOutcome.READ, counts_for__in=some)
         found |= {
             one.response_id: DecidedReading(
                 answers=tuple(one.answers),
                 spans=spans_of(one),
-                outcome=Outcome(one.outcome),
+                outcome=ReadingOutcome(one.outcome),
                 method=METHOD,
                 pattern=one.version,
                 confidence=one.confidence,
@@ -97,15 +98,15 @@ def reading_to_check(response: Response) -> Extraction | ModelReading | None:
 def _by_people(checks: Sequence[AnswerCheck]) -> DecidedReading:
     parts = len(checks[0].answers)
     said = majority([said_in(check) for check in checks]) or Statement(
-        (None,) * parts, Outcome.AMBIGUOUS
+        (None,) * parts, ReadingOutcome.AMBIGUOUS
     )
     return DecidedReading(
         answers=said.answers,
         spans=_shown(checks[-1], said),
-        outcome=Outcome(said.outcome),
+        outcome=ReadingOutcome(said.outcome),
         method=PERSON,
         pattern="",
-        confidence=1.0 if said.outcome == Outcome.READ else 0.0,
+        confidence=1.0 if said.outcome == ReadingOutcome.READ else 0.0,
         answer_check=checks[-1].pk,
     )
 

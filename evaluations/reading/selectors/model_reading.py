@@ -9,12 +9,12 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from evaluations.models import Job, ModelReading, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.extraction.model_reader import Asked, ReplyStatus
-from evaluations.reading.rules.extraction.reading import Outcome
+from evaluations.statistics.outcomes import ReadingOutcome
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, QuestionType
 
 # What was cut off says no more to a model: the rest might have been another answer.
-ASKED_ABOUT = (Outcome.NO_ANSWER, Outcome.AMBIGUOUS, Outcome.REFUSED)
+ASKED_ABOUT = (ReadingOutcome.NO_ANSWER, ReadingOutcome.AMBIGUOUS, ReadingOutcome.REFUSED)
 SHOWN = 50
 BY_PLACE = ("response__question__task__slug", "response__question__position")
 
@@ -78,7 +78,7 @@ def read_by_model(run: Run) -> ReadByModel | None:
     taken = counts.pop(ReplyStatus.TAKEN, 0)
     return ReadByModel(
         taken=taken,
-        answers=found.filter(status=ReplyStatus.TAKEN, outcome=Outcome.READ).count(),
+        answers=found.filter(status=ReplyStatus.TAKEN, outcome=ReadingOutcome.READ).count(),
         refused=sum(counts.values()),
         not_taken=tuple(refused.order_by(*BY_PLACE)[:SHOWN]),
     )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from evaluations.models import AnswerCheck, MinedPattern, Response, Run
 from evaluations.reading.rules.extraction.mined import option_letters
 from evaluations.reading.rules.extraction.pattern_mining import Output, answer
-from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.rules.extraction.source_text import plain_source
 from evaluations.reading.selectors.answer_checks import PERSON, decided_readings
+from evaluations.statistics.outcomes import ReadingOutcome
 from questions.rules.vocabulary import QuestionType
 
 # So many checked responses are compared at most, the last checked ones.
@@ -64,7 +64,7 @@ def _checked(run: Run) -> list[_Checked]:
             Output(
                 plain_source(text).text, option_letters(question_type, letters), max(len(key), 1)
             ),
-            decided[pk].answers if decided[pk].outcome is Outcome.READ else None,
+            decided[pk].answers if decided[pk].outcome is ReadingOutcome.READ else None,
         )
         for pk, text, question_type, letters, key in rows
     ]

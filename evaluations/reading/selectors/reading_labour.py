@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reading.rules.extraction.model_reader import METHOD
-from evaluations.reading.rules.extraction.reading import Outcome, Statement
+from evaluations.reading.rules.extraction.reading import Statement
 from evaluations.reading.selectors.answer_checks import (
     PERSON,
     decided_readings,
@@ -20,6 +20,7 @@ from evaluations.reading.selectors.answer_checks import (
 )
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.intervals import share
+from evaluations.statistics.outcomes import ReadingOutcome
 
 PATTERN, MINED, UNREAD = "pattern", "mined", "unread"
 READERS = (PATTERN, MINED, METHOD, PERSON, UNREAD)
@@ -72,9 +73,12 @@ def _labour(run: Run) -> Labour:
         by[_reader(outcome, method)] += n
     checks = AnswerCheck.objects.filter(response__run=run, followed_by__isnull=True)
     read = ModelReading.objects.filter(response__run=run)
-    touched = {*checks.values_list("response", flat=True), *read.values_list("response", flat=True)}
-    looked_at = answers.select_related("rule_reading", "model_reading").in_bulk(touched)
-    for pk, decided in decided_readings(touched).items():
+    worked_on = {
+        *checks.values_list("response", flat=True),
+        *read.values_list("response", flat=True),
+    }
+    looked_at = answers.select_related("rule_reading", "model_reading").in_bulk(worked_on)
+    for pk, decided in decided_readings(worked_on).items():
         if pk not in looked_at or (row := looked_at[pk].rule_reading) is None:
             continue
         by_model = looked_at[pk].model_reading
@@ -86,14 +90,14 @@ def _labour(run: Run) -> Labour:
 
 
 def _reader(outcome: str, method: str) -> str:
-    if outcome != Outcome.READ:
+    if outcome != ReadingOutcome.READ:
         return UNREAD
     return MINED if method == MINED else PATTERN
 
 
 def _decider(said: Statement, pattern: Extraction, model: Statement | None) -> str:
     """Return the first reader of the reading that counts."""
-    if said.outcome != Outcome.READ:
+    if said.outcome != ReadingOutcome.READ:
         return UNREAD
     if said == said_in(pattern):
         return _reader(pattern.outcome, pattern.method)

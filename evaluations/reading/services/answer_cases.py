@@ -12,10 +12,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.models import AnswerCheck, ModelReading, Response
-from evaluations.reading.rules.extraction.reading import Outcome, Statement, majority
+from evaluations.reading.rules.extraction.reading import Statement, majority
 from evaluations.reading.selectors.answer_checks import batches, looked_at, newest_checks, said_in
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.case_check import CaseReport, FailedCase, failures
+from evaluations.statistics.outcomes import ReadingOutcome
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -67,7 +68,7 @@ def _read_before(checks: list[AnswerCheck], said: Statement) -> str:
     for row in map(looked_at, checks):
         was = said_in(row)
         if was != said:
-            read = was.outcome == Outcome.READ
+            read = was.outcome == ReadingOutcome.READ
             answers = " ".join(one or "-" for one in was.answers) if read else was.outcome
             version = row.version if isinstance(row, ModelReading) else row.reader_version
             return f"{answers} by {version}"
@@ -76,7 +77,7 @@ def _read_before(checks: list[AnswerCheck], said: Statement) -> str:
 
 def _case(response: Response, said: Statement, before: str) -> Case:
     asked = asked_of(response.revision)
-    read = said.outcome == Outcome.READ
+    read = said.outcome == ReadingOutcome.READ
     case: Case = {
         "kind": asked.question_type,
         "letters": asked.letters,

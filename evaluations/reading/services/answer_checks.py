@@ -13,11 +13,12 @@ from django.utils.translation import gettext as _
 from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import CheckSource
 from evaluations.reading.rules.extraction.model_reader import answers_fit
-from evaluations.reading.rules.extraction.reading import Outcome, Statement
+from evaluations.reading.rules.extraction.reading import Statement
 from evaluations.reading.selectors.answer_check_queue import own_check
 from evaluations.reading.selectors.answer_checks import said_in
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.scoring import score_responses
+from evaluations.statistics.outcomes import ReadingOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -70,10 +71,10 @@ def save_check(
 
 def _check_fits(response: Response, said: Statement) -> None:
     """Refuse an outcome that there is not, and answers that the item cannot have."""
-    if said.outcome not in list(Outcome):
+    if said.outcome not in list(ReadingOutcome):
         raise BadInput(_("Enter the answer of the response, or the reason why there is none."))
     asked = asked_of(response.revision)
-    if said.outcome == Outcome.READ:
+    if said.outcome == ReadingOutcome.READ:
         if not answers_fit(said.answers, asked):
             raise BadInput(_("Enter an answer that this question allows."), code="not_an_answer")
     elif any(said.answers) or len(said.answers) != asked.parts:
@@ -140,7 +141,7 @@ def draw_sample(
     if not 1 <= size <= MOST_DRAWN:
         raise BadInput(_("A sample must have 1 to %(most)d responses.") % {"most": MOST_DRAWN})
     Run.objects.select_for_update().get(pk=run.pk)
-    read = Response.objects.filter(run=run, rule_reading__outcome=Outcome.READ)
+    read = Response.objects.filter(run=run, rule_reading__outcome=ReadingOutcome.READ)
     free = read.filter(answer_checks=None, check_samples=None)
     among = list(free.order_by("pk").values_list("pk", flat=True))
     if not among:

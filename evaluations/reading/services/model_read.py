@@ -15,9 +15,9 @@ from evaluations.reading.rules.extraction.model_reader import (
     ReplyStatus,
     read_fallback_reply,
 )
-from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.scoring import score_responses
+from evaluations.statistics.outcomes import ReadingOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.common.storable import storable
 
@@ -34,7 +34,7 @@ def keep_readings(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
     for reading in (one for one in made if one.status == ReplyStatus.TAKEN):
         response = known[reading.response_id]
         # A model that found no answer does not stand in for one that found it.
-        if response.model_reading is None or reading.outcome == Outcome.READ:
+        if response.model_reading is None or reading.outcome == ReadingOutcome.READ:
             response.model_reading = reading
             moved.append(response)
     Response.objects.bulk_update(moved, ["model_reading"], batch_size=100)

@@ -30,8 +30,8 @@ from evaluations.reading.rules.extraction.pattern_mining import (
     cover,
     find_patterns,
 )
-from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.rules.extraction.source_text import plain_source
+from evaluations.statistics.outcomes import ReadingOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.common.background_work.services import held
 from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType
@@ -98,7 +98,9 @@ def searched(run: int) -> Any:
 def _read(ids: Sequence[int], groups: dict[str, Group]) -> None:
     """Add the responses *ids* to their groups, each with its newest reading by written rules."""
     strict = dict(
-        Extraction.objects.filter(response__in=ids, policy=Policy.STRICT, outcome=Outcome.READ)
+        Extraction.objects.filter(
+            response__in=ids, policy=Policy.STRICT, outcome=ReadingOutcome.READ
+        )
         .exclude(method__in=NOT_BY_RULE)
         .order_by("pk")
         .values_list("response_id", "answers")

@@ -89,7 +89,7 @@ def stop_search(search: PatternSearch, *, acting_user: User, clock: Clock = time
 @transaction.atomic
 def resume_search(search: PatternSearch, *, acting_user: User, clock: Clock = timezone.now) -> None:
     """Make a stopped, interrupted or failed search again, by the same random seed."""
-    background_work.let_go_on(PatternSearch.objects.all(), search, clock(), steps_done=0)
+    background_work.queue_again(PatternSearch.objects.all(), search, clock(), steps_done=0)
     record(Tag.PATTERN_SEARCH_RESUMED, search, actor=acting_user)
 
 

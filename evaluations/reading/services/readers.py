@@ -25,10 +25,10 @@ from evaluations.reading.rules.extraction.published import read_answer_published
 from evaluations.reading.rules.extraction.published_agibench import read_agibench
 from evaluations.reading.rules.extraction.published_agieval import read_agieval
 from evaluations.reading.rules.extraction.reading import Extraction as Reading
-from evaluations.reading.rules.extraction.reading import Outcome, unread
+from evaluations.reading.rules.extraction.reading import unread
 from evaluations.reading.selectors.answer_checks import DecidedReading, decided_readings
 from evaluations.reading.selectors.reading_patterns import PatternSet
-from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.outcomes import LedgerOutcome, ReadingOutcome
 from evaluations.statistics.policies import Policy, PublishedRules
 from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
 
@@ -44,7 +44,7 @@ PUBLISHED_VERSIONS = {
 # How the reading of a program's message is called, which is no answer.
 ERROR_TEXT = "error_text"
 # Where patterns are tried after the cascade.
-UNSURE = (Outcome.NO_ANSWER, Outcome.AMBIGUOUS)
+UNSURE = (ReadingOutcome.NO_ANSWER, ReadingOutcome.AMBIGUOUS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,4 +235,4 @@ def read_strictly(response: Response, key: AnswerKey) -> Reading:
 
 def _no_answer(key: AnswerKey) -> Reading:
     """Return the reading of an error message: a gap for each sub-question."""
-    return unread(Outcome.NO_ANSWER, len(key.key), method=ERROR_TEXT)
+    return unread(ReadingOutcome.NO_ANSWER, len(key.key), method=ERROR_TEXT)

@@ -63,7 +63,7 @@ def resume_rescoring(job: Rescoring, *, acting_user: User, clock: Clock = timezo
     """Go on with a stopped, interrupted or failed rescoring where it was."""
     now = clock()
     _refuse_a_second(now)
-    background_work.let_go_on(Rescoring.objects.all(), job, now)
+    background_work.queue_again(Rescoring.objects.all(), job, now)
     record(Tag.RESCORING_RESUMED, job, actor=acting_user)
 
 

@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.facts.open_marking import marks_in_an_open_round, reviews_in_an_open_review
 from evaluations.models import Response, Run
 from evaluations.reading.forms.answer_checks import SampleForm, read_address
 from evaluations.reading.selectors.answer_check_queue import FIRST, counts, differences
@@ -42,11 +41,8 @@ def _context(request: MemberRequest, form: SampleForm | None = None) -> dict[str
     runs = Paginator(read_runs(), PAGE).get_page(request.GET.get("page"))
     shown = [address.choice.run] if address.choice.run else list(runs)
     may_start = request.user.may(Capability.START_RUNS)
-    # Who marks or reviews just now may not learn which models there are.
-    blind = marks_in_an_open_round(request.user) or reviews_in_an_open_review(request.user)
     return {
         "address": address,
-        "blind": blind,
         "readers": READERS,
         "runs": read_runs(),
         "page": runs,
@@ -54,9 +50,9 @@ def _context(request: MemberRequest, form: SampleForm | None = None) -> dict[str
         "all_waiting": sum(waits[source] for source in FIRST),
         "report": check_corrections(),
         "differences": len(differences()),
-        "labour": [] if blind else labour(shown),
+        "labour": labour(shown),
         "unread": _unread(shown) if may_start else [],
-        "samples": [] if blind else samples(shown),
+        "samples": samples(shown),
         "form": form or SampleForm(initial={"run": address.choice.run}),
         "may_see_runs": request.user.may(Capability.SEE_RUNS),
     }

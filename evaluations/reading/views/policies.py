@@ -65,6 +65,7 @@ def policies_export(request: MemberRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@requires(Capability.SEE_REPORTS)
 @requires(Capability.EDIT_QUESTIONS)
 def golds(request: MemberRequest) -> HttpResponse:
     """Check the strict scorer on the keys of a dataset; what fails goes to the gate."""

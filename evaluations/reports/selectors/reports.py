@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from evaluations.facts.pairs import mark_pairs
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
-from evaluations.models import Mark
+from evaluations.models import Mark, Response
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import agreement_report
@@ -19,12 +19,13 @@ from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.repeats import repeats
+from evaluations.statistics.retries import retries
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.refusals import BadInput
 from questions.models import Question
 from questions.rules.vocabulary import Part
 
-REPORTS = ("rates", "converted", "repeats", "agreement", "ledger")
+REPORTS = ("rates", "converted", "repeats", "agreement", "ledger", "retries")
 # Planned reports: their names are known and refused with a sentence of their own.
 LATER = ("cuts", "trend")
 SCORE_COLUMNS = (
@@ -66,6 +67,8 @@ def build_report(name: str, params: ReportParams) -> Report:
     if name == "repeats":
         return repeats(included(rows), params=report_params(params, rows))
     about = report_params(of_one_marker, rows)
+    if name == "retries":
+        return retries(included(rows), retried_responses(params.dataset), params=about)
     return ledger(rows, params=about) if name == "ledger" else rates(included(rows), params=about)
 
 
@@ -83,6 +86,12 @@ def report_params(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, o
         "excluded": len(rows) - len(counted),
         "unscored": dict(sorted(unscored.items())),
     }
+
+
+def retried_responses(dataset: str) -> set[int]:
+    """Return the keys of the responses to *dataset* that needed more than one call."""
+    answers = Response.objects.filter(run__dataset__slug=dataset, attempt__number__gt=1)
+    return set(answers.values_list("pk", flat=True))
 
 
 def score_rows(params: ReportParams) -> Iterator[Cells]:

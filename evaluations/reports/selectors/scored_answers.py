@@ -22,6 +22,7 @@ from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy, published_rules
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.casts import json_text, real
+from gradeapp.common.snapshot import one_snapshot
 from questions.models import Question, QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
 
@@ -48,9 +49,14 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     An imported error message of a program has no points under ``strict``, like a failed call, and 0
     under ``published``, as benchmarks count it.
 
-    The repeats of a later run of a model are numbered after those of its earlier runs.
-
+    The repeats of a later run of a model are numbered after those of its earlier runs. All is read
+    from one state of the database, while runs and teachers go on.
     """
+    with one_snapshot():
+        return _scored_answers(params)
+
+
+def _scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     marks = _judge_points(params) if params.is_judge else _teacher_points(params)
     given = {**_objective_points(params), **marks}
     if params.policy == Policy.STRICT:

@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.facts.open_marking import not_while_marking
 from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import TEACHERS, ReportParams, validated
 from evaluations.facts.words import short_subject
@@ -72,7 +71,6 @@ PAGE = 50
 
 @require_safe
 @requires(Capability.SEE_REPORTS)
-@not_while_marking
 def report_overview(request: MemberRequest) -> HttpResponse:
     """Show all reports of one dataset; the filters are in the URL."""
     offered = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
@@ -108,8 +106,8 @@ def report_overview(request: MemberRequest) -> HttpResponse:
 
 
 @require_POST
+@requires(Capability.SEE_REPORTS)
 @requires(Capability.EDIT_QUESTIONS)
-@not_while_marking
 def report_rescore(request: MemberRequest) -> HttpResponse:
     """Score again the answers whose key was repaired after they were scored."""
     dataset = request.POST.get("dataset", "")
@@ -181,7 +179,6 @@ def charts(
 
 @require_safe
 @requires(Capability.SEE_REPORTS)
-@not_while_marking
 def report_rows(request: MemberRequest) -> HttpResponse:
     """Show the answers of one figure, and their sums."""
     params = validated(read_params(request.GET, others=CELL | {"page"}))
@@ -214,7 +211,6 @@ def converted_subject(
 
 @require_safe
 @requires(Capability.SEE_REPORTS)
-@not_while_marking
 def report_pairs(request: MemberRequest) -> HttpResponse:
     """Show the pairs of marks of a figure of agreement, the largest difference first."""
     params = validated(read_params(request.GET, others=PAIR | {"page"}))
@@ -228,7 +224,6 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
 
 @require_safe
 @requires(Capability.EXPORT)
-@not_while_marking
 def report_export(request: MemberRequest, name: str) -> HttpResponse:
     """Return one report as CSV, and record the export."""
     params = read_params(request.GET)

@@ -10,14 +10,15 @@ from rest_framework import serializers
 
 from evaluations.models import Endpoint, Response, Run, SuggestionReading
 from evaluations.runs.services.runs import MOST_REPEATS, ZERO_SHOT
+from gradeapp import api_fields
 from questions.models import Dataset
 
 
 class MoneySerializer(serializers.Serializer[Any]):
     """The cost of calls, and the possible cost of calls without an answer."""
 
-    spent = serializers.DecimalField(max_digits=14, decimal_places=8)
-    possible = serializers.DecimalField(max_digits=14, decimal_places=8)
+    spent = api_fields.DecimalField(max_digits=14, decimal_places=8)
+    possible = api_fields.DecimalField(max_digits=14, decimal_places=8)
     possibly_billed = serializers.IntegerField()
 
 
@@ -40,13 +41,13 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     id = serializers.IntegerField(source="pk")
     model = serializers.CharField(source="language_model.name")
-    endpoint = serializers.CharField(source="endpoint.name", default=None)
+    endpoint = serializers.CharField(source="endpoint.name", default=None, allow_null=True)
     dataset = serializers.CharField(source="dataset.slug")
-    judge = serializers.CharField(source="judge.name", default=None)
-    judged_run = serializers.IntegerField(source="judged_run_id")
-    setting = serializers.CharField(source="run_settings.setting", default=None)
-    asks = serializers.CharField(source="run_settings.asks", default=None)
-    currency = serializers.CharField(source="run_settings.currency", default=None)
+    judge = serializers.CharField(source="judge.name", default=None, allow_null=True)
+    judged_run = serializers.IntegerField(source="judged_run_id", allow_null=True)
+    setting = serializers.CharField(source="run_settings.setting", default=None, allow_null=True)
+    asks = serializers.CharField(source="run_settings.asks", default=None, allow_null=True)
+    currency = serializers.CharField(source="run_settings.currency", default=None, allow_null=True)
     planned = serializers.IntegerField()
     done = serializers.IntegerField()
     failed = serializers.IntegerField()
@@ -87,11 +88,9 @@ class NewRunSerializer(serializers.Serializer[Any]):
     endpoint = serializers.SlugRelatedField(slug_field="name", queryset=Endpoint.objects.all())
     dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
     setting = serializers.CharField(default=ZERO_SHOT)
-    repeats = serializers.IntegerField(min_value=1, max_value=MOST_REPEATS, default=1)
-    limit = serializers.IntegerField(min_value=1, allow_null=True, default=None)
-    budget = serializers.DecimalField(
-        max_digits=12, decimal_places=4, allow_null=True, default=None
-    )
+    repeats = api_fields.IntegerField(min_value=1, max_value=MOST_REPEATS, default=1)
+    limit = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
+    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)
     judge = serializers.SlugRelatedField(
         slug_field="name", queryset=Endpoint.objects.all(), allow_null=True, default=None
     )
@@ -104,7 +103,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
 class ResumeSerializer(serializers.Serializer[Any]):
     """A higher budget, where the run's was reached."""
 
-    budget = serializers.DecimalField(max_digits=12, decimal_places=4, required=False)
+    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return no_unknown(self, attrs)
@@ -143,15 +142,19 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
     external_id = serializers.CharField(source="question.external_id")
     part = serializers.CharField(source="question.part")
     revision = serializers.IntegerField(source="revision.number")
-    full_marks = serializers.DecimalField(
+    full_marks = api_fields.DecimalField(
         source="revision.full_marks", max_digits=6, decimal_places=2
     )
     outcome = serializers.CharField(allow_null=True)
-    points = serializers.DecimalField(max_digits=6, decimal_places=2, allow_null=True)
+    points = api_fields.DecimalField(max_digits=6, decimal_places=2, allow_null=True)
     judge_status = serializers.CharField(allow_null=True)
-    judge_total = serializers.DecimalField(max_digits=7, decimal_places=3, allow_null=True)
-    prompt_tokens = serializers.IntegerField(source="attempt.prompt_tokens", default=None)
-    completion_tokens = serializers.IntegerField(source="attempt.completion_tokens", default=None)
+    judge_total = api_fields.DecimalField(max_digits=7, decimal_places=3, allow_null=True)
+    prompt_tokens = serializers.IntegerField(
+        source="attempt.prompt_tokens", default=None, allow_null=True
+    )
+    completion_tokens = serializers.IntegerField(
+        source="attempt.completion_tokens", default=None, allow_null=True
+    )
     suggestions = serializers.SerializerMethodField()
 
     class Meta:

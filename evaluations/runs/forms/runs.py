@@ -14,6 +14,7 @@ from drf_spectacular.utils import extend_schema_field
 from evaluations.models import Endpoint, Response, Run
 from evaluations.runs.services.runs import MOST_REPEATS
 from evaluations.statistics.outcomes import LedgerOutcome
+from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
 from questions.models import Dataset, Task
 from questions.rules.vocabulary import Part
@@ -28,7 +29,7 @@ class StartForm(forms.Form):
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.select_related("language_model"), label=_("Endpoint"), empty_label=None
     )
-    budget = forms.DecimalField(
+    budget = number_fields.DecimalField(
         min_value=0,
         max_digits=12,
         decimal_places=4,
@@ -37,7 +38,7 @@ class StartForm(forms.Form):
         help_text=_("The run pauses before it exceeds the budget. Empty: no limit."),
     )
     # Stands beside the estimate, and comes with it.
-    shown = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    shown = number_fields.IntegerField(widget=forms.HiddenInput, required=False)
     key = forms.UUIDField(widget=forms.HiddenInput, required=False)
 
     @classmethod
@@ -61,14 +62,14 @@ class NewRunForm(StartForm):
     dataset = forms.ModelChoiceField(
         Dataset.objects.all(), to_field_name="slug", label=_("Dataset"), empty_label=None
     )
-    repeats = forms.IntegerField(
+    repeats = number_fields.IntegerField(
         min_value=1,
         max_value=MOST_REPEATS,
         initial=1,
         label=_("Repeats"),
         help_text=_("How many times each question is asked."),
     )
-    limit = forms.IntegerField(
+    limit = number_fields.IntegerField(
         min_value=1,
         required=False,
         label=_("Maximum number of questions"),
@@ -98,7 +99,7 @@ class NewRunForm(StartForm):
 class BudgetForm(forms.Form):
     """A higher budget for a run that reached its budget."""
 
-    budget = forms.DecimalField(
+    budget = number_fields.DecimalField(
         min_value=0, max_digits=12, decimal_places=4, required=False, label=_("New budget")
     )
 
@@ -139,14 +140,14 @@ class EndpointForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
     no_key = forms.BooleanField(required=False, label=_("This endpoint needs no API key"))
-    price_input = forms.DecimalField(
+    price_input = number_fields.DecimalField(
         min_value=0,
         max_digits=12,
         decimal_places=6,
         initial=0,
         label=_("Price per million input tokens"),
     )
-    price_output = forms.DecimalField(
+    price_output = number_fields.DecimalField(
         min_value=0,
         max_digits=12,
         decimal_places=6,
@@ -154,13 +155,13 @@ class EndpointForm(forms.Form):
         label=_("Price per million output tokens"),
     )
     currency = forms.RegexField(r"^[A-Z]{3}$", initial="CNY", label=_("Currency"))
-    max_in_flight = forms.IntegerField(
+    max_in_flight = number_fields.IntegerField(
         min_value=1, max_value=1024, initial=8, label=_("Concurrent calls")
     )
-    timeout_seconds = forms.IntegerField(
+    timeout_seconds = number_fields.IntegerField(
         min_value=1, max_value=600, initial=120, label=_("Timeout per call (seconds)")
     )
-    max_tokens = forms.IntegerField(
+    max_tokens = number_fields.IntegerField(
         min_value=1, max_value=200_000, initial=2048, label=_("Maximum tokens per reply")
     )
     note = forms.CharField(max_length=200, required=False, label=_("Note"))

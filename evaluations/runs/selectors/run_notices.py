@@ -96,11 +96,11 @@ def _lost(run: Run, progress: Progress, now: datetime) -> str:
     if not run.worker or run.worker_until is None:
         return ""
     lease = timedelta(seconds=settings.RUN_LEASE_SECONDS)
-    heard = run.worker_until - lease
-    if now - heard < lease / 4 + LATE:
+    renewed_at = run.worker_until - lease
+    if now - renewed_at < lease / 4 + LATE:
         return ""
     words = {
-        "since": clock_time(heard, now),
+        "since": clock_time(renewed_at, now),
         "n": progress.in_flight,
         "time": clock_time(run.worker_until, now),
     }

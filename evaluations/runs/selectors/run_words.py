@@ -36,8 +36,9 @@ PAUSES: Mapping[str, Promise | str] = {
         "set in the worker's environment. Set it, then resume. No data is lost."
     ),
     P.ADDRESS: _(
-        "The endpoint cannot be called: its address cannot be resolved or is not allowed, or its "
-        "key may not be sent there. Test the endpoint to see which."
+        "The endpoint cannot be called: its address cannot be resolved or is not allowed, its "
+        "certificate is not trusted, or its key may not be sent there. Test the endpoint to see "
+        "which."
     ),
     P.ENDPOINT_CHANGED: _(
         "The model or address of the endpoint has changed since this run started."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -219,9 +219,9 @@ def by_task(run: Run) -> list[TaskProgress]:
     )
     return [
         TaskProgress(
-            slug, part, planned, done, failed, flying, *read.get(slug, (0, 0)), medians.get(slug)
+            slug, part, planned, done, failed, in_flight, *read.get(slug, (0, 0)), medians.get(slug)
         )
-        for slug, part, planned, done, failed, flying in rows
+        for slug, part, planned, done, failed, in_flight in rows
     ]
 
 
@@ -282,3 +282,8 @@ def runs_waiting(user: User) -> Iterator[Waiting]:
     jobs = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.FAILED)
     failed = Run.objects.filter(Exists(jobs)).count()
     yield Waiting(_("Runs with failed calls"), failed, listed)
+
+
+def run_addresses(keys: Sequence[int]) -> dict[int, str]:
+    """Return the address of the page of each run of *keys*."""
+    return {key: reverse("runs:run", args=[key]) for key in keys}

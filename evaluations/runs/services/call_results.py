@@ -21,16 +21,16 @@ from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.services.frozen import price_of
-from evaluations.runs.services.queue import JOB, MOST_ATTEMPTS, WORKER_LOST
+from evaluations.runs.services.job_queue import JOB, MOST_ATTEMPTS, WORKER_LOST
 from gradeapp.common.storable import storable
 
 K = FailureKind
 # Failures that are not billed; waiting for the endpoint uses up no attempt.
 WAITING = frozenset({K.CONNECT, K.RATE_LIMIT})
 # Like the failures with ``pauses_run``, a wrong model or address makes every call fail.
-FAILS_EVERY_CALL = frozenset({K.ADDRESS, K.NOT_FOUND, K.REDIRECT})
+FAILS_EVERY_CALL = frozenset({K.ADDRESS, K.CERTIFICATE, K.NOT_FOUND, K.REDIRECT})
 COUNTED = RetryPolicy(attempts=MOST_ATTEMPTS)
-PATIENT = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
+UNLIMITED_RETRIES = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
 OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
 ATTEMPT_FIELDS = (
     *("status", "error", "error_text", "http_status", "prompt_tokens", "completion_tokens", "cost"),
@@ -153,7 +153,7 @@ def _reschedule(attempt: Attempt, failure: ChatFailure, now: datetime, random: R
     if fails_every_call(failure) or failure.kind in WAITING or never_sent:
         job.attempts_made -= 1
         if not fails_every_call(failure):
-            wait = decide(failure, attempt.number, random, PATIENT).wait
+            wait = decide(failure, attempt.number, random, UNLIMITED_RETRIES).wait
     else:
         number = job.attempts_made
         if failure.may_have_been_billed:

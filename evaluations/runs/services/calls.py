@@ -10,7 +10,7 @@ from evaluations.models import Job, Run
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.fence import visible
 from evaluations.runs.services.frozen import price_of, settings_of
-from evaluations.runs.services.queue import Call
+from evaluations.runs.services.job_queue import Call
 from questions.models import Question
 from questions.rules.vocabulary import Language, Subject
 

@@ -31,6 +31,10 @@ CHECK_REQUEST = ChatRequest("check", [{"role": "user", "content": "1+1=?"}], {"m
 K = FailureKind
 SENTENCES: Mapping[FailureKind, str | Promise] = {
     K.ADDRESS: _("%(url)s leads to an address that is not allowed. No call was made."),
+    K.CERTIFICATE: _(
+        "The certificate of %(url)s is not trusted on this machine. No call was made. Install the "
+        "CA certificates of your system or network (%(text)s)."
+    ),
     K.CONNECT: _("No response from %(url)s."),
     K.TIMEOUT: _("%(url)s accepted the call but did not reply in time."),
     K.INTERRUPTED: _("%(url)s accepted the call but closed the connection without a reply."),

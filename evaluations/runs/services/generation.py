@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from evaluations.runs.kinds import followers
-from evaluations.runs.services import queue
+from evaluations.runs.services import job_queue
 from evaluations.runs.services.run_states import (
     begin,
     finalize,
@@ -43,7 +43,7 @@ def work_on_run(
     after the calls in flight are answered.
     """
     owner = new_name()
-    queue.reap(clock())
+    job_queue.release_lost_jobs(clock())
     run = begin(run_id, owner, clock())
     if run is None:
         return []
@@ -52,7 +52,7 @@ def work_on_run(
         with nullcontext(stop) if stop else StopSignals() as signals:
             WorkSession(run, owner, ends, lambda: signals.asked, clock, on_progress).work()
     finally:
-        queue.let_go(run, owner)
+        job_queue.release_run(run, owner)
         finalize(run.pk, clock())
     if signals.asked:
         return []
@@ -67,7 +67,7 @@ def look_for_work(clock: Callable[[], datetime] = timezone.now) -> list[int]:
     states of runs. It may be called at any time and concurrently.
     """
     now = clock()
-    queue.reap(now)
+    job_queue.release_lost_jobs(now)
     resume_waiting(now)
     finalize_all(now)
     return waiting_runs(now)

@@ -1,4 +1,4 @@
-"""Checks and records that all starts of runs share."""
+"""Helpers shared by all services that start a run."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ def hashed(key: str | None) -> str | None:
 
 
 def planned_once(run: Run, plan: Callable[[], None]) -> Run:
-    """Save and fill *run* by *plan* in one transaction, or return the run with the same key."""
+    """Call *plan*, which saves *run* and its jobs, in one transaction; return *run*.
+
+    If there is a run with the same idempotency key, return that one instead.
+    """
     try:
         with transaction.atomic():
-            if there := _of_key(run.idempotency_key):
-                return there
+            if existing := _run_with_key(run.idempotency_key):
+                return existing
             plan()
             return run
     except IntegrityError:
-        # Another request with the same key was faster.
-        if there := _of_key(run.idempotency_key):
-            return there
+        # Another request with the same key committed first.
+        if existing := _run_with_key(run.idempotency_key):
+            return existing
         raise
 
 
-def _of_key(key: str | None) -> Run | None:
+def _run_with_key(key: str | None) -> Run | None:
     return Run.objects.filter(idempotency_key=key).first() if key else None
 
 
@@ -50,7 +53,7 @@ def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
 
 
 def check_call_count(shown: int | None, calls: int) -> None:
-    """Raise Conflict if *calls* is not the number that the page has *shown* (None: no page)."""
+    """Raise Conflict if *calls* is not the number *shown* on the page (None: no page)."""
     if shown not in (None, calls):
         raise Conflict(
             _(
@@ -69,5 +72,5 @@ def record_start(run: Run, planned: int, **detail: object) -> None:
 
 
 def as_text(amount: Decimal | None) -> str | None:
-    """Return an amount of money for the audit trail."""
+    """Return *amount*, money, as text for the audit trail; None for none."""
     return None if amount is None else str(amount)

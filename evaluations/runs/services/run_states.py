@@ -14,7 +14,7 @@ from evaluations.llm.client import ChatFailure, FailureKind
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import followers, kind_of
-from evaluations.runs.services import queue
+from evaluations.runs.services import job_queue
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +23,7 @@ OVER = (RunStatus.FINISHED, RunStatus.IMPORTED)
 OPEN_JOBS = (JobStatus.PENDING, JobStatus.LEASED)
 REASON_OF = {
     FailureKind.ADDRESS: PauseReason.ADDRESS,
+    FailureKind.CERTIFICATE: PauseReason.ADDRESS,
     FailureKind.AUTH: PauseReason.AUTH,
     FailureKind.QUOTA: PauseReason.QUOTA,
     FailureKind.NOT_FOUND: PauseReason.NOT_FOUND,
@@ -44,7 +45,7 @@ UNDECIDED = frozenset({FailureKind.CONNECT, FailureKind.RATE_LIMIT, FailureKind.
 def begin(run_id: int, owner: str, now: datetime) -> Run | None:
     """Claim the run for *owner* and set it running; return None if it is not to be worked on."""
     run = Run.objects.filter(pk=run_id, endpoint__isnull=False).first()
-    if run is None or not queue.hold_run(run, owner, now):
+    if run is None or not job_queue.claim_run(run, owner, now):
         return None
     Run.objects.filter(pk=run_id, status=RunStatus.QUEUED).update(
         status=RunStatus.RUNNING, started_at=Coalesce(F("started_at"), now)
@@ -52,7 +53,7 @@ def begin(run_id: int, owner: str, now: datetime) -> Run | None:
     run = Run.objects.select_related("endpoint", "judge", "dataset").get(pk=run_id)
     if run.status == RunStatus.RUNNING:
         return run
-    queue.let_go(run, owner)
+    job_queue.release_run(run, owner)
     finalize(run.pk, now)
     return None
 

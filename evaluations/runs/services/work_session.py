@@ -24,7 +24,7 @@ from evaluations.models import Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
-from evaluations.runs.services import queue
+from evaluations.runs.services import job_queue
 from evaluations.runs.services.call_results import Stored, fails_every_call, store_results
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # A worker waits for a retry that is due within this time; otherwise it ends the session.
-PATIENCE = timedelta(seconds=5)
+LONGEST_RETRY_WAIT = timedelta(seconds=5)
 
 
 def spool_path(run: Run, owner: str) -> Path:
@@ -75,12 +75,12 @@ class WorkSession:
         self.on_progress = on_progress
         self.random = Random()
         self.budget = Budget(run.budget)
-        self.in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
-        self.flying = 0
+        self.most_in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
+        self.in_flight = 0
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
         self.probing = waits_for_endpoint(run)
         first = 1 if self.probing else None
-        self.gate = SharedSlowdown(self.in_flight, random=self.random, first=first)
+        self.gate = SharedSlowdown(self.most_in_flight, random=self.random, first=first)
         self.renew_at = clock()
 
     def work(self) -> None:
@@ -98,7 +98,7 @@ class WorkSession:
             pause(self.run, PauseReason.ENDPOINT_CHANGED)
             return None
         try:
-            return open_chat(self.endpoint, in_flight=self.in_flight)
+            return open_chat(self.endpoint, in_flight=self.most_in_flight)
         except Refusal as refusal:
             no_key = refusal.code == "no_key"
             pause(self.run, PauseReason.NO_KEY if no_key else PauseReason.ADDRESS)
@@ -110,7 +110,7 @@ class WorkSession:
             result = run_pump(
                 Callbacks(self.claim, self.deliver, self.should_stop),
                 chat,
-                in_flight=self.in_flight,
+                in_flight=self.most_in_flight,
                 spool_path=spool_path(self.run, self.owner),
                 random=self.random,
                 pace=Pace(grace=self.endpoint.timeout_seconds + 5),
@@ -123,13 +123,19 @@ class WorkSession:
     def claim(self, n: int) -> Sequence[ChatRequest]:
         """Claim up to *n* calls, within the run's share of the endpoint and its budget."""
         now = self.clock()
-        room = min(n, self.share(now) - self.flying)
-        if room < 1:
+        capacity = min(n, self.share(now) - self.in_flight)
+        if capacity < 1:
             return []
         prepare = partial(call_for, self.run)
-        claimed = queue.claim(self.run, self.owner, room, now, prepare=prepare, budget=self.budget)
-        self.flying += len(claimed)
-        if not self.flying and self.budget.limit is not None and queue.due(self.run, now).exists():
+        claimed = job_queue.claim_jobs(
+            self.run, self.owner, capacity, now, prepare=prepare, budget=self.budget
+        )
+        self.in_flight += len(claimed)
+        if (
+            not self.in_flight
+            and self.budget.limit is not None
+            and job_queue.due_jobs(self.run, now).exists()
+        ):
             pause(self.run, PauseReason.BUDGET)
         return [one.request for one in claimed]
 
@@ -139,7 +145,7 @@ class WorkSession:
             return 1
         others = Run.objects.filter(endpoint=self.endpoint, worker_until__gt=now)
         workers = others.exclude(worker="").count()
-        return max(1, self.in_flight // max(1, workers))
+        return max(1, self.most_in_flight // max(1, workers))
 
     def store(self, batch: Sequence[CallResult]) -> Stored:
         """Store a batch of results in a transaction of its own."""
@@ -148,7 +154,7 @@ class WorkSession:
     def deliver(self, batch: Sequence[CallResult]) -> None:
         """Store a batch, then process its responses and react to its failures."""
         stored = self.store(batch)
-        self.flying -= len(batch)
+        self.in_flight -= len(batch)
         for reserved, cost in stored.costs:
             self.budget.finalize(reserved, cost)
         self.process(stored)
@@ -160,7 +166,7 @@ class WorkSession:
         now = self.clock()
         if now >= self.renew_at:
             self.renew_at = now + timedelta(seconds=settings.RUN_LEASE_SECONDS / 4)
-            if not queue.renew(self.run, self.owner, now):
+            if not job_queue.renew_leases(self.run, self.owner, now):
                 logger.warning("another worker took over %s", self.run)
                 return True
         if self.asked() or now >= self.ends:
@@ -196,9 +202,9 @@ class WorkSession:
 
     def wait_for_due(self) -> bool:
         """Wait for the next retry if it is due soon; return False to end the session."""
-        soon = self.clock() + PATIENCE
+        soon = self.clock() + LONGEST_RETRY_WAIT
         while not self.should_stop():
-            if queue.due(self.run, self.clock()).exists():
+            if job_queue.due_jobs(self.run, self.clock()).exists():
                 return True
             pending = Job.objects.filter(run=self.run, status=JobStatus.PENDING)
             if not pending.filter(next_at__lte=soon).exists():

@@ -108,9 +108,9 @@ def _none_left(wanted: Wanted) -> str:
 
 def freeze_suggesting(endpoint: Endpoint, asks: Asks) -> Frozen:
     """The settings of a model that suggests, with its instructions in both languages."""
-    version, told = PROMPTS[asks]
+    version, instructions = PROMPTS[asks]
     frozen = freeze(RunSettings(prompt_version=version, max_tokens=endpoint.max_tokens), endpoint)
-    prompt = {language.value: told(language) for language in Language}
+    prompt = {language.value: instructions(language) for language in Language}
     return Frozen({**frozen.settings, "asks": asks.value, "prompt": prompt}, frozen.fingerprint)
 
 
@@ -119,18 +119,18 @@ def suggest_call(
 ) -> Messages:
     """The messages that ask what labels or rubric an item should have, by frozen *settings*."""
     language = Language(revision.language)
-    told = settings["prompt"][language.value]
+    instructions = settings["prompt"][language.value]
     subject = subject_name(question, language)
     if settings["asks"] == Asks.LABELS:
         return label_messages(
-            told,
+            instructions,
             subject=subject,
             question=revision.asked,
             answer_key="\n".join(revision.answer_key) or revision.reference_answer,
             language=language,
         )
     return rubric_messages(
-        told,
+        instructions,
         subject=subject,
         question=revision.asked,
         answer_key=revision.reference_answer,

@@ -51,6 +51,6 @@ class BackgroundWork(models.Model):
 
     def silent(self, now: datetime) -> bool:
         """Whether a worker has it and has not been heard of for a lease."""
-        heard = self.heartbeat
-        lost = heard is None or heard < now - self.lease()
+        last_heartbeat = self.heartbeat
+        lost = last_heartbeat is None or last_heartbeat < now - self.lease()
         return self.status == WorkStatus.WORKING and lost

@@ -40,18 +40,18 @@ def stop(work: BackgroundWork, now: datetime) -> bool:
     return bool(waiting or rows.filter(status=Is.WORKING).update(stop_asked=True))
 
 
-def let_go_on(rows: QuerySet[Work], work: Work, now: datetime, **anew: Any) -> None:
+def queue_again(rows: QuerySet[Work], work: Work, now: datetime, **changes: Any) -> None:
     """Queue *work* again, one of *rows*; raises Conflict where it did not end early."""
     note_lost_workers(type(work), now)
     ended = rows.filter(pk=work.pk, status__in=GOES_ON)
-    if not ended.update(status=Is.QUEUED, stop_asked=False, error="", worker="", **anew):
+    if not ended.update(status=Is.QUEUED, stop_asked=False, error="", worker="", **changes):
         raise Conflict(_("This import cannot be resumed. Reload its page."))
 
 
 # ---- what a worker does ----
 
 
-def claim(rows: QuerySet[Work], pk: int, now: datetime, **anew: Any) -> Work | None:
+def claim(rows: QuerySet[Work], pk: int, now: datetime, **changes: Any) -> Work | None:
     """The work *pk* of *rows*, for this process alone; None where it waits for no worker."""
     taken = rows.filter(pk=pk, status=Is.QUEUED).update(
         status=Is.WORKING,
@@ -59,7 +59,7 @@ def claim(rows: QuerySet[Work], pk: int, now: datetime, **anew: Any) -> Work | N
         heartbeat=now,
         started_at=now,
         ended_at=None,
-        **anew,
+        **changes,
     )
     return rows.get(pk=pk) if taken else None
 
@@ -74,9 +74,9 @@ def carry_out(
     work: Work,
     task: Callable[[], str],
     clock: Clock,
-    told: Callable[[], dict[str, Any]] = dict,
+    details: Callable[[], dict[str, Any]] = dict,
 ) -> str | None:
-    """Do *task*, which gives the status to end with, and write that end with what is *told*.
+    """Do *task*, which gives the status to end with, and write that end with *details*.
 
     Returns the status: stopped where the task raised Stopped, failed where it raised
     anything else; None where another worker has the work by now.
@@ -89,7 +89,7 @@ def carry_out(
     except Exception:
         logger.exception("%s failed: %s", work._meta.verbose_name, work.pk)
         status, error = Is.FAILED, "unexpected"
-    ended = held(work).update(status=status, ended_at=clock(), error=error, worker="", **told())
+    ended = held(work).update(status=status, ended_at=clock(), error=error, worker="", **details())
     return status if ended else None
 
 

@@ -1,6 +1,6 @@
-// The reviewer's desk: what it does differently from other desks (desk/desk.js). A digit leads a dimension
+// The reviewer's desk: what it does differently from other desks (desk/saving.js). A digit leads a dimension
 // through 1, 0 and "does not apply"; keys.js presses it, as it ticks weaknesses by their letters.
-import { startDesk } from "../desk/desk.js";
+import { startDesk } from "../desk/saving.js";
 import { groupsOf } from "../desk/groups.js";
 import { form } from "../desk/page.js";
 import { notify } from "../htmx-errors.js";

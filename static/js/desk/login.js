@@ -67,7 +67,7 @@ document.addEventListener("submit", async (event) => {
   form.querySelector("[role=alert]").textContent = why;
   form.elements.password.value = "";
   if (why) form.elements.password.focus();
-  else await goOn();
+  else if (!(await goOn()) && dialog().open) form.querySelector("[role=alert]").textContent = dialog().dataset.second;
 });
 
 addEventListener("focus", goOn);

@@ -24,6 +24,9 @@ function fill({ points, total }) {
   showTotal();
 }
 
+// Marks that stand in the page already, as those given before seeing the others.
+if (form()) showTotal();
+
 document.addEventListener("change", (event) => {
   if (event.target.name !== "decision") return;
   if (event.target.value === "own") own()[0]?.focus();
@@ -110,6 +113,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const { elt } = event.detail;
   if (elt.id !== "case") return;
   elt.dispatchEvent(new Event("math:render", { bubbles: true }));
+  if (form()) showTotal();
   document.getElementById("said").textContent = elt.querySelector("h2").textContent;
   scrollTo(0, 0);
 });

@@ -5,7 +5,7 @@ const ASKING = ["marks", "skip", "next"];
 const WAIT_MS = 300; // the present response loads first
 
 const PARSER = new DOMParser();
-let held = null; // { print, html }
+let held = null; // { digest, html }
 let timer = 0;
 
 const desk = () => document.getElementById("desk");
@@ -25,13 +25,13 @@ async function fetchAhead(shown) {
   if (desk() !== shown) return;
   const page = PARSER.parseFromString(html, "text/html");
   for (const image of page.images) new Image().src = image.getAttribute("src");
-  held = { print: page.getElementById("desk").dataset.print, html };
+  held = { digest: page.getElementById("desk").dataset.digest, html };
 }
 
 document.addEventListener("desk:token", () => (held = null)); // its forms hold the old token
 
 document.addEventListener("htmx:configRequest", (event) => {
-  if (held && ASKING.includes(event.detail.elt.id)) event.detail.parameters.ahead = held.print;
+  if (held && ASKING.includes(event.detail.elt.id)) event.detail.parameters.ahead = held.digest;
 });
 
 document.addEventListener("htmx:beforeSwap", (event) => {

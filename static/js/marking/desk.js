@@ -1,4 +1,4 @@
-// The marking desk: what it does differently from other desks (desk/desk.js). Points and keys are in
+// The marking desk: what it does differently from other desks (desk/saving.js). Points and keys are in
 // desk-keys.js, drafts in desk-drafts.js, what is read in desk-parts.js, desk-reading.js and desk-subs.js.
 import "./mark-fields.js"; // first: what does not fit is not submitted
 import { lookAhead } from "./desk-ahead.js";
@@ -6,7 +6,7 @@ import { beginDrafts, draftsFail, hasUnsent, holdDrafts, keepAsDraft, sendDraft,
 import { activate, activateFirst, backToPoint, firstMissing, keys, points, refresh } from "./desk-keys.js";
 import { keepPlace, settleReading } from "./desk-reading.js";
 import { countSubs } from "./desk-subs.js";
-import { startDesk } from "../desk/desk.js";
+import { startDesk } from "../desk/saving.js";
 import { form as marks } from "../desk/page.js";
 import { notify } from "../htmx-errors.js";
 

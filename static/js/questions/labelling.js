@@ -1,6 +1,6 @@
-// The labelling desk: what it does differently from other desks (desk/desk.js). Digits choose in the active
+// The labelling desk: what it does differently from other desks (desk/saving.js). Digits choose in the active
 // label, letters jump. The knowledge is found by typing in labelling-knowledge.js.
-import { startDesk } from "../desk/desk.js";
+import { startDesk } from "../desk/saving.js";
 import { groupsOf } from "../desk/groups.js";
 import { form } from "../desk/page.js";
 import { notify } from "../htmx-errors.js";

@@ -1,6 +1,6 @@
-// The desk of checks: what it does differently from other desks (desk/desk.js). Letters of the question choose;
+// The desk of checks: what it does differently from other desks (desk/saving.js). Letters of the question choose;
 // keys.js presses the keys of the outcomes.
-import { startDesk } from "../desk/desk.js";
+import { startDesk } from "../desk/saving.js";
 import { groupsOf } from "../desk/groups.js";
 import { form } from "../desk/page.js";
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.capability.services.capability_claims import claim_next
 from evaluations.capability.services.capability_review import close_review
+from evaluations.capability.services.review_slots import claim_next
 from evaluations.models import CapabilityJudgement, CapabilityReview, DeskSettings, ReviewSlot
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in

@@ -10,9 +10,9 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from evaluations.capability.rules.dimensions import Dimension
-from evaluations.capability.services.capability_claims import LEASE, claim_next, skip, take
 from evaluations.capability.services.capability_judging import last_judged, save_judgement
 from evaluations.capability.services.capability_review import close_review
+from evaluations.capability.services.review_slots import LEASE, claim_next, skip, take
 from evaluations.models import CapabilityJudgement, CapabilityReview, ReviewSlot
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry

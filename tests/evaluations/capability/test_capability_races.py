@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from evaluations.capability.services.capability_claims import claim_next, skip, take
 from evaluations.capability.services.capability_judging import SavedJudgement, save_judgement
+from evaluations.capability.services.review_slots import claim_next, skip, take
 from evaluations.models import CapabilityJudgement, ReviewSlot
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag

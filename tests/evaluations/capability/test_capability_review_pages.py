@@ -111,7 +111,7 @@ def test_the_page_shows_every_figure_with_its_n(judged: CapabilityReview, lead: 
     text = " ".join(page.text.split())
     assert "50.0 %" in text
     assert "1 of 2 responses is judged differently." in text
-    assert AuditEntry.objects.filter(tag=Tag.REVIEW_LOOKED_AT, actor=lead).count() == 1
+    assert AuditEntry.objects.filter(tag=Tag.REVIEW_VIEWED, actor=lead).count() == 1
 
 
 def test_a_task_without_calculation_has_no_figure_there(

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.rules.judge_reply import JudgeStatus, read_judge_reply
+from evaluations.judging.rules.judge_reply import read_judge_reply
+from evaluations.statistics.outcomes import JudgeStatus
 from tests.conftest import SHARED_DATA
 from tests.evaluations.published_files import judged_items
 

@@ -110,6 +110,7 @@ def test_an_encoding_that_nobody_asked_for(server: ScriptedServer) -> None:
         ("context_length", False, False),
         ("redirect", False, False),
         ("address", False, False),
+        ("certificate", False, False),
         ("oversize", False, False),
     ],
 )
@@ -119,5 +120,5 @@ def test_what_follows_from_a_kind(kind: str, retryable: bool, pauses: bool) -> N
 
 
 def test_every_kind_is_in_the_table_above() -> None:
-    tested = {row[2] for row in KINDS} | {"address", "connect", "cancelled"}
+    tested = {row[2] for row in KINDS} | {"address", "certificate", "connect", "cancelled"}
     assert tested == {kind.value for kind in FailureKind}

@@ -25,7 +25,7 @@ ALLOWED = {
     "scoring_points",
     "point_groups",
     "response_text",
-    "house_rulings",
+    "marking_notes",
 }
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.reading.rules.extraction.cascade import read_answer
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome
+from evaluations.reading.rules.extraction.reading import Extraction
+from evaluations.statistics.outcomes import ReadingOutcome
 from tests.conftest import SHARED_DATA
 from tests.evaluations.published_files import objective_items
 
@@ -70,7 +71,9 @@ def test_spans_show_the_evidence_in_the_original_output(
 
 def test_letters_are_those_of_the_item_or_else_of_its_type() -> None:
     for letters in ("ABCD", ""):
-        assert read_answer("答案是E", "single_choice", letters, 1).outcome is Outcome.NO_ANSWER
+        assert (
+            read_answer("答案是E", "single_choice", letters, 1).outcome is ReadingOutcome.NO_ANSWER
+        )
     assert read_answer("答案是E", "single_choice", "abcde", 1).answers == ("E",)
     assert read_answer("【答案】GFEAB", "five_out_of_seven", "", 5).answers == tuple("GFEAB")
 
@@ -151,11 +154,11 @@ def test_any_text_gives_letters_of_the_item_with_their_evidence_or_a_reason(
 ) -> None:
     reading = read_answer(output, kind, letters, parts, truncated=truncated)
     assert len(reading.answers) == (1 if kind in OBJECTIVE_TYPES[:2] else parts)
-    assert (reading.outcome is Outcome.READ) == any(reading.answers)
+    assert (reading.outcome is ReadingOutcome.READ) == any(reading.answers)
     for answer, span in zip(reading.answers, reading.spans, strict=True):
         # An ambiguous output has the place that leaves it open.
         assert span is not None or answer is None
-        assert answer is not None or span is None or reading.outcome is Outcome.AMBIGUOUS
+        assert answer is not None or span is None or reading.outcome is ReadingOutcome.AMBIGUOUS
         if answer is not None and span is not None:
             assert set(answer) <= set(letters)
             assert list(answer) == sorted(set(answer))
@@ -221,9 +224,9 @@ def test_released_outputs_are_read_as_their_fields_say(shared_data: Path) -> Non
         pairs = zip(reading.answers, item["model_answer"], strict=False)
         if any(strict not in (None, released) for strict, released in pairs):
             different.append((keyword, item["index"]))
-        elif len(item["standard_answer"]) == 1 and reading.outcome is not Outcome.READ:
+        elif len(item["standard_answer"]) == 1 and reading.outcome is not ReadingOutcome.READ:
             held = len(last_field(item["model_output"]))
-            expected = (0,) if reading.outcome is not Outcome.AMBIGUOUS else (2, 3, 4)
+            expected = (0,) if reading.outcome is not ReadingOutcome.AMBIGUOUS else (2, 3, 4)
             unread_in_vain += [] if held in expected else [(keyword, item["index"])]
     assert different == [("2010-2022_English_Reading_Comp", 112)]
     assert unread_in_vain == []
@@ -238,7 +241,7 @@ def test_the_analysis_alone_is_never_read_as_another_answer(shared_data: Path) -
         output = item["model_output"]
         field = read_answer(output, kind, "ABCD", 1)
         analysis = read_answer(output.rpartition("【答案】")[0], kind, "ABCD", 1)
-        if field.outcome is Outcome.READ and analysis.outcome is Outcome.READ:
+        if field.outcome is ReadingOutcome.READ and analysis.outcome is ReadingOutcome.READ:
             same += analysis.answers == field.answers
             different += [] if analysis.answers == field.answers else [(keyword, item["index"])]
     assert different == []

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
-from evaluations.reading.rules.extraction.reading import Outcome
 from evaluations.reading.rules.scoring.math_equivalence import equivalent
+from evaluations.statistics.outcomes import ReadingOutcome
 
 PIECES = [
     *("the answer is ", "答案", "是", "为", "【答案】", "<eoa>", r"\boxed{", "}", "{", "$", "$$"),
@@ -33,7 +33,9 @@ def test_every_output_is_read_with_one_answer_or_gap_for_each_blank(output: str)
         for truncated in (False, True):
             reading = read_exact_answer(output, parts, truncated=truncated)
             assert len(reading.answers) == len(reading.spans) == parts
-            assert (reading.outcome is Outcome.READ) == any(a is not None for a in reading.answers)
+            assert (reading.outcome is ReadingOutcome.READ) == any(
+                a is not None for a in reading.answers
+            )
             for answer, span in zip(reading.answers, reading.spans, strict=True):
                 assert (answer is None) == (span is None)
                 assert span is None or 0 <= span[0] < span[1] <= len(output)
@@ -59,23 +61,23 @@ def test_the_span_is_the_evidence_in_the_original_output(
 @pytest.mark.parametrize(
     ("output", "outcome"),
     [
-        ("The answer is 12", Outcome.TRUNCATED),  # perhaps 120
-        ("The answer is 12. We check it by", Outcome.READ),
-        ("So \\boxed{12}", Outcome.READ),
-        ("So \\boxed{12", Outcome.TRUNCATED),
-        ("【答案】12<eoa>", Outcome.READ),
-        ("Let us begin with", Outcome.TRUNCATED),
+        ("The answer is 12", ReadingOutcome.TRUNCATED),  # perhaps 120
+        ("The answer is 12. We check it by", ReadingOutcome.READ),
+        ("So \\boxed{12}", ReadingOutcome.READ),
+        ("So \\boxed{12", ReadingOutcome.TRUNCATED),
+        ("【答案】12<eoa>", ReadingOutcome.READ),
+        ("Let us begin with", ReadingOutcome.TRUNCATED),
     ],
 )
-def test_an_answer_at_the_cut_is_not_certain(output: str, outcome: Outcome) -> None:
+def test_an_answer_at_the_cut_is_not_certain(output: str, outcome: ReadingOutcome) -> None:
     assert read_exact_answer(output, 1, truncated=True).outcome is outcome
 
 
 def test_more_or_fewer_answers_than_blanks_are_ambiguous() -> None:
-    assert read_exact_answer("答案为 5", 2).outcome is Outcome.AMBIGUOUS
-    assert read_exact_answer("答案为 5；6；7", 2).outcome is Outcome.AMBIGUOUS
+    assert read_exact_answer("答案为 5", 2).outcome is ReadingOutcome.AMBIGUOUS
+    assert read_exact_answer("答案为 5；6；7", 2).outcome is ReadingOutcome.AMBIGUOUS
     gap = read_exact_answer("【答案】（2）7", 2)
-    assert (gap.outcome, gap.answers) == (Outcome.READ, (None, "7"))
+    assert (gap.outcome, gap.answers) == (ReadingOutcome.READ, (None, "7"))
 
 
 def test_of_two_styles_of_numbers_the_first_one_divides_the_answers() -> None:
@@ -107,15 +109,15 @@ HOSTILE = {
 @pytest.mark.parametrize("parts", [1, 3])
 def test_hostile_outputs_are_given_up(name: str, parts: int) -> None:
     assert read_exact_answer(HOSTILE[name], parts).outcome in (
-        Outcome.NO_ANSWER,
-        Outcome.AMBIGUOUS,
+        ReadingOutcome.NO_ANSWER,
+        ReadingOutcome.AMBIGUOUS,
     )
 
 
 def test_of_nested_boxes_the_innermost_is_the_answer() -> None:
     nested = "\\boxed{" * 10_000 + "1" + "}" * 10_000
     assert read_exact_answer(nested, 1).answers == ("1",)
-    assert read_exact_answer(nested, 3).outcome is Outcome.AMBIGUOUS
+    assert read_exact_answer(nested, 3).outcome is ReadingOutcome.AMBIGUOUS
 
 
 def test_an_answer_behind_a_hostile_text_is_read() -> None:

@@ -17,7 +17,8 @@ from evaluations.reading.rules.extraction.model_reader import (
     read_fallback_reply,
     shown_part,
 )
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Statement, majority
+from evaluations.reading.rules.extraction.reading import Extraction, Statement, majority
+from evaluations.statistics.outcomes import ReadingOutcome
 from questions.rules.vocabulary import Language
 
 FENCE = "0123456789abcdef"
@@ -102,7 +103,7 @@ def taken(reply: str, response: str, asked: Asked) -> Extraction:
 
 def test_an_answer_with_its_quote() -> None:
     read = taken(said(("B", "the second one")), MEANT, ONE)
-    assert (read.answers, read.outcome, read.method) == (("B",), Outcome.READ, "model")
+    assert (read.answers, read.outcome, read.method) == (("B",), ReadingOutcome.READ, "model")
     assert MEANT[slice(*(read.spans[0] or ()))] == "the second one"
     assert read.confidence == CONFIDENCE_MEANT, "the letter is not in the words"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evaluations.reading.rules.extraction.published import read_answer_published
 from evaluations.reading.rules.extraction.published_agibench import PATTERNS, read_agibench
 from evaluations.reading.rules.extraction.published_agieval import read_agieval
-from evaluations.reading.rules.extraction.reading import Outcome
+from evaluations.statistics.outcomes import ReadingOutcome
 from tests.evaluations.published_files import objective_items
 
 OBJECTIVE_TYPES = ("single_choice", "multi_choice", "multi_question_choice", "five_out_of_seven")
@@ -56,7 +56,10 @@ def test_a_type_that_is_not_scored_by_rule_is_refused() -> None:
 
 def test_a_long_run_of_blanks_is_read_in_linear_time() -> None:
     hostile = "【答案】" + " " * 100_000
-    assert read_answer_published(hostile, "multi_question_choice", 1).outcome is Outcome.NO_ANSWER
+    assert (
+        read_answer_published(hostile, "multi_question_choice", 1).outcome
+        is ReadingOutcome.NO_ANSWER
+    )
 
 
 @given(st.text(max_size=60), st.sampled_from(OBJECTIVE_TYPES), st.integers(1, 5))
@@ -119,7 +122,7 @@ def test_agieval_is_read_as_released(
 ) -> None:
     reading = read_agieval(output, task, setting=setting)
     assert reading.answers == (answer,)
-    assert reading.outcome is (Outcome.NO_ANSWER if answer is None else Outcome.READ)
+    assert reading.outcome is (ReadingOutcome.NO_ANSWER if answer is None else ReadingOutcome.READ)
 
 
 def test_the_span_of_agieval_is_that_of_the_answer() -> None:

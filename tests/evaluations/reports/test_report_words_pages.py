@@ -10,10 +10,10 @@ from evaluations.judging.rules.judge_reply import (
     READ_FROM_WORDING,
     STEPS_DO_NOT_ADD_UP,
     TOTAL_REPEATED,
-    JudgeStatus,
 )
 from evaluations.reports.selectors.scored_answers import KEY_REPAIRED, NO_KEY, NOT_JUDGED, UNMARKED
 from evaluations.statistics.gaokao_750 import STREAMS
+from evaluations.statistics.outcomes import JudgeStatus
 from evaluations.statistics.rows import ScoredAnswer
 from evaluations.templatetags import figures
 from questions.rules.vocabulary import ItemStatus, Stream

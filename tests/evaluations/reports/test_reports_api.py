@@ -13,7 +13,7 @@ from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.report_world import ALPHA, BETA, JUDGE, chosen, judged, mark, run_of, written
 
-NAMES = ["rates", "converted", "agreement", "repeats", "ledger"]
+NAMES = ["rates", "converted", "agreement", "repeats", "ledger", "retries"]
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_lead_who_marks_is_told_to_wait(lead: User, answers: None) -> None:
     RoundTeacher.objects.create(round=marking, teacher=lead)
     response = logged_in(lead).get("/api/v1/reports/rates/", {"dataset": "exam"})
     assert response.status_code == 403
-    assert "available to you after the round is closed" in response.json()["detail"]
+    assert "open again when the round" in response.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries without the usual waits."""
     monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
-    monkeypatch.setattr(call_results, "PATIENT", patient)
+    monkeypatch.setattr(call_results, "UNLIMITED_RETRIES", patient)
 
 
 def run_model(*arguments: str, dataset: str = "exam", name: str = "scripted") -> Any:

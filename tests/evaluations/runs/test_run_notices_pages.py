@@ -15,7 +15,7 @@ from django.utils.html import escape
 
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint, Job, Run
-from evaluations.runs.services import call_results, queue, run_states
+from evaluations.runs.services import call_results, job_queue, run_states
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
@@ -33,7 +33,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_states, "AT_LEAST", timedelta(seconds=0.2))
     monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.05)
-    monkeypatch.setattr(call_results, "PATIENT", patient)
+    monkeypatch.setattr(call_results, "UNLIMITED_RETRIES", patient)
 
 
 @pytest.fixture
@@ -200,8 +200,8 @@ def test_a_spent_quota_is_no_slow_down(admin: User, server: ScriptedServer, run:
 def test_a_killed_worker_says_when_its_calls_come_back(admin: User, run: Run) -> None:
     """As a ``kill -9`` leaves it: the hold and two leases, and nobody who renews them."""
     now = timezone.now()
-    assert queue.hold_run(run, "gone", now)
-    until = queue.lease_end(now)
+    assert job_queue.claim_run(run, "gone", now)
+    until = job_queue.lease_end(now)
     Run.objects.update(status="running")
     two = Job.objects.values_list("pk", flat=True)[:2]
     Job.objects.filter(pk__in=list(two)).update(

@@ -13,9 +13,9 @@ from django.utils import timezone
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.rules.owners import NAME_LENGTH, name_of, owner_in
-from evaluations.runs.services import queue, worker_names
+from evaluations.runs.services import job_queue, worker_names
 from evaluations.runs.services.generation import look_for_work
-from tests.evaluations.runs.test_runs_queue import claim, planned
+from tests.evaluations.runs.test_job_queue import claim, planned
 
 NOW = timezone.now()
 told = pytest.mark.skipif(worker_names.here() is None, reason="the system tells of no processes")
@@ -35,7 +35,7 @@ def name_of_dead_process() -> str:
 def held_by(owner: str) -> Run:
     """A run that *owner* holds, with two of its three jobs."""
     run = planned(3)
-    assert queue.hold_run(run, owner, NOW)
+    assert job_queue.claim_run(run, owner, NOW)
     claim(run, owner, 2, NOW)
     return run
 
@@ -44,7 +44,7 @@ def held_by(owner: str) -> Run:
 @pytest.mark.django_db
 def test_a_dead_worker_loses_run_and_jobs_before_its_lease_ends() -> None:
     run = held_by(name_of_dead_process())
-    assert queue.reap(NOW) == 2
+    assert job_queue.release_lost_jobs(NOW) == 2
     assert set(Job.objects.values_list("status", "lease_owner")) == {(JobStatus.PENDING, "")}
     attempts = set(Attempt.objects.values_list("status", "error"))
     assert attempts == {(AttemptStatus.UNKNOWN, "worker_lost")}
@@ -58,9 +58,9 @@ def test_a_dead_worker_loses_run_and_jobs_before_its_lease_ends() -> None:
 def test_jobs_of_a_dead_worker_are_given_back_though_another_has_the_run() -> None:
     run = held_by(name_of_dead_process())
     Run.objects.update(worker=worker_names.new_name())
-    assert queue.reap(NOW) == 2
+    assert job_queue.release_lost_jobs(NOW) == 2
     run.refresh_from_db()
-    assert run.worker_until == queue.lease_end(NOW), "the living one keeps it"
+    assert run.worker_until == job_queue.lease_end(NOW), "the living one keeps it"
 
 
 @told
@@ -74,12 +74,12 @@ def test_whoever_is_not_surely_gone_keeps_the_lease(of: str) -> None:
         "an older version": dead.rsplit(":", 2)[0],
     }[of]
     run = held_by(owner)
-    assert queue.reap(NOW) == 0
+    assert job_queue.release_lost_jobs(NOW) == 0
     assert look_for_work(lambda: NOW) == []
     run.refresh_from_db()
     assert run.worker == owner
-    after = queue.lease_end(NOW) + timedelta(seconds=1)
-    assert queue.reap(after) == 2
+    after = job_queue.lease_end(NOW) + timedelta(seconds=1)
+    assert job_queue.release_lost_jobs(after) == 2
 
 
 @told
@@ -112,4 +112,4 @@ def test_where_the_system_says_nothing_every_lease_is_waited_for(
     assert worker_names.here() is None
     assert owner_in(worker_names.new_name()) is None
     held_by(owner)
-    assert queue.reap(NOW) == 0
+    assert job_queue.release_lost_jobs(NOW) == 0

@@ -27,7 +27,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_states, "AT_LEAST", timedelta(seconds=0.5))
     monkeypatch.setattr(
         call_results,
-        "PATIENT",
+        "UNLIMITED_RETRIES",
         RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.05),
     )
 

@@ -18,7 +18,7 @@ from pytest_django import Settings
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
-from evaluations.runs.services import queue, work_session
+from evaluations.runs.services import job_queue, work_session
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, retry_failed, start_run, stop_run
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
@@ -284,7 +284,7 @@ def test_runs_share_their_endpoint(server: ScriptedServer, endpoint: Endpoint) -
     Endpoint.objects.update(max_in_flight=8)
     run = planned(endpoint, 40)
     other = start_run(endpoint=endpoint, dataset=run.dataset, acting_user=None)
-    assert queue.hold_run(other, "another worker", timezone.now())
+    assert job_queue.claim_run(other, "another worker", timezone.now())
     worked(run)
     assert run.status == "finished"
     assert server.endpoint.most_in_flight <= 4, "half of eight: another run is being worked on"

@@ -65,8 +65,8 @@ def dying(step, after):
     return wrapped
 
 owner, name, after = {
-    "before a claim": (work_session.queue, "claim", False),
-    "between claim and call": (work_session.queue, "claim", True),
+    "before a claim": (work_session.job_queue, "claim_jobs", False),
+    "between claim and call": (work_session.job_queue, "claim_jobs", True),
     "before the answers are stored": (work_session, "store_results", False),
     "between answers and scores": (work_session, "store_results", True),
     "between scores and judges": (kinds, "score_responses", True),

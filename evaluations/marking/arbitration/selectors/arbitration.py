@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from statistics import median
@@ -21,7 +21,7 @@ from evaluations.marking.desk.selectors.desk import blind_item
 from evaluations.marking.desk.selectors.queue import free_for
 from evaluations.marking.rules.blinding import BlindItem, self_mention
 from evaluations.marking.rules.tolerance import within
-from evaluations.models import BlindAnswer, HouseRuling, Mark, MarkingRound, Slot
+from evaluations.models import ArbiterMark, BlindAnswer, Mark, MarkingNotes, MarkingRound, Slot
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.common.plain_number import plain
@@ -109,7 +109,9 @@ class DisputedCase:
     """A response as the lead sees it: marks side by side, and whether it can be decided.
 
     ``mentions`` are passages in which the response names its own model or maker;
-    ``held_until`` is set while another lead has the response.
+    ``held_until`` is set while another lead has the response. With ``marks_first`` the lead has
+    to give a mark before any other is shown, and nothing of them stands here; ``before`` is that
+    mark afterwards.
     """
 
     public_id: UUID
@@ -126,8 +128,10 @@ class DisputedCase:
     held_until: datetime | None
     pairs: tuple[ClosestPair, ...]
     finals: tuple[PastFinal, ...]
-    ruled_at: datetime | None
+    notes_changed_at: datetime | None
     mentions: tuple[str, ...]
+    marks_first: bool = False
+    before: ArbiterMark | None = None
 
     @property
     def difference(self) -> Decimal | None:
@@ -225,7 +229,8 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
     decision = marks.get(SlotKind.ARBITRATION.value)
     waiting = [slot for slot in slots if slot.kind == SlotKind.ARBITRATION and not slot.marked]
     item = blind_item(answer)
-    return DisputedCase(
+    before = answer.arbiter_marks.filter(lead=lead).first()
+    case = DisputedCase(
         public_id=answer.public_id,
         item=item,
         images=image_addresses(answer.round.dataset, answer.revision.images),
@@ -240,9 +245,14 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         held_until=next((_held_until(slot, lead, now) for slot in waiting), None),
         pairs=pairs_of(teachers, RubricLines(item.scoring_points, item.point_groups)),
         finals=_finals(answer),
-        ruled_at=_ruled_at(answer.round) if item.house_rulings else None,
+        notes_changed_at=_notes_changed_at(answer.round) if item.marking_notes else None,
         mentions=tuple(dict.fromkeys(self_mention(item.response_text))),
+        before=before,
     )
+    if before or not answer.round.arbiter_marks_first or not case.can_be_decided:
+        return case
+    unseen: dict[str, Any] = {"marks": (), "decision": None, "pairs": (), "finals": ()}
+    return replace(case, points=_point_rows(item, (), None), marks_first=True, **unseen)
 
 
 def pairs_of(marks: Sequence[GivenMark], rubric: RubricLines) -> tuple[ClosestPair, ...]:
@@ -267,10 +277,10 @@ def _finals(answer: BlindAnswer) -> tuple[PastFinal, ...]:
     )
 
 
-def _ruled_at(marking_round: MarkingRound) -> datetime | None:
+def _notes_changed_at(marking_round: MarkingRound) -> datetime | None:
     """When the newest marking notes were written, where that is known."""
-    rulings = HouseRuling.objects.filter(round=marking_round).order_by("-number")
-    return rulings.values_list("created_at", flat=True).first()
+    versions = MarkingNotes.objects.filter(round=marking_round).order_by("-number")
+    return versions.values_list("created_at", flat=True).first()
 
 
 def answer_called(marking_round: MarkingRound, public_id: UUID) -> BlindAnswer | None:

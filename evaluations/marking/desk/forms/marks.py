@@ -17,8 +17,9 @@ from evaluations.marking.desk.selectors.desk import DeskItem, Given
 from evaluations.marking.desk.services.drafts import LONGEST_COMMENT
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.models.vocabulary import Flag
+from gradeapp.common import number_fields
 from gradeapp.common.desk_pages import DeskForm
-from gradeapp.common.plain_number import choices, plain, with_half
+from gradeapp.common.plain_number import choices, decimal_of, plain, with_half
 from questions.rules.rubric import PointGroup, ScoringPoint, given_total
 
 # Up to this many points a row of chips shows every whole mark; past it one types a number.
@@ -94,7 +95,7 @@ class Beside:
     sent: str
 
 
-class TypedMark(forms.DecimalField):
+class TypedMark(number_fields.DecimalField):
     """A mark as typed at the desk, where "." adds a half."""
 
     def to_python(self, value: Any) -> Decimal | None:
@@ -133,8 +134,8 @@ class MarkForm(DeskForm):
 
 
 def mark_field(
-    missing: str, kind: type[forms.DecimalField] = forms.DecimalField
-) -> forms.DecimalField:
+    missing: str, kind: type[number_fields.DecimalField] = number_fields.DecimalField
+) -> number_fields.DecimalField:
     """A mark, with a sentence for an empty one and for one that is no number."""
     no_number = _("A mark must be a number such as 3 or 2.5.")
     return kind(error_messages={"required": missing, "invalid": no_number})
@@ -245,7 +246,4 @@ def _flags(chosen: tuple[str, ...]) -> tuple[FlagChoice, ...]:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return Decimal(text).is_finite()
-    except ArithmeticError:
-        return False
+    return decimal_of(text) is not None

@@ -32,7 +32,7 @@ class Action(Named):
     QUESTION = "question", "Question", "试题"
     KEY = "key", "Answer key", "参考答案"
     ANALYSIS = "analysis", "Analysis", "解析"
-    RULINGS = "rulings", "Marking notes, if there are any", "评卷细则（如有）"
+    MARKING_NOTES = "rulings", "Marking notes, if there are any", "评卷细则（如有）"
     PASSAGE = "passage", "Fold or unfold a long question", "折叠或展开长题目"
     SUB_BACK = "sub-back", "Previous sub-question, in all columns", "各栏同时转到上一小题"
     SUB_ON = "sub-on", "Next sub-question, in all columns", "各栏同时转到下一小题"
@@ -60,7 +60,7 @@ BASE: Mapping[Action, str] = MappingProxyType(
         Action.QUESTION: "q",
         Action.KEY: "a",
         Action.ANALYSIS: "n",
-        Action.RULINGS: "h",
+        Action.MARKING_NOTES: "h",
         Action.PASSAGE: "p",
         Action.SUB_BACK: "[",
         Action.SUB_ON: "]",

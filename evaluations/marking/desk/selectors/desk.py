@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.db.models import F, Max, Q, QuerySet
 
-from evaluations.marking.desk.sql import own_counts, recent_marks
+from evaluations.marking.desk import sql
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import LIVE, RoundStatus
@@ -65,7 +65,7 @@ class OwnRound:
 
     public_id: str
     name: str
-    house_rulings: str
+    marking_notes: str
     progress: OwnProgress
     paused: bool
     practice: bool
@@ -113,7 +113,7 @@ class DeskItem:
         return split_passage(self.item.stem)[1]
 
     @property
-    def came_back(self) -> bool:
+    def was_returned(self) -> bool:
         """Whether this teacher marked the response before and is to mark it again."""
         return self.version == 0 and self.saves > 0
 
@@ -126,7 +126,7 @@ class DeskItem:
     def question_digest(self) -> str:
         """The same for every response to one question, as far as it is shown beside them."""
         item = self.item
-        shown = (item.stem, item.answer_key, item.analysis, item.house_rulings, item.full_marks)
+        shown = (item.stem, item.answer_key, item.analysis, item.marking_notes, item.full_marks)
         return _digest(repr((shown, item.year, item.paper, self.images)))
 
 
@@ -146,13 +146,12 @@ def slot_to_save(teacher: User, answer: UUID) -> Slot | None:
 
     The round is not read: saving reads it again with the response, under its lock.
     """
-    rows = Slot.objects.select_related("answer__rubric")
-    return _held(rows, teacher, answer).first()
+    return sql.slot_to_save(teacher.pk, answer)
 
 
 def _held(rows: QuerySet[Slot], teacher: User, answer: UUID) -> QuerySet[Slot]:
     """The constraint ``one_role_per_person_and_response`` leaves one at most."""
-    in_pool = Q(answer__round__pool__teacher=teacher)
+    in_pool = Q(answer__round__pool__teacher=teacher, answer__round__pool__left_at=None)
     return rows.filter(in_pool, answer__public_id=answer, holder=teacher)
 
 
@@ -168,7 +167,8 @@ def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
 
 def open_rounds(teacher: User) -> QuerySet[MarkingRound]:
     """The open and paused rounds of *teacher*, oldest first."""
-    return MarkingRound.objects.filter(status__in=LIVE, pool__teacher=teacher).order_by("id")
+    own = MarkingRound.objects.filter(pool__teacher=teacher, pool__left_at=None)
+    return own.filter(status__in=LIVE).order_by("id")
 
 
 def own_rounds(teacher: User) -> list[OwnRound]:
@@ -185,12 +185,12 @@ def own_rounds(teacher: User) -> list[OwnRound]:
 def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
     """One round with own counts only."""
     progress = own_progress(teacher, marking_round)
-    rulings = marking_round.house_rulings
+    notes = marking_round.marking_notes
     paused = marking_round.status == RoundStatus.PAUSED
     return OwnRound(
         public_id=str(marking_round.public_id),
         name=marking_round.name,
-        house_rulings=rulings,
+        marking_notes=notes,
         progress=progress,
         paused=paused,
         practice=marking_round.practice,
@@ -202,8 +202,8 @@ def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
 
     An intra-rater check counts while its first may still come to them, as any response would.
     """
-    done, left = own_counts(teacher.pk).get(marking_round.pk, (0, 0))
-    return OwnProgress.of(done, left, recent_marks(teacher.pk, marking_round.pk, RECENT_MARKS))
+    done, left = sql.own_counts(teacher.pk).get(marking_round.pk, (0, 0))
+    return OwnProgress.of(done, left, sql.recent_marks(teacher.pk, marking_round.pk, RECENT_MARKS))
 
 
 def own_windows_end(teacher: User, marking_round: MarkingRound, now: datetime) -> datetime | None:
@@ -242,7 +242,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     own = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
     mark = own.order_by("-version").first() if slot.marked else None
     version = mark.version - slot.void_version if mark else 0
-    draft = Draft.objects.filter(slot=slot, teacher=teacher).first()
+    draft = sql.own_draft(slot.pk, teacher.pk)
     if draft and draft.content.get("version", 0) != version:
         draft = None  # for a mark that has another version now, or was returned
     item = blind_item(slot.answer)
@@ -283,7 +283,7 @@ def blind_item(answer: BlindAnswer) -> BlindItem:
         scoring_points=rubric.points,
         point_groups=rubric.groups,
         response_text=answer.response.text,
-        house_rulings=answer.round.house_rulings,
+        marking_notes=answer.round.marking_notes,
     )
 
 

@@ -40,11 +40,11 @@ def free_for(teacher: User | int, now: datetime) -> Q:
 
     What *teacher* took away on a sheet is not at the desk until the sheet ends.
     """
-    at_desk = Q(lease_until=None) | ~taken_away(teacher, now)
+    at_desk = Q(lease_until=None) | ~on_sheet(teacher, now)
     return SLOT.free(now) | (Q(holder=teacher) & at_desk)
 
 
-def taken_away(teacher: User | int, now: datetime) -> Q:
+def on_sheet(teacher: User | int, now: datetime) -> Q:
     """Of the slots that *teacher* holds, those on a sheet that has not ended."""
     sheets = MarkingSheet.objects.filter(teacher=teacher, held_until__gt=now)
     return Q(lease_until__in=sheets.values("held_until"))
@@ -80,10 +80,11 @@ def slots_open_to(
 ) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
 
-    Whoever marked a response keeps that role when the mark is returned for re-marking.
+    Whoever entered the other mark of a response for its teacher has a role there too, and whoever
+    marked a response keeps that role when the mark is returned for re-marking.
     """
     marked_before = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
-    role = Q(holder=teacher) | (Q(void_version__gt=0) & marked_before)
+    role = Q(holder=teacher) | Q(entered_by=teacher) | (Q(void_version__gt=0) & marked_before)
     own_role = Slot.objects.filter(role, answer=OuterRef("answer"))
     slots = Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
@@ -115,7 +116,7 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     if paused is not None:
         return EmptyQueue(EmptyReason.PAUSED, said=paused.paused_reason)
     leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)
-    own = leased.filter(taken_away(teacher, now), holder=teacher)
+    own = leased.filter(on_sheet(teacher, now), holder=teacher)
     if until := own.aggregate(first=Min("lease_until"))["first"]:
         return EmptyQueue(EmptyReason.ON_SHEET, until)
     until = leased.exclude(holder=teacher).aggregate(first=Min("lease_until"))["first"]

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.selectors.desk import last_own_mark
@@ -22,11 +21,11 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
     write_mark,
 )
+from evaluations.marking.desk.sql import Standing, locked_slot, mark_done, standing
 from evaluations.marking.services.finalizing import (
     close_windows,
     finalize_with,
-    lock,
-    newest_marks,
+    newest_by_kind,
 )
 from evaluations.models import Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus
@@ -82,22 +81,22 @@ def save_mark(
     with transaction.atomic():
         slot = _held(slot, teacher)
         answer = slot.answer
-        earlier, key, reused = _earlier(key, given, slot, teacher)
+        stored = standing(answer, key)
+        earlier, key, reused = _earlier(key, given, slot, teacher, _with_key(stored, key))
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
-            refuse_second_entry(slot, entered_by or teacher)
-            current = current_mark(slot) if slot.marked else None
+            refuse_second_entry(stored, slot, entered_by or teacher)
+            current = _current(stored, slot) if slot.marked else None
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()
             check_given(answer, given)
-            shown = current.version - slot.void_version if current else 0
-            stale = reused or based_on_version != shown
+            stale = reused or based_on_version != (current.own_version if current else 0)
             window = _window(slot, current, now) if with_window else None
             mark = _store(
                 slot, teacher, given, key=key, current=current, stale=stale, entered_by=entered_by
             )
             if not stale:
-                _after(slot, teacher, mark, window=window, first=current is None, now=now)
+                _after(stored, slot, mark, window=window, first=current is None, now=now)
         elif earlier is None:
             content = {**given.as_draft(), "version": based_on_version}
             write_draft(slot, teacher, _next_sequence(slot, teacher), content)
@@ -139,32 +138,32 @@ def _held(slot: Slot, teacher: User) -> Slot:
 
     An ended lease that nobody took is still theirs. *slot* gets the locked response too.
     """
-    answer = lock(slot.answer_id)
-    if answer.rubric_id == slot.answer.rubric_id:
-        answer.rubric = slot.answer.rubric  # read with the slot
-    slot.answer = answer
-    held = Slot.objects.filter(pk=slot.pk, holder=teacher).first()
+    held = locked_slot(slot.pk, teacher.pk)
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
-    held.answer = answer
+    if held.answer.rubric_id == slot.answer.rubric_id:
+        held.answer.rubric = slot.answer.rubric  # read with the slot
+    slot.answer = held.answer
     return held
 
 
 def _earlier(
-    key: uuid.UUID, given: GivenMark, slot: Slot, teacher: User
+    key: uuid.UUID, given: GivenMark, slot: Slot, teacher: User, stored: Mark | None
 ) -> tuple[Mark | None, uuid.UUID, bool]:
     """What an equal request stored before, the key to store under, and whether *key* is used.
+
+    *stored* is the mark that has the *key*.
 
     Other content under a used key comes from a page that is older than the
     stored mark; it is kept under a key of its own, the same one each time.
     """
-    stored = Mark.objects.filter(key=key).first()
     if stored is None:
         return None, key, False
     if (stored.slot_id, stored.teacher_id) != (slot.pk, teacher.pk):
         if stored.teacher_id == teacher.pk and stored.slot.answer_id == slot.answer_id:
             # Marks were returned, and this one has another role now: the page counts anew.
-            return _earlier(uuid.uuid5(key, f"slot {slot.pk}"), given, slot, teacher)
+            key = uuid.uuid5(key, f"slot {slot.pk}")
+            return _earlier(key, given, slot, teacher, Mark.objects.filter(key=key).first())
         raise BadInput(_("Use a new submission id for a new mark."), code="key_used")
     if same_content(stored, given):
         return stored, key, True
@@ -172,11 +171,28 @@ def _earlier(
     return Mark.objects.filter(key=own_key).first(), own_key, True
 
 
-def refuse_second_entry(slot: Slot, person: User) -> None:
+def _with_key(stored: Standing, key: uuid.UUID) -> Mark | None:
+    """The mark that has the *key*, on this response or any other."""
+    on_it = next((mark for mark in stored.marks if mark.key == key), None)
+    if on_it is None and stored.with_key is not None:
+        return Mark.objects.get(pk=stored.with_key)
+    return on_it
+
+
+def _counting(stored: Standing) -> list[Mark]:
+    """The marks of a response that are neither stale nor returned, by version."""
+    return [mark for mark in stored.marks if not mark.stale and mark.own_version > 0]
+
+
+def _current(stored: Standing, slot: Slot) -> Mark | None:
+    """The version of the mark of *slot* that counts."""
+    return next((mark for mark in _counting(stored)[::-1] if mark.slot_id == slot.pk), None)
+
+
+def refuse_second_entry(stored: Standing, slot: Slot, person: User) -> None:
     """Raise NotAllowed if *person* entered or gave another mark of the response that counts."""
-    counting = Mark.objects.counting().filter(slot__answer=slot.answer_id)
-    others = counting.exclude(slot=slot)
-    if others.filter(Q(entered_by=person) | Q(teacher=person)).exists():
+    others = [mark for mark in _counting(stored) if mark.slot_id != slot.pk]
+    if any(person.pk in (mark.entered_by_id, mark.teacher_id) for mark in others):
         raise NotAllowed(
             _("You have entered another mark for this response. Somebody else has to do this."),
             code="entered_other",
@@ -229,19 +245,18 @@ def _store(
 
 
 def _after(
-    slot: Slot, teacher: User, mark: Mark, *, window: datetime | None, first: bool, now: datetime
+    stored: Standing, slot: Slot, mark: Mark, *, window: datetime | None, first: bool, now: datetime
 ) -> None:
     """What a saved *mark* leads to: its window, the end of those of other blocks, a final mark."""
-    state = {"revisable_until": window, "entered_by": mark.entered_by_id}
-    Slot.objects.filter(pk=slot.pk).update(marked=True, lease_until=None, **state)
-    Draft.objects.filter(slot=slot, teacher=teacher).delete()
-    answer = slot.answer
+    teacher, answer = mark.teacher_id, slot.answer
+    mark_done(slot, teacher, window, mark.entered_by_id)
     if first and answer.round.window_minutes and answer.round.window_ends_with_block:
         own = Slot.objects.filter(holder=teacher, answer__round=answer.round)
         close_windows(own.exclude(answer__question=answer.question_id), now=now)
     closed = window is None or window <= now
     if closed and slot.kind not in CHECK_KINDS and answer.final_id is None:
-        finalize_with(answer, newest_marks(answer), now=now)
+        slots = [one for one in stored.slots if one.pk != slot.pk]
+        finalize_with(answer, newest_by_kind([*_counting(stored), mark]), slots, now=now)
 
 
 def _answer(mark: Mark, *, repeated: bool) -> SavedMark:

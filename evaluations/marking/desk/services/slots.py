@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
-from evaluations.marking.desk.selectors.desk import whole_slots
 from evaluations.marking.desk.selectors.queue import for_whom, free_for
-from evaluations.marking.desk.services.claim_order import claimable_slots, own_slots
-from evaluations.marking.desk.sql import claim_own
+from evaluations.marking.desk.services.slot_order import claimable_slots, own_slots
+from evaluations.marking.desk.sql import claim_own, whole_slot
 from evaluations.marking.services.finalizing import finalize, lock
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
@@ -54,7 +53,7 @@ def claim_ahead(slot: Slot, teacher: User, *, now: datetime) -> Slot | None:
 
 def _whole(key: int, marking_round: MarkingRound | None) -> Slot:
     """The slot with its response for the desk; a known round is not read again."""
-    slot = whole_slots().get(pk=key)
+    slot = whole_slot(key)
     if marking_round is not None:
         slot.answer.round = marking_round
     return slot

@@ -30,6 +30,7 @@ from evaluations.marking.desk.selectors.own_marks import finished_rounds
 from evaluations.marking.desk.selectors.queue import has_work, why_empty
 from evaluations.marking.desk.services import slots
 from evaluations.marking.desk.services.drafts import discard_change, save_draft
+from evaluations.marking.desk.services.leaving import leave_round
 from evaluations.marking.desk.services.mark_rows import frozen_rubric
 from evaluations.marking.desk.services.marking import (
     check_revisable,
@@ -39,6 +40,7 @@ from evaluations.marking.desk.services.marking import (
     save_mark,
 )
 from evaluations.models import MarkingRound, Slot
+from gradeapp.accounts.blindness import CLOSED
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.desk_pages import at_hand, desk_page, shown_at
@@ -55,6 +57,7 @@ def home(request: MemberRequest) -> HttpResponse:
         "rounds": home_rounds(request.user, timezone.now()),
         "finished": finished_rounds(request.user),
         "prefs": desk_preferences(request.user),
+        "closed": CLOSED if request.user.granted != request.user.capabilities else "",
     }
     return render(request, "evaluations/marking/desk/home.html", context)
 
@@ -118,6 +121,16 @@ def done(request: MemberRequest, round_id: UUID) -> HttpResponse:
     marking_round = _round(request, round_id)
     finish_revising(request.user, marking_round, now=timezone.now())
     return redirect("marking:round", marking_round.public_id)
+
+
+@require_POST
+@requires(Capability.MARK)
+def leave(request: MemberRequest, round_id: UUID) -> HttpResponse:
+    """Leave the round for good, so that what was closed while marking opens again."""
+    marking_round = _round(request, round_id)
+    leave_round(marking_round, request.user, now=timezone.now())
+    messages.success(request, _("You have left %(name)s.") % {"name": marking_round.name})
+    return redirect("marking:home")
 
 
 @require_POST
@@ -302,4 +315,5 @@ def _round_context(request: MemberRequest, marking_round: MarkingRound) -> dict[
         "prefs": desk_preferences(request.user),
         "empty": None if ready else why_empty(request.user, marking_round, now),
         "revisable_until": own_windows_end(request.user, marking_round, now),
+        "may_leave": request.user.granted != request.user.capabilities,
     }

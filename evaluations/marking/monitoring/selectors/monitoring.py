@@ -202,9 +202,9 @@ def _answers(marking_round: MarkingRound) -> dict[int, _Answer]:
 
 
 def _called(marking_round: MarkingRound, by_kind: Mapping[tuple[int, str], _Given]) -> set[int]:
-    """Answers for which a third mark or the lead was called, and is still or was heard."""
+    """Answers for which a third mark or the lead was called, and is still or was decided."""
     slots = Slot.objects.filter(answer__round=marking_round, kind__in=CALLED).order_by()
-    heard = set(
+    decided = set(
         Mark.objects.counting()
         .filter(slot__answer__round=marking_round, slot__kind=SlotKind.ARBITRATION)
         .order_by()
@@ -213,15 +213,15 @@ def _called(marking_round: MarkingRound, by_kind: Mapping[tuple[int, str], _Give
     return {
         answer
         for answer, kind, marked in slots.values_list("answer_id", "kind", "marked")
-        if not marked or (answer, kind) in by_kind or answer in heard
+        if not marked or (answer, kind) in by_kind or answer in decided
     }
 
 
 def expected_end(marking_round: MarkingRound, due: int, now: datetime) -> datetime | None:
     """When the marks that are *due* will have been given, at the pace of the newest ones."""
     marks = newest_marks(marking_round, list(SlotKind))
-    moments = list(marks.values_list("created_at", flat=True)[:PACE_MARKS])
-    return expected_finish(moments, due, now)
+    saved_at = list(marks.values_list("created_at", flat=True)[:PACE_MARKS])
+    return expected_finish(saved_at, due, now)
 
 
 def monitoring_report(marking_round: MarkingRound, watched: WatchedRound) -> Report:

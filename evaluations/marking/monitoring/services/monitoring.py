@@ -45,6 +45,8 @@ def resume_teacher(marking_round: MarkingRound, teacher: User, *, acting_user: U
     """Let *teacher* go on. Raises NotFound and Conflict as ``pause_teacher`` does."""
     with transaction.atomic():
         row = _in_pool(marking_round, teacher)
+        if row.left_at is not None:
+            raise Conflict(_("%(name)s has left this round.") % {"name": teacher}, code="left")
         if not row.paused:
             raise Conflict(_("%(name)s is not paused.") % {"name": teacher}, code="not_paused")
         row.paused, row.paused_reason = False, ""

@@ -1,21 +1,21 @@
-"""The lead sends the marks of a teacher since a moment back, to be given again."""
+"""The lead returns marks of a teacher for re-marking."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.monitoring.rules.spreading import spread
 from evaluations.marking.monitoring.selectors.returning import (
-    checks_since,
-    roles_on,
-    slots_since,
+    ReturnChoice,
+    checks_to_return,
+    people_with_a_role,
+    slots_to_return,
 )
-from evaluations.marking.services.reopening import TakenBack, batches, hold, take_back
+from evaluations.marking.services.reopening import Withdrawn, batches, lock_answers, reopen_slots
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
@@ -27,61 +27,56 @@ from gradeapp.common.refusals import BadInput, Conflict
 def return_marks(
     marking_round: MarkingRound,
     teacher: User,
+    choice: ReturnChoice,
     *,
-    since: datetime | None = None,
-    aliases: Collection[str] = (),
     to_others: bool,
-    with_arbitrated: bool = False,
     acting_user: User,
     now: datetime,
-) -> TakenBack:
-    """Have the marks that *teacher* saved at *since* or later, or on *aliases* only, given again.
+) -> Withdrawn:
+    """Return the marks of *teacher* that *choice* names, and have them given again.
 
-    By the same teacher, or *to_others*: spread over those of the pool who are not
-    paused and have no role on the response. Final marks made with them are
-    withdrawn and finalized again when the new mark comes. Responses that the lead has
-    decided are left alone unless *with_arbitrated*. Since a moment seed answers and
-    intra-rater checks go back too, for whatever stayed marked would be known as a check;
-    nobody else gets them. Single responses reveal nothing of that kind, so checks
-    stay. Every version stays; which ones stands in the audit trail.
+    The same teacher marks again, or with *to_others* those teachers of the pool who are not
+    paused and have no role on the response. Final marks made from the returned marks are
+    withdrawn; the response is finalized again when the new mark is saved. Seed answers and
+    intra-rater checks are returned to the same teacher, or with *to_others* to nobody. Every
+    version of a mark stays stored; the audit trail names those that were returned.
 
     Raises Conflict in a closed round or when there is nothing to return for re-marking,
     BadInput where there are no others.
     """
     check_open(marking_round)
     with transaction.atomic():
-        choice: dict[str, Any] = {"with_arbitrated": with_arbitrated, "aliases": aliases}
-        found = slots_since(marking_round, teacher, since, **choice)
-        checks = checks_since(marking_round, teacher, since) if since and not aliases else []
-        held = hold([slot.answer_id for slot in (*found, *checks)])
-        found = slots_since(marking_round, teacher, since, **choice)
-        slots = [slot for slot in found if slot.answer_id in held]
-        checks = [slot for slot in checks if slot.answer_id in held]
+        slots = slots_to_return(marking_round, teacher, choice)
+        checks = checks_to_return(marking_round, teacher, choice)
+        locked = lock_answers([slot.answer_id for slot in (*slots, *checks)])
+        # Read again under the locks: a mark may have been saved meanwhile.
+        slots = slots_to_return(marking_round, teacher, choice)
+        slots = [slot for slot in slots if slot.answer_id in locked]
         if not slots:
             raise Conflict(
                 _("None of these responses has a mark of %(name)s that can be returned.")
                 % {"name": teacher},
                 code="nothing_to_send_back",
             )
-        planned = _others(marking_round, teacher, slots) if to_others else {}
-        taken = take_back(
-            slots, {slot.pk: planned.get(slot.pk, teacher.pk) for slot in slots}, now=now
-        )
-        again = None if to_others else teacher.pk
-        checked = take_back(checks, {slot.pk: again for slot in checks}, now=now)
+        planned: dict[int, int | None] = {slot.pk: teacher.pk for slot in slots}
+        if to_others:
+            planned |= _spread_over_others(marking_round, teacher, slots)
+        planned_checks = {slot.pk: None if to_others else teacher.pk for slot in checks}
+        withdrawn = reopen_slots(slots, planned, now=now)
+        withdrawn_checks = reopen_slots(checks, planned_checks, now=now)
         record(
-            Tag.MARKS_SENT_BACK,
+            Tag.MARKS_RETURNED,
             marking_round,
             actor=acting_user,
             teacher=teacher.username,
-            since=since.isoformat() if since else None,
-            responses=sorted(aliases),
+            since=choice.since.isoformat() if choice.since else None,
+            responses=sorted(choice.aliases),
             to="others" if to_others else "same",
-            marks=taken.marks,
-            checks=checked.marks,
-            finals=taken.finals,
+            marks=withdrawn.marks,
+            checks=withdrawn_checks.marks,
+            finals=withdrawn.finals,
         )
-    return taken
+    return withdrawn
 
 
 def check_open(marking_round: MarkingRound) -> None:
@@ -93,14 +88,14 @@ def check_open(marking_round: MarkingRound) -> None:
         )
 
 
-def _others(
+def _spread_over_others(
     marking_round: MarkingRound, teacher: User, slots: Sequence[Slot]
 ) -> dict[int, int | None]:
     pool = marking_round.pool.filter(paused=False).exclude(teacher=teacher)
     others = list(pool.order_by("teacher").values_list("teacher", flat=True))
     if not others:
         raise BadInput(_("No other teacher of the round can mark them."), code="no_others")
-    barred: dict[int, set[int]] = {}
+    with_role: dict[int, set[int]] = {}
     for some in batches(sorted({slot.answer_id for slot in slots})):
-        barred |= roles_on(some)
-    return spread({slot.pk: barred[slot.answer_id] for slot in slots}, others)
+        with_role |= people_with_a_role(some)
+    return spread({slot.pk: with_role[slot.answer_id] for slot in slots}, others)

@@ -18,7 +18,7 @@ from evaluations.marking.monitoring.forms import LimitsForm, PauseForm
 from evaluations.marking.monitoring.rules.charts import rolling_lines, severity_dots
 from evaluations.marking.monitoring.rules.figures import against, line, teacher_figures
 from evaluations.marking.monitoring.selectors import monitoring
-from evaluations.marking.monitoring.selectors.returning import outdated_rubrics
+from evaluations.marking.monitoring.selectors.new_rubric import outdated_rubrics
 from evaluations.marking.monitoring.selectors.teacher_marks import (
     MarkFilter,
     mark_rows,
@@ -31,7 +31,7 @@ from evaluations.marking.monitoring.services.monitoring import (
     set_limits,
 )
 from evaluations.marking.rounds.selectors import rounds
-from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
@@ -70,7 +70,7 @@ FIGURES = (
 def round_monitor(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """The whole round: how far it is, when it may end, and every teacher beside the others."""
     marking_round = visible_round(request.user, round_id)
-    look_at_round(marking_round, acting_user=request.user, page="monitoring")
+    record_view(marking_round, acting_user=request.user, page="monitoring")
     watched = monitoring.watched_round(marking_round)
     progress = rounds.round_progress(marking_round)
     due = progress.marks_due - progress.marks
@@ -119,7 +119,7 @@ def teacher_monitor(request: MemberRequest, round_id: UUID, teacher_id: UUID) ->
     marking_round = visible_round(request.user, round_id)
     watched = monitoring.watched_round(marking_round)
     teacher = watched_teacher(watched, teacher_id)
-    look_at_round(marking_round, acting_user=request.user, page=f"monitoring of {teacher.name}")
+    record_view(marking_round, acting_user=request.user, page=f"monitoring of {teacher.name}")
     asked = request.GET.get("show", "")
     wanted = MarkFilter(asked) if asked in list(MarkFilter) else MarkFilter.ALL
     page = Paginator(marks_shown(teacher, marking_round, wanted), PAGE).get_page(

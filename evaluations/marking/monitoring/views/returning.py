@@ -1,4 +1,4 @@
-"""Sending marks back: those of a teacher, since a moment or one by one, and under an old rubric."""
+"""Return marks of a teacher for re-marking; move responses to a newer rubric."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from evaluations.marking.monitoring.forms import MarkAgainForm, ReturnForm
+from evaluations.marking.monitoring.forms import NewRubricForm, ReturnForm
 from evaluations.marking.monitoring.selectors import monitoring
-from evaluations.marking.monitoring.selectors.returning import (
-    Reach,
-    fall_since,
-    outdated_rubrics,
-)
-from evaluations.marking.monitoring.services.marking_again import Moved, mark_again
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope, outdated_rubrics
+from evaluations.marking.monitoring.selectors.returning import preview_return
+from evaluations.marking.monitoring.services.new_rubric import NewRubricResult, use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.monitoring.views.monitoring import (
     FOLDER,
@@ -29,9 +26,9 @@ from evaluations.marking.monitoring.views.monitoring import (
     teacher_called,
     watched_teacher,
 )
-from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
-from evaluations.marking.services.reopening import TakenBack
+from evaluations.marking.services.reopening import Withdrawn
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -43,22 +40,22 @@ from questions.models import Question
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.LEAD_ROUNDS)
 def return_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
-    """Choose which marks and who gets them, see what falls, then do it by a POST."""
+    """Choose which marks and who gets them, see what is withdrawn, then do it by a POST."""
     marking_round = visible_round(request.user, round_id)
     teacher = teacher_called(teacher_id)
     if request.method == "POST":
         form = ReturnForm(request.POST)
         if not form.is_valid():
             return _show_return(request, marking_round, teacher_id, form, 400)
-        taken = return_marks(
+        withdrawn = return_marks(
             marking_round,
             teacher,
-            **form.choice(),
+            form.choice(),
             to_others=form.cleaned_data["to"] == "others",
             acting_user=request.user,
             now=timezone.now(),
         )
-        messages.success(request, _taken_words(taken))
+        messages.success(request, _withdrawn_sentence(withdrawn))
         return redirect("monitoring:teacher", round_id, teacher_id)
     form = ReturnForm(request.GET or None, initial={"since": _midnight()})
     return _show_return(request, marking_round, teacher_id, form)
@@ -71,20 +68,20 @@ def _show_return(
     form: ReturnForm,
     status: int = 200,
 ) -> HttpResponse:
-    look_at_round(marking_round, acting_user=request.user, page="sending back")
+    record_view(marking_round, acting_user=request.user, page="sending back")
     teacher = watched_teacher(monitoring.watched_round(marking_round), teacher_id)
-    fall = None
+    preview = None
     if form.is_bound and form.is_valid():
-        fall = fall_since(marking_round, teacher_called(teacher_id), **form.choice())
-    named = form.choice()["aliases"] if fall else ()
-    going = {slot.answer.alias for slot in fall.slots} if fall else set()
-    page = Paginator(fall.slots if fall else (), PAGE).get_page(request.GET.get("page"))
+        preview = preview_return(marking_round, teacher_called(teacher_id), form.choice())
+    named = form.choice().aliases if preview else ()
+    returned = {slot.answer.alias for slot in preview.slots} if preview else set()
+    page = Paginator(preview.slots if preview else (), PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "round": marking_round,
         "teacher": teacher,
         "form": form,
-        "fall": fall,
-        "staying": [alias for alias in named if alias not in going],
+        "preview": preview,
+        "not_returned": [alias for alias in named if alias not in returned],
         "page": page,
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }
@@ -95,17 +92,17 @@ def _midnight() -> Any:
     return timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _taken_words(taken: TakenBack) -> str:
+def _withdrawn_sentence(withdrawn: Withdrawn) -> str:
     marks = ngettext(
         "%(number)s mark was returned for re-marking.",
         "%(number)s marks were returned for re-marking.",
-        len(taken.marks),
-    ) % {"number": len(taken.marks)}
+        len(withdrawn.marks),
+    ) % {"number": len(withdrawn.marks)}
     finals = ngettext(
         "%(number)s final mark was withdrawn.",
         "%(number)s final marks were withdrawn.",
-        len(taken.finals),
-    ) % {"number": len(taken.finals)}
+        len(withdrawn.finals),
+    ) % {"number": len(withdrawn.finals)}
     return f"{marks} {finals}"
 
 
@@ -115,49 +112,49 @@ def rubrics(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Questions with a newer rubric than the round froze; a POST has responses marked again."""
     marking_round = visible_round(request.user, round_id)
     if request.method == "POST":
-        return _mark_again(request, marking_round)
-    look_at_round(marking_round, acting_user=request.user, page="rubrics")
+        return _use_new_rubric(request, marking_round)
+    record_view(marking_round, acting_user=request.user, page="rubrics")
     context = {
         "round": marking_round,
         "outdated": outdated_rubrics(marking_round),
-        "reaches": MarkAgainForm().fields["reach"].choices,  # type: ignore[attr-defined]
+        "scopes": NewRubricForm().fields["reach"].choices,  # type: ignore[attr-defined]
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }
     return render(request, f"{FOLDER}/rubrics.html", context)
 
 
-def _mark_again(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
-    form = MarkAgainForm(request.POST)
+def _use_new_rubric(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
+    form = NewRubricForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("Select which responses to re-mark."))
-    moved = mark_again(
+    result = use_new_rubric(
         marking_round,
         _question(marking_round, request.POST.get("question", "")),
-        reach=Reach(form.cleaned_data["reach"]),
+        scope=RemarkScope(form.cleaned_data["reach"]),
         with_arbitrated=form.cleaned_data["with_arbitrated"],
         acting_user=request.user,
         now=timezone.now(),
     )
-    messages.success(request, _moved_words(moved))
+    messages.success(request, _new_rubric_sentence(result))
     return redirect("monitoring:rubrics", marking_round.public_id)
 
 
-def _moved_words(moved: Moved) -> str:
-    words = ngettext(
+def _new_rubric_sentence(result: NewRubricResult) -> str:
+    sentence = ngettext(
         "%(number)s response now uses the new rubric.",
         "%(number)s responses now use the new rubric.",
-        moved.responses,
-    ) % {"number": moved.responses}
-    if moved.taken.marks:
-        words = f"{words} {_taken_words(moved.taken)}"
-    if not moved.references:
-        return words
+        result.responses,
+    ) % {"number": result.responses}
+    if result.withdrawn.marks:
+        sentence = f"{sentence} {_withdrawn_sentence(result.withdrawn)}"
+    if not result.references:
+        return sentence
     retired = ngettext(
         "%(number)s seed answer needs a new reference mark.",
         "%(number)s seed answers need new reference marks.",
-        moved.references,
-    ) % {"number": moved.references}
-    return f"{words} {retired}"
+        result.references,
+    ) % {"number": result.references}
+    return f"{sentence} {retired}"
 
 
 def _question(marking_round: MarkingRound, public_id: str) -> Question:

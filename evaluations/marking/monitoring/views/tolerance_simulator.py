@@ -31,7 +31,7 @@ from evaluations.marking.monitoring.selectors.tolerance_simulator import (
     tasks_of,
 )
 from evaluations.marking.monitoring.views.monitoring import FOLDER
-from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
 from evaluations.schemes import Scheme
@@ -60,7 +60,7 @@ class Line:
 def simulator(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Third marks and final marks by tolerance; the responses beyond a chosen one."""
     marking_round = visible_round(request.user, round_id)
-    look_at_round(marking_round, acting_user=request.user, page="tolerance")
+    record_view(marking_round, acting_user=request.user, page="tolerance")
     tasks = [(slug, str(task_name(slug))) for slug in tasks_of(marking_round)]
     form = ToleranceForm(request.GET, marking_round, tasks)
     everything = marked_twice(marking_round)

@@ -15,16 +15,19 @@ from evaluations.marking.rounds.selectors.round_choice import (
     possible_teachers,
 )
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
-from evaluations.models import HouseRuling, MarkingRound
+from evaluations.models import MarkingNotes, MarkingRound
 from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_SCHEME,
+    DEFAULT_SHEET_DAYS,
+    DEFAULT_SHEET_RESPONSES,
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
     DEFAULT_WINDOW_MINUTES,
     Scheme,
 )
+from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from questions.models import Knowledge, Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
@@ -32,8 +35,9 @@ from questions.rules.vocabulary import AbilityBranch, Modal, Subject
 CHOICE = ("subjects", "years", "branches", "difficulties", "modals")
 SETTINGS = (
     *("name", "random_seed", "tolerance_points", "tolerance_share", "point_tolerance"),
-    *("mark_step", "lease_minutes", "deadline", "repeat_share", "house_rulings"),
-    *("rulings_to_judge", "practice", "window_minutes", "window_ends_with_block"),
+    *("mark_step", "lease_minutes", "deadline", "repeat_share", "marking_notes"),
+    *("notes_to_judge", "practice", "window_minutes", "window_ends_with_block"),
+    *("sheet_responses", "sheet_days", "arbiter_marks_first"),
 )
 
 
@@ -55,6 +59,8 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
     responses = serializers.IntegerField()
     final = serializers.IntegerField()
     waiting = serializers.IntegerField()
+    house_rulings = serializers.CharField(source="marking_notes")
+    rulings_to_judge = serializers.BooleanField(source="notes_to_judge")
 
     class Meta:
         model = MarkingRound
@@ -65,6 +71,7 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
             *("rulings_to_judge", "created_at"),
             *("closed_at", "responses", "final", "waiting"),
             *("window_minutes", "window_ends_with_block"),
+            *("sheet_responses", "sheet_days", "arbiter_marks_first"),
         ]
 
 
@@ -86,13 +93,13 @@ class TeacherLoadSerializer(serializers.Serializer[Any]):
     repeats = CheckLoadSerializer()
 
 
-class RulingSerializer(serializers.ModelSerializer[HouseRuling]):
+class MarkingNotesSerializer(serializers.ModelSerializer[MarkingNotes]):
     """One version of the marking notes."""
 
-    author = serializers.CharField(source="author.username", default=None)
+    author = serializers.CharField(source="author.username", default=None, allow_null=True)
 
     class Meta:
-        model = HouseRuling
+        model = MarkingNotes
         fields = ["number", "text", "author", "created_at"]
 
 
@@ -101,14 +108,14 @@ def whole(**options: Any) -> serializers.ListField:
     return serializers.ListField(required=False, default=list, **options)
 
 
-def points(**options: Any) -> serializers.DecimalField:
+def points(**options: Any) -> api_fields.DecimalField:
     """A number of points."""
-    return serializers.DecimalField(max_digits=5, decimal_places=2, min_value=Decimal(0), **options)
+    return api_fields.DecimalField(max_digits=5, decimal_places=2, min_value=Decimal(0), **options)
 
 
-def share(default: Decimal) -> serializers.DecimalField:
+def share(default: Decimal) -> api_fields.DecimalField:
     """A share from 0 to 1."""
-    return serializers.DecimalField(
+    return api_fields.DecimalField(
         max_digits=4, decimal_places=3, min_value=Decimal(0), max_value=Decimal(1), default=default
     )
 
@@ -136,9 +143,9 @@ class NewRoundSerializer(Strict):
     subjects = whole(child=serializers.ChoiceField(choices=Subject.choices()))
     years = whole(child=serializers.IntegerField())
     branches = whole(child=serializers.ChoiceField(choices=AbilityBranch.choices()))
-    difficulties = whole(child=serializers.IntegerField(min_value=1, max_value=5))
+    difficulties = whole(child=api_fields.IntegerField(min_value=1, max_value=5))
     modals = whole(child=serializers.ChoiceField(choices=Modal.choices()))
-    per_task = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    per_task = api_fields.IntegerField(min_value=1, required=False, allow_null=True, default=None)
     teachers = teachers_field()
     scheme = serializers.ChoiceField(choices=Scheme.choices(), default=DEFAULT_SCHEME.value)
     tolerance_points = points(default=DEFAULT_TOLERANCE_POINTS)
@@ -146,17 +153,20 @@ class NewRoundSerializer(Strict):
     task_tolerances = serializers.DictField(child=points(), required=False, default=dict)
     point_tolerance = points(required=False, allow_null=True, default=None)
     mark_step = points(default=DEFAULT_STEP)
-    lease_minutes = serializers.IntegerField(default=30, min_value=1)
-    window_minutes = serializers.IntegerField(default=DEFAULT_WINDOW_MINUTES, min_value=0)
+    lease_minutes = api_fields.IntegerField(default=30, min_value=1)
+    window_minutes = api_fields.IntegerField(default=DEFAULT_WINDOW_MINUTES, min_value=0)
     window_ends_with_block = serializers.BooleanField(default=True)
+    sheet_responses = api_fields.IntegerField(default=DEFAULT_SHEET_RESPONSES, min_value=1)
+    sheet_days = api_fields.IntegerField(default=DEFAULT_SHEET_DAYS, min_value=1)
+    arbiter_marks_first = serializers.BooleanField(default=False)
     deadline = serializers.DateTimeField(required=False, allow_null=True, default=None)
-    seeds_taken = serializers.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
-    seeds_premarked = serializers.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
+    seeds_taken = api_fields.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
+    seeds_premarked = api_fields.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
     repeat_share = share(DEFAULT_REPEAT_SHARE)
-    house_rulings = serializers.CharField(allow_blank=True, default="")
-    rulings_to_judge = serializers.BooleanField(default=False)
+    house_rulings = serializers.CharField(source="marking_notes", allow_blank=True, default="")
+    rulings_to_judge = serializers.BooleanField(source="notes_to_judge", default=False)
     practice = serializers.BooleanField(default=False)
-    random_seed = serializers.IntegerField(min_value=0, max_value=2**62)
+    random_seed = api_fields.IntegerField(min_value=0, max_value=2**62)
 
     def validate_task_tolerances(self, given: dict[str, Decimal]) -> dict[int, Decimal]:
         """Tasks by their slugs become tasks by their keys."""
@@ -200,9 +210,9 @@ class MoreTeachersSerializer(Strict):
     teachers = teachers_field()
 
 
-class NewRulingSerializer(Strict):
+class NewMarkingNotesSerializer(Strict):
     """The next version; ``seen`` is the number of the newest one that was read, 0 for none."""
 
     text = serializers.CharField(allow_blank=True)
     to_judge = serializers.BooleanField()
-    seen = serializers.IntegerField(min_value=0)
+    seen = api_fields.IntegerField(min_value=0)

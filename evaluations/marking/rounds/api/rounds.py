@@ -16,19 +16,20 @@ from rest_framework.views import APIView
 
 from evaluations.marking.rounds.api.round_serializers import (
     DeadlineSerializer,
+    MarkingNotesSerializer,
     MoreTeachersSerializer,
+    NewMarkingNotesSerializer,
     NewRoundSerializer,
-    NewRulingSerializer,
     RoundSerializer,
-    RulingSerializer,
     TeacherLoadSerializer,
 )
 from evaluations.marking.rounds.selectors.marking_notes import versions_of
 from evaluations.marking.rounds.selectors.rounds import round_list, teacher_loads
 from evaluations.marking.rounds.services import rounds as services
-from evaluations.marking.rounds.services.marking_notes import rule
+from evaluations.marking.rounds.services.marking_notes import write_marking_notes
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -40,7 +41,7 @@ def lead_of(request: Request) -> User:
     return cast(User, request.user)
 
 
-def told(marking_round: MarkingRound, code: int = status.HTTP_200_OK) -> Answer:
+def round_answer(marking_round: MarkingRound, code: int = status.HTTP_200_OK) -> Answer:
     """A round with its counts and what each teacher has."""
     row = round_list().get(pk=marking_round.pk)
     teachers = TeacherLoadSerializer(teacher_loads(marking_round), many=True).data
@@ -56,6 +57,7 @@ class RoundListAPI(generics.ListAPIView[MarkingRound]):
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Answer:
         refuse_unknown(request.query_params)
+        finalize_all_due(timezone.now())
         return super().get(request, *args, **kwargs)
 
     @extend_schema(request=NewRoundSerializer, responses={201: RoundSerializer})
@@ -70,7 +72,7 @@ class RoundListAPI(generics.ListAPIView[MarkingRound]):
             acting_user=lead_of(request),
             now=timezone.now(),
         )
-        return told(made, status.HTTP_201_CREATED)
+        return round_answer(made, status.HTTP_201_CREATED)
 
 
 class RoundAPI(APIView):
@@ -82,8 +84,8 @@ class RoundAPI(APIView):
     def get(self, request: Request, round_id: UUID) -> Answer:
         """What the round's page shows above its responses; that you looked is recorded."""
         marking_round = visible_round(lead_of(request), round_id)
-        services.look_at_round(marking_round, acting_user=lead_of(request), page="api")
-        return told(marking_round)
+        services.record_view(marking_round, acting_user=lead_of(request), page="api")
+        return round_answer(marking_round)
 
 
 class RoundStepAPI(APIView):
@@ -97,7 +99,7 @@ class RoundStepAPI(APIView):
         """Take the step, or say in a sentence why not."""
         marking_round = visible_round(lead_of(request), round_id)
         type(self).step(marking_round, acting_user=lead_of(request))
-        return told(marking_round)
+        return round_answer(marking_round)
 
 
 class RoundStartAPI(RoundStepAPI):
@@ -126,7 +128,7 @@ class RoundCloseAPI(APIView):
         """Nothing more is given out or counted; marks and drafts stay."""
         marking_round = visible_round(lead_of(request), round_id)
         services.close_round(marking_round, acting_user=lead_of(request), now=timezone.now())
-        return told(marking_round)
+        return round_answer(marking_round)
 
 
 class RoundDeadlineAPI(APIView):
@@ -146,7 +148,7 @@ class RoundDeadlineAPI(APIView):
             acting_user=lead_of(request),
             now=timezone.now(),
         )
-        return told(marking_round)
+        return round_answer(marking_round)
 
 
 class RoundTeachersAPI(APIView):
@@ -162,30 +164,30 @@ class RoundTeachersAPI(APIView):
         form.is_valid(raise_exception=True)
         people = form.validated_data["teachers"]
         services.add_teachers(marking_round, people, acting_user=lead_of(request))
-        return told(marking_round)
+        return round_answer(marking_round)
 
 
-class RoundRulingsAPI(APIView):
+class MarkingNotesAPI(APIView):
     """The marking notes of a round, every version."""
 
     capability = Capability.LEAD_ROUNDS
 
-    @extend_schema(responses=RulingSerializer(many=True))
+    @extend_schema(responses=MarkingNotesSerializer(many=True))
     def get(self, request: Request, round_id: UUID) -> Answer:
         """The newest version first."""
-        return self._told(visible_round(lead_of(request), round_id))
+        return self._versions_answer(visible_round(lead_of(request), round_id))
 
-    @extend_schema(request=NewRulingSerializer, responses=RulingSerializer(many=True))
+    @extend_schema(request=NewMarkingNotesSerializer, responses=MarkingNotesSerializer(many=True))
     def post(self, request: Request, round_id: UUID) -> Answer:
         """Write the next version; the desk shows it from now on."""
         marking_round = visible_round(lead_of(request), round_id)
-        form = NewRulingSerializer(data=request.data)
+        form = NewMarkingNotesSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        rule(marking_round, acting_user=lead_of(request), **form.validated_data)
-        return self._told(marking_round)
+        write_marking_notes(marking_round, acting_user=lead_of(request), **form.validated_data)
+        return self._versions_answer(marking_round)
 
-    def _told(self, marking_round: MarkingRound) -> Answer:
-        return Answer(RulingSerializer(versions_of(marking_round), many=True).data)
+    def _versions_answer(self, marking_round: MarkingRound) -> Answer:
+        return Answer(MarkingNotesSerializer(versions_of(marking_round), many=True).data)
 
 
 urlpatterns = [
@@ -197,5 +199,7 @@ urlpatterns = [
     path("rounds/<uuid:round_id>/close/", RoundCloseAPI.as_view(), name="api-round-close"),
     path("rounds/<uuid:round_id>/deadline/", RoundDeadlineAPI.as_view(), name="api-round-deadline"),
     path("rounds/<uuid:round_id>/teachers/", RoundTeachersAPI.as_view(), name="api-round-teachers"),
-    path("rounds/<uuid:round_id>/rulings/", RoundRulingsAPI.as_view(), name="api-round-rulings"),
+    path(
+        "rounds/<uuid:round_id>/rulings/", MarkingNotesAPI.as_view(), name="api-round-marking-notes"
+    ),
 ]

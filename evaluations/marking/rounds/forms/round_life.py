@@ -1,4 +1,4 @@
-"""The small forms of a round that lives: its deadline, more teachers, rulings, reference marks."""
+"""The small forms of a started round: deadline, more teachers, marking notes, reference marks."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.desk.forms.marks import mark_field
 from evaluations.marking.desk.services.drafts import LONGEST_COMMENT
-from evaluations.marking.rounds.forms.round_plan import MomentField
+from evaluations.marking.rounds.forms.round_plan import LocalTimeField
 from evaluations.marking.rounds.selectors.round_choice import possible_teachers
 from evaluations.marking.rounds.selectors.seed_answers import SeedCase
-from evaluations.marking.rounds.services.marking_notes import LONGEST_RULING
+from evaluations.marking.rounds.services.marking_notes import LONGEST_NOTES
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
+from gradeapp.common import number_fields
 
 
 class DeadlineForm(forms.Form):
     """Until when a round should be done; empty for no deadline."""
 
-    deadline = MomentField(label=_("Deadline"), required=False)
+    deadline = LocalTimeField(label=_("Deadline"), required=False)
 
 
 class MoreTeachersForm(forms.Form):
@@ -41,14 +42,14 @@ class MoreTeachersForm(forms.Form):
         teachers.queryset = possible_teachers().exclude(pk__in=pool)
 
 
-class RulingForm(forms.Form):
+class MarkingNotesForm(forms.Form):
     """The next version of the marking notes."""
 
-    seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    seen = number_fields.IntegerField(min_value=0, widget=forms.HiddenInput)
     text = forms.CharField(
         label=_("Marking notes"),
         required=False,
-        max_length=LONGEST_RULING,
+        max_length=LONGEST_NOTES,
         widget=forms.Textarea(attrs={"rows": 8}),
         help_text=_(
             "How to handle cases that the rubric does not cover. Shown at the marking desk."

@@ -24,6 +24,8 @@ from evaluations.models import Run
 from evaluations.runs.forms.choices import RunsField
 from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
+    DEFAULT_SHEET_DAYS,
+    DEFAULT_SHEET_RESPONSES,
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
@@ -31,6 +33,7 @@ from evaluations.schemes import (
     Scheme,
 )
 from gradeapp.accounts.models import User
+from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named
 from questions.forms.filters import difficulty_choices
@@ -42,13 +45,13 @@ from questions.templatetags.names import task_name
 NARROWING = ("subjects", "tasks", "years", "branches", "knowledge", "difficulties", "modals")
 
 
-class MomentField(forms.DateTimeField):
+class LocalTimeField(forms.DateTimeField):
     """A day and a minute in the site's zone, as the browser's own field sends it."""
 
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
 
-class PointsField(forms.DecimalField):
+class PointsField(number_fields.DecimalField):
     """Points that may stay empty."""
 
     def __init__(self, label: Any, **options: Any) -> None:
@@ -94,7 +97,7 @@ class PlanForm(forms.Form):
     knowledge = boxes(_("Knowledge"), int)
     difficulties = boxes(_("Difficulty"), int)
     modals = boxes(_("Modality"))
-    per_task = forms.IntegerField(
+    per_task = number_fields.IntegerField(
         label=_("Questions per task"),
         required=False,
         min_value=1,
@@ -107,10 +110,10 @@ class PlanForm(forms.Form):
         error_messages={"required": _("Choose at least one teacher.")},
     )
     scheme = forms.ChoiceField(label=_("Scheme"))
-    tolerance_points = forms.DecimalField(
+    tolerance_points = number_fields.DecimalField(
         label=_("Tolerance in points"), min_value=0, max_value=999, initial=DEFAULT_TOLERANCE_POINTS
     )
-    tolerance_percent = forms.DecimalField(
+    tolerance_percent = number_fields.DecimalField(
         label=_("or in percent of full marks"),
         min_value=0,
         max_value=100,
@@ -130,13 +133,13 @@ class PlanForm(forms.Form):
         coerce=Decimal,
         initial=str(DEFAULT_STEP),
     )
-    lease_minutes = forms.IntegerField(
+    lease_minutes = number_fields.IntegerField(
         label=_("Time limit per response (minutes)"),
         min_value=1,
         initial=30,
         help_text=_("A response without activity for this long returns to the queue."),
     )
-    window_minutes = forms.IntegerField(
+    window_minutes = number_fields.IntegerField(
         label=_("Time for changing a saved mark (minutes)"),
         required=False,
         min_value=0,
@@ -148,12 +151,28 @@ class PlanForm(forms.Form):
         required=False,
         initial=True,
     )
-    deadline = MomentField(
+    sheet_responses = number_fields.IntegerField(
+        label=_("Responses that a teacher can hold on sheets"),
+        required=False,
+        min_value=1,
+        initial=DEFAULT_SHEET_RESPONSES,
+    )
+    sheet_days = number_fields.IntegerField(
+        label=_("Days that a sheet can be held"),
+        required=False,
+        min_value=1,
+        initial=DEFAULT_SHEET_DAYS,
+    )
+    arbiter_marks_first = forms.BooleanField(
+        label=_("The lead who arbitrates gives a mark before seeing the other marks"),
+        required=False,
+    )
+    deadline = LocalTimeField(
         label=_("Deadline"),
         required=False,
         help_text=_("A warning appears after the deadline. The round is not closed automatically."),
     )
-    seeds_taken = forms.IntegerField(
+    seeds_taken = number_fields.IntegerField(
         label=_("Seed answers per question, from closed rounds"),
         required=False,
         min_value=0,
@@ -161,7 +180,7 @@ class PlanForm(forms.Form):
         initial=0,
         help_text=_("Their final mark becomes the reference mark."),
     )
-    seeds_premarked = forms.IntegerField(
+    seeds_premarked = number_fields.IntegerField(
         label=_("Seed answers per question, marked by you"),
         required=False,
         min_value=0,
@@ -169,7 +188,7 @@ class PlanForm(forms.Form):
         initial=0,
         help_text=_("Taken from this selection. You mark them before the start."),
     )
-    repeat_percent = forms.DecimalField(
+    repeat_percent = number_fields.DecimalField(
         label=_("Intra-rater checks in %"),
         min_value=0,
         max_value=100,
@@ -179,7 +198,7 @@ class PlanForm(forms.Form):
             "least one from 30 responses on."
         ),
     )
-    house_rulings = forms.CharField(
+    marking_notes = forms.CharField(
         label=_("Marking notes"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
@@ -187,7 +206,7 @@ class PlanForm(forms.Form):
             "How to handle cases that the rubric does not cover. Shown at the marking desk."
         ),
     )
-    rulings_to_judge = forms.BooleanField(
+    notes_to_judge = forms.BooleanField(
         label=_("Include the marking notes in the judge prompt"), required=False
     )
     practice = forms.BooleanField(
@@ -198,7 +217,7 @@ class PlanForm(forms.Form):
             "be changed later."
         ),
     )
-    random_seed = forms.IntegerField(
+    random_seed = number_fields.IntegerField(
         label=_("Random seed"),
         min_value=0,
         max_value=2**62,
@@ -247,6 +266,16 @@ class PlanForm(forms.Form):
         given: int | None = self.cleaned_data["window_minutes"]
         return DEFAULT_WINDOW_MINUTES if given is None else given
 
+    def clean_sheet_responses(self) -> int:
+        """The usual number where none is given."""
+        given: int | None = self.cleaned_data["sheet_responses"]
+        return DEFAULT_SHEET_RESPONSES if given is None else given
+
+    def clean_sheet_days(self) -> int:
+        """The usual number where none is given."""
+        given: int | None = self.cleaned_data["sheet_days"]
+        return DEFAULT_SHEET_DAYS if given is None else given
+
     def choice(self) -> ResponseChoice:
         """Which responses the form asks for, as far as it can be read."""
         data = self.cleaned_data
@@ -264,8 +293,9 @@ class PlanForm(forms.Form):
         data = self.cleaned_data
         same = (
             *("name", "random_seed", "tolerance_points", "point_tolerance", "mark_step"),
-            *("lease_minutes", "deadline", "house_rulings", "rulings_to_judge", "practice"),
+            *("lease_minutes", "deadline", "marking_notes", "notes_to_judge", "practice"),
             *("window_minutes", "window_ends_with_block"),
+            *("sheet_responses", "sheet_days", "arbiter_marks_first"),
         )
         own = {name: data[name] for name in self.own_tolerances if data[name] is not None}
         return RoundSettings(

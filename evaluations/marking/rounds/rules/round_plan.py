@@ -126,43 +126,43 @@ def loads_of(places: Sequence[QueuePlace], teachers: Sequence[Id]) -> dict[Id, T
     }
 
 
-def share_with_newcomers(
+def share_with_new_teachers(
     left: Sequence[OpenMark],
     roles: Mapping[Id, AbstractSet[Id]],
-    newcomers: Sequence[Id],
+    new_teachers: Sequence[Id],
     teachers: Sequence[Id],
     random_seed: int,
 ) -> dict[Id, list[OpenMark]]:
-    """Which of the marks that nobody has begun go to each of *newcomers*.
+    """Which of the marks that nobody has begun go to each of *new_teachers*.
 
     *left* stands in the order of the blocks, *roles* names everybody who has or is
-    planned for a mark of an item, *teachers* all who mark from now on, newcomers
+    planned for a mark of an item, *teachers* all who mark from now on, those
     among them. The marks are walked in a drawn order: one whose teacher has more
-    than falls to each, when all that is left is shared by all, goes to the newcomer
+    than falls to each, when all that is left is shared by all, goes to the new teacher
     with the fewest. Nobody gets two marks of one item. Each queue comes back block
     by block, shuffled within the block as in the plan.
     """
     load = Counter(dict.fromkeys(teachers, 0))
     load.update(mark.planned for mark in left)
     taken = {item: set(people) for item, people in roles.items()}
-    given: dict[Id, list[OpenMark]] = {newcomer: [] for newcomer in newcomers}
+    given: dict[Id, list[OpenMark]] = {new_teacher: [] for new_teacher in new_teachers}
     fair = len(left) // max(len(teachers), 1)
-    walk = sorted(left, key=lambda mark: _lot(random_seed, "newcomers", mark.key))
-    for mark in walk:
-        takers = [one for one in newcomers if one not in taken.get(mark.item, ())]
-        if load[mark.planned] <= fair or not takers:
+    ordered = sorted(left, key=lambda mark: _lot(random_seed, "newcomers", mark.key))
+    for mark in ordered:
+        possible = [one for one in new_teachers if one not in taken.get(mark.item, ())]
+        if load[mark.planned] <= fair or not possible:
             continue
-        taker = min(takers, key=lambda one: (load[one], newcomers.index(one)))
-        if load[taker] >= fair:
+        chosen = min(possible, key=lambda one: (load[one], new_teachers.index(one)))
+        if load[chosen] >= fair:
             continue
         load[mark.planned] -= 1
-        load[taker] += 1
+        load[chosen] += 1
         taken.setdefault(mark.item, set()).discard(mark.planned)
-        taken[mark.item].add(taker)
-        given[taker].append(mark)
+        taken[mark.item].add(chosen)
+        given[chosen].append(mark)
     blocks = {block: n for n, block in enumerate(dict.fromkeys(mark.block for mark in left))}
-    for newcomer, marks in given.items():
-        marks.sort(key=lambda m: (blocks[m.block], _lot(random_seed, "queue", newcomer, m.item)))
+    for new_teacher, marks in given.items():
+        marks.sort(key=lambda m: (blocks[m.block], _lot(random_seed, "queue", new_teacher, m.item)))
     return given
 
 

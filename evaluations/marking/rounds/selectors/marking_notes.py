@@ -6,16 +6,16 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from evaluations.models import HouseRuling, MarkingRound, Response
+from evaluations.models import MarkingNotes, MarkingRound, Response
 from evaluations.models.vocabulary import AnswerRole, RoundStatus
 
 
-def versions_of(marking_round: MarkingRound) -> QuerySet[HouseRuling]:
+def versions_of(marking_round: MarkingRound) -> QuerySet[MarkingNotes]:
     """Every version with its author, the newest first."""
-    return marking_round.rulings.select_related("author").order_by("-number")
+    return marking_round.notes_versions.select_related("author").order_by("-number")
 
 
-def notes_for_judge(response: Response, at: datetime) -> HouseRuling | None:
+def notes_for_judge(response: Response, at: datetime) -> MarkingNotes | None:
     """Return the marking notes that a judge of *response* is shown at *at*; None without any.
 
     They are those of the newest round that has begun, holds the response to be marked and
@@ -24,9 +24,9 @@ def notes_for_judge(response: Response, at: datetime) -> HouseRuling | None:
     rounds = MarkingRound.objects.filter(
         answers__response=response,
         answers__role__in=(AnswerRole.ANSWER.value, AnswerRole.SEED.value),
-        rulings_to_judge=True,
+        notes_to_judge=True,
     ).exclude(status=RoundStatus.PLANNED)
-    newest = rounds.order_by("-pk").values("pk")[:1]
-    rulings = HouseRuling.objects.filter(round__in=newest, created_at__lte=at)
-    found = rulings.order_by("-number").first()
-    return found if found and found.text else None
+    newest_round = rounds.order_by("-pk").values("pk")[:1]
+    versions = MarkingNotes.objects.filter(round__in=newest_round, created_at__lte=at)
+    newest = versions.order_by("-number").first()
+    return newest if newest and newest.text else None

@@ -92,6 +92,7 @@ class TeacherLoad:
     marked: int
     thirds: int
     paused: bool
+    left: bool
     seeds: CheckLoad
     repeats: CheckLoad
 
@@ -156,8 +157,8 @@ def round_called(public_id: UUID) -> MarkingRound | None:
 
 
 def marks_in(marking_round: MarkingRound, person: User) -> bool:
-    """Whether *person* is a marker of the round, to whom its marks stay hidden while it is open."""
-    return marking_round.pool.filter(teacher=person).exists()
+    """Whether *person* is a marker of the round."""
+    return marking_round.pool.filter(teacher=person, left_at=None).exists()
 
 
 def answers_by_state(marking_round: MarkingRound) -> QuerySet[Any]:
@@ -302,7 +303,7 @@ def teacher_loads(
         if group.kind in (SlotKind.FIRST, SlotKind.SECOND):
             planned[group.planned] += group.number
     marked = {holder for holder, kind in given if kind in TEACHERS}
-    pool = dict(marking_round.pool.values_list("teacher", "paused"))
+    pool = {seat.teacher_id: seat for seat in marking_round.pool.all()}
     checks = _checks(groups)
     people = User.objects.filter(pk__in={*pool, *marked}).order_by("display_name", "username")
     return [
@@ -311,7 +312,8 @@ def teacher_loads(
             planned=planned[person.pk],
             marked=given[person.pk, SlotKind.FIRST] + given[person.pk, SlotKind.SECOND],
             thirds=given[person.pk, SlotKind.THIRD],
-            paused=pool.get(person.pk, False),
+            paused=person.pk in pool and pool[person.pk].paused,
+            left=person.pk in pool and pool[person.pk].left_at is not None,
             seeds=checks[person.pk, SlotKind.SEED],
             repeats=checks[person.pk, SlotKind.REPEAT],
         )

@@ -1,8 +1,8 @@
-"""What waits in marking rounds, as counts for the home page."""
+"""What other pages say of rounds: what waits, for the home page, and their addresses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
@@ -32,3 +32,9 @@ def rounds_waiting(user: User) -> Iterator[Waiting]:
     yield Waiting(_("Rounds ready to close"), ended, rounds)
     late = live.filter(deadline__lt=timezone.now()).count()
     yield Waiting(_("Rounds past their deadline"), late, rounds)
+
+
+def round_addresses(keys: Sequence[int]) -> dict[int, str]:
+    """Return the address of the page of each round of *keys*."""
+    found = MarkingRound.objects.filter(pk__in=keys).values_list("pk", "public_id")
+    return {key: reverse("rounds:round", args=[public_id]) for key, public_id in found}

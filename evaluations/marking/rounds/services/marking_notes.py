@@ -5,19 +5,19 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from evaluations.models import HouseRuling, MarkingRound
+from evaluations.models import MarkingNotes, MarkingRound
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 
-LONGEST_RULING = 20_000
+LONGEST_NOTES = 20_000
 
 
-def rule(
+def write_marking_notes(
     marking_round: MarkingRound, text: str, *, to_judge: bool, seen: int, acting_user: User | None
-) -> HouseRuling | None:
+) -> MarkingNotes | None:
     """Write the next version of the marking notes; None where nothing but the judge changes.
 
     The desk shows the newest from now on; a judge is told if *to_judge*. *seen* is the
@@ -26,15 +26,15 @@ def rule(
     version meanwhile.
     """
     text = text.strip()
-    if len(text) > LONGEST_RULING:
+    if len(text) > LONGEST_NOTES:
         raise BadInput(
-            _("Marking notes can have at most %(most)s characters.") % {"most": LONGEST_RULING}
+            _("Marking notes can have at most %(most)s characters.") % {"most": LONGEST_NOTES}
         )
     with transaction.atomic():
         locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
         if locked.status == RoundStatus.CLOSED:
             raise Conflict(_("This round is already closed."), code="round_closed")
-        newest = locked.rulings.order_by("-number").first()
+        newest = locked.notes_versions.order_by("-number").first()
         number = newest.number if newest else 0
         if number != seen:
             raise Conflict(
@@ -44,16 +44,16 @@ def rule(
                 ),
                 code="rulings_changed",
             )
-        changed = text != locked.house_rulings
+        changed = text != locked.marking_notes
         made = None
         if changed:
-            made = HouseRuling.objects.create(
+            made = MarkingNotes.objects.create(
                 round=locked, number=number + 1, text=text, author=acting_user
             )
         MarkingRound.objects.filter(pk=locked.pk).update(
-            house_rulings=text, rulings_to_judge=to_judge
+            marking_notes=text, notes_to_judge=to_judge
         )
         detail = {"version": number + changed, "to_judge": to_judge}
-        record(Tag.ROUND_RULED, locked, actor=acting_user, **detail)
+        record(Tag.MARKING_NOTES_CHANGED, locked, actor=acting_user, **detail)
     marking_round.refresh_from_db()
     return made

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from evaluations.marking.rounds.rules.aliases import draw_numbers, room_for
+from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
 from evaluations.marking.rounds.selectors.round_choice import Contents, ResponseChoice, contents_of
 from evaluations.marking.rounds.services.round_settings import (
     RoundSettings,
@@ -27,7 +27,7 @@ from evaluations.models import (
     BlindAnswer,
     FinalMark,
     FinalMarkSource,
-    HouseRuling,
+    MarkingNotes,
     MarkingRound,
     Response,
     RoundTeacher,
@@ -77,8 +77,8 @@ def plan_round(
         RoundTeacher.objects.bulk_create(
             RoundTeacher(round=made, teacher=teacher) for teacher in teachers
         )
-        if made.house_rulings:
-            first = HouseRuling(round=made, number=1, text=made.house_rulings, author=acting_user)
+        if made.marking_notes:
+            first = MarkingNotes(round=made, number=1, text=made.marking_notes, author=acting_user)
             first.save()
         _freeze(made, contents, len(teachers))
         detail = {
@@ -92,11 +92,11 @@ def plan_round(
     return made
 
 
-def room_of(made: MarkingRound, answers: int, teachers: int) -> int:
+def highest_alias_of(made: MarkingRound, answers: int, teachers: int) -> int:
     """The highest number of an alias in a round of so many *answers* and *teachers*."""
     marks = answers * Scheme(made.scheme).planned_marks
     each = repeats_due(-(-marks // max(teachers, 1)), made.repeat_share)
-    return room_for(answers, each * teachers)
+    return highest_alias(answers, each * teachers)
 
 
 def _freeze(made: MarkingRound, contents: Contents, teachers: int) -> None:
@@ -118,8 +118,8 @@ def _freeze(made: MarkingRound, contents: Contents, teachers: int) -> None:
 def _numbers(made: MarkingRound, responses: Sequence[Response], teachers: int) -> dict[int, int]:
     """The number behind each response's alias."""
     order = shuffled((response.pk for response in responses), made.random_seed, "alias")
-    room = room_of(made, len(responses), teachers)
-    drawn = draw_numbers(len(order), room, (), made.random_seed, "alias number")
+    highest = highest_alias_of(made, len(responses), teachers)
+    drawn = draw_numbers(len(order), highest, (), made.random_seed, "alias number")
     return {int(key): number for key, number in zip(order, sorted(drawn), strict=True)}
 
 

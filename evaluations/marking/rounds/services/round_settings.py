@@ -18,6 +18,8 @@ from evaluations.models import MarkingRound, Response, Run
 from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_SCHEME,
+    DEFAULT_SHEET_DAYS,
+    DEFAULT_SHEET_RESPONSES,
     DEFAULT_STEP,
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
@@ -26,6 +28,7 @@ from evaluations.schemes import (
 )
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.refusals import BadInput
 from questions.models import Rubric
 from questions.rules.rubric import reachable
@@ -35,6 +38,7 @@ LONGEST_NAME = 100
 LONGEST_LEASE = 24 * 60
 LONGEST_WINDOW = 24 * 60
 MOST_SEEDS = 20
+MOST_ON_SHEETS = (1000, 90)  # responses that one teacher holds, days
 LARGEST_TOLERANCE = Decimal("999.99")  # what its column holds
 
 
@@ -61,12 +65,15 @@ class RoundSettings:
     lease_minutes: int = 30
     window_minutes: int = DEFAULT_WINDOW_MINUTES
     window_ends_with_block: bool = True
+    sheet_responses: int = DEFAULT_SHEET_RESPONSES
+    sheet_days: int = DEFAULT_SHEET_DAYS
+    arbiter_marks_first: bool = False
     deadline: datetime | None = None
     seeds: SeedWish = NO_SEEDS
     cadence: Cadence = DEFAULT_CADENCE
     repeat_share: Decimal = DEFAULT_REPEAT_SHARE
-    house_rulings: str = ""
-    rulings_to_judge: bool = False
+    marking_notes: str = ""
+    notes_to_judge: bool = False
     practice: bool = False
 
     def columns(self) -> dict[str, object]:
@@ -83,13 +90,16 @@ class RoundSettings:
             "lease_minutes": self.lease_minutes,
             "window_minutes": self.window_minutes,
             "window_ends_with_block": self.window_ends_with_block,
+            "sheet_responses": self.sheet_responses,
+            "sheet_days": self.sheet_days,
+            "arbiter_marks_first": self.arbiter_marks_first,
             "deadline": self.deadline,
             "seed_first": self.cadence.first,
             "seed_first_every": self.cadence.first_every,
             "seed_later_every": self.cadence.later_every,
             "repeat_share": self.repeat_share,
-            "house_rulings": self.house_rulings.strip(),
-            "rulings_to_judge": self.rulings_to_judge,
+            "marking_notes": self.marking_notes.strip(),
+            "notes_to_judge": self.notes_to_judge,
             "practice": self.practice,
         }
 
@@ -107,6 +117,7 @@ def check_settings(settings: RoundSettings, now: datetime | None) -> None:
     """Raise BadInput with one sentence where a round could not work like this."""
     if not 0 < len(settings.name.strip()) <= LONGEST_NAME:
         raise BadInput(_("Enter a name of 1 to 100 characters for the round."))
+    check_name_is_plain(settings.name.strip())
     _check_numbers(settings)
     every = (settings.cadence.first_every, settings.cadence.later_every)
     wished = (settings.seeds.taken, settings.seeds.premarked)
@@ -197,6 +208,12 @@ def _check_numbers(settings: RoundSettings) -> None:
     if not 0 <= settings.window_minutes <= LONGEST_WINDOW:
         raise BadInput(
             _("Marks can be changed for 0 to %(most)s minutes.") % {"most": LONGEST_WINDOW}
+        )
+    sheets = (settings.sheet_responses, settings.sheet_days)
+    if not all(1 <= number <= most for number, most in zip(sheets, MOST_ON_SHEETS, strict=True)):
+        raise BadInput(
+            _("A teacher can hold 1 to %(most)s responses on sheets, for 1 to %(days)s days.")
+            % {"most": MOST_ON_SHEETS[0], "days": MOST_ON_SHEETS[1]}
         )
     given = [settings.tolerance_points, *settings.task_tolerances.values()]
     if settings.point_tolerance is not None:

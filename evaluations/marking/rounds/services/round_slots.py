@@ -11,11 +11,11 @@ from evaluations.marking.rounds.rules.aliases import draw_numbers
 from evaluations.marking.rounds.rules.round_plan import (
     OpenMark,
     QueuePlace,
-    share_with_newcomers,
+    share_with_new_teachers,
     with_checks,
 )
 from evaluations.marking.rounds.selectors.round_queues import BY_BLOCK, checks_of, planned_places
-from evaluations.marking.rounds.services.round_planning import BATCH, room_of
+from evaluations.marking.rounds.services.round_planning import BATCH, highest_alias_of
 from evaluations.marking.rules.blinding import alias
 from evaluations.marking.rules.seed_answers import Id, Lots, Placed, Role
 from evaluations.models import BlindAnswer, MarkingRound, Slot
@@ -25,35 +25,38 @@ KIND_OF_SLOT = {1: SlotKind.FIRST, 2: SlotKind.SECOND, 3: SlotKind.THIRD}
 PLANNED_KINDS = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
 
-def lay_down_slots(made: MarkingRound) -> int:
+def create_slots(made: MarkingRound) -> int:
     """Make everybody's queue, checks and all; how many places they have."""
     places = planned_places(made)
     _make_slots(made, places, made.pool.count())
     return len(places)
 
 
-def share_out(made: MarkingRound, newcomers: Sequence[int]) -> int:
-    """Give *newcomers* their part of what nobody has begun, with checks of their own; how much."""
+def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
+    """Give *new_teachers* their share of the marks that nobody has begun, and checks of their own.
+
+    Returns how many.
+    """
     left = _left(made)
     roles: dict[Id, set[Id]] = defaultdict(set)
     rows = Slot.objects.filter(answer__round=made)
     for answer, planned, holder in rows.values_list("answer", "planned", "holder"):
         roles[answer] |= {person for person in (planned, holder) if person is not None}
     teachers = list(made.pool.order_by("teacher").values_list("teacher", flat=True))
-    shares = share_with_newcomers(left, roles, newcomers, teachers, made.random_seed)
-    checks = checks_of(made, newcomers)
+    shares = share_with_new_teachers(left, roles, new_teachers, teachers, made.random_seed)
+    checks = checks_of(made, new_teachers)
     moved: list[Slot] = []
     places: list[QueuePlace] = []
     responses = dict(made.answers.filter(repeat_of=None).values_list("pk", "response"))
-    for newcomer, marks in shares.items():
+    for new_teacher, marks in shares.items():
         slot_at = {responses[int(mark.item)]: int(mark.key) for mark in marks}
         queue = [Placed(responses[int(mark.item)], mark.block) for mark in marks]
-        hidden = with_checks(queue, checks, Lots(made.random_seed, newcomer))
+        hidden = with_checks(queue, checks, Lots(made.random_seed, new_teacher))
         for order, place in enumerate(hidden, start=1):
             if place.role is Role.OWN:
-                moved.append(Slot(pk=slot_at[int(place.item)], planned_id=newcomer, order=order))
+                moved.append(Slot(pk=slot_at[int(place.item)], planned_id=new_teacher, order=order))
             else:
-                places.append(QueuePlace(newcomer, order, place.item, place.role))
+                places.append(QueuePlace(new_teacher, order, place.item, place.role))
     Slot.objects.bulk_update(moved, ["planned", "order"], batch_size=BATCH)
     _make_slots(made, places, len(teachers))
     return len(moved)
@@ -74,9 +77,9 @@ def _make_slots(made: MarkingRound, places: Sequence[QueuePlace], teachers: int)
     """The slots of *places*, with a blind answer of its own for each repeat."""
     first = dict(made.answers.filter(repeat_of=None).values_list("response", "pk"))
     again = [place for place in places if place.role is Role.REPEAT]
-    coming_back = _repeat_answers(made, [first[int(place.item)] for place in again], teachers)
+    repeat_answers = _repeat_answers(made, [first[int(place.item)] for place in again], teachers)
     answer_of: Mapping[QueuePlace, int] = {
-        place: answer.pk for place, answer in zip(again, coming_back, strict=True)
+        place: answer.pk for place, answer in zip(again, repeat_answers, strict=True)
     }
     Slot.objects.bulk_create(
         (
@@ -106,7 +109,11 @@ def _repeat_answers(made: MarkingRound, firsts: Sequence[int], teachers: int) ->
     taken = [int(name[2:]) for name in made.answers.values_list("alias", flat=True)]
     originals = made.answers.filter(repeat_of=None).count()
     numbers = draw_numbers(
-        len(firsts), room_of(made, originals, teachers), taken, made.random_seed, "repeat alias"
+        len(firsts),
+        highest_alias_of(made, originals, teachers),
+        taken,
+        made.random_seed,
+        "repeat alias",
     )
     return BlindAnswer.objects.bulk_create(
         BlindAnswer(

@@ -12,12 +12,13 @@ from django.utils.translation import gettext as _
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
-from evaluations.marking.rounds.services.round_slots import lay_down_slots, share_out
+from evaluations.marking.rounds.services.round_slots import create_slots, share_out
 from evaluations.marking.services.finalizing import close_windows, finalize_due
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
 from evaluations.schemes import FinalRule
 from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
@@ -59,7 +60,7 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
         _change(marking_round, (RoundStatus.PLANNED,), RoundStatus.OPEN)
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
         ordinary = without.update(role=AnswerRole.ANSWER)
-        slots = lay_down_slots(marking_round)
+        slots = create_slots(marking_round)
         detail = {
             "responses": marking_round.answers.filter(role=AnswerRole.ANSWER).count(),
             "teachers": marking_round.pool.count(),
@@ -108,8 +109,8 @@ def set_deadline(
         live = MarkingRound.objects.filter(pk=marking_round.pk, status__in=NOT_CLOSED)
         if not live.update(deadline=deadline):
             raise _closed()
-        moments = {"before": marking_round.deadline, "after": deadline}
-        detail = {name: at.isoformat() if at else None for name, at in moments.items()}
+        deadlines = {"before": marking_round.deadline, "after": deadline}
+        detail = {name: at.isoformat() if at else None for name, at in deadlines.items()}
         record(Tag.ROUND_DEADLINE, marking_round, actor=acting_user, **detail)
     marking_round.refresh_from_db()
 
@@ -121,7 +122,8 @@ def add_teachers(
 
     In a round that has begun they share what nobody holds yet, with seed answers
     and intra-rater checks of their own. Raises BadInput for nobody, for somebody who may
-    not mark or is in the pool already, Conflict for a closed round.
+    not mark, is in the pool already, has left it, or has looked at marks of the round;
+    Conflict for a closed round.
     """
     if not teachers:
         raise BadInput(_("Choose at least one teacher."))
@@ -132,7 +134,14 @@ def add_teachers(
         if locked.status == RoundStatus.CLOSED:
             raise _closed()
         if known := marking_round.pool.filter(teacher__in=keys).first():
+            if known.left_at is not None:
+                raise BadInput(
+                    _("%(name)s has left this round and cannot come back.")
+                    % {"name": known.teacher},
+                    code="left",
+                )
             raise BadInput(_("%(name)s is already in this round.") % {"name": known.teacher})
+        _refuse_who_looked(locked, teachers)
         RoundTeacher.objects.bulk_create(
             RoundTeacher(round=marking_round, teacher_id=key) for key in keys
         )
@@ -156,17 +165,29 @@ def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: d
         close_windows(Slot.objects.filter(answer__round=marking_round), now=now)
         finalize_due(marking_round, now=now)
         references = _finalize_by_reference(marking_round) if begun else 0
-        unsettled = BlindAnswer.objects.filter(
+        without_final = BlindAnswer.objects.filter(
             round=marking_round, final=None, role=AnswerRole.ANSWER
         ).count()
-        detail = {"unsettled": unsettled} | ({"references": references} if references else {})
+        detail = {"unsettled": without_final} | ({"references": references} if references else {})
         record(Tag.ROUND_CLOSED, marking_round, actor=acting_user, **detail)
     marking_round.refresh_from_db()
 
 
-def look_at_round(marking_round: MarkingRound, *, acting_user: User, page: str) -> None:
+def record_view(marking_round: MarkingRound, *, acting_user: User, page: str) -> None:
     """Write down that somebody looked at what markers may not see."""
-    record(Tag.ROUND_LOOKED_AT, marking_round, actor=acting_user, page=page)
+    record(Tag.ROUND_VIEWED, marking_round, actor=acting_user, page=page)
+
+
+def _refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
+    """Raise BadInput for somebody who looked at the marks of the round: they are not blind."""
+    target = f"{marking_round._meta.model_name}:{marking_round.pk}"
+    looks = AuditEntry.objects.filter(tag=Tag.ROUND_VIEWED, target=target)
+    if look := looks.filter(actor__in=teachers).select_related("actor").first():
+        raise BadInput(
+            _("%(name)s has looked at the marks of this round and cannot mark in it.")
+            % {"name": look.actor},
+            code="looked",
+        )
 
 
 def _change(marking_round: MarkingRound, before: Sequence[str], after: RoundStatus) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -24,15 +26,15 @@ from evaluations.marking.rounds.selectors.round_counts import (
 from evaluations.marking.rounds.selectors.round_preview import preview_of_planned
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
-from evaluations.marking.rounds.services.rounds import look_at_round
-from evaluations.marking.services.finalizing import finalize_due
+from evaluations.marking.rounds.services.rounds import record_view
+from evaluations.marking.services.finalizing import finalize_all_due, finalize_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import NotAllowed, NotFound
+from gradeapp.common.refusals import NotFound
 
 PAGE = 50
 
@@ -40,7 +42,8 @@ PAGE = 50
 @require_safe
 @requires(Capability.LEAD_ROUNDS)
 def round_list(request: MemberRequest) -> HttpResponse:
-    """All rounds with their progress."""
+    """All rounds with their progress, once what is due has been finalized."""
+    finalize_all_due(timezone.now())
     page = Paginator(rounds.round_list(), PAGE).get_page(request.GET.get("page"))
     return render(request, "evaluations/marking/rounds/list.html", {"page": page})
 
@@ -52,7 +55,7 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     marking_round = visible_round(request.user, round_id)
     if marking_round.status == RoundStatus.PLANNED:
         return _planned_page(request, marking_round, asks_start="start" in request.GET)
-    look_at_round(marking_round, acting_user=request.user, page="round")
+    record_view(marking_round, acting_user=request.user, page="round")
     state = request.GET.get("state", "")
     counts = rounds.state_counts(marking_round)
     slots = slot_groups(marking_round)
@@ -63,10 +66,10 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     context = _life(marking_round) | {
         "progress": rounds.round_progress(marking_round, counts, slots),
         "tabs": _tabs(counts),
-        "unsettled": sum(counts.values()) - counts[rounds.AnswerState.FINAL],
+        "without_final": sum(counts.values()) - counts[rounds.AnswerState.FINAL],
         "state": state,
         "page": page,
-        "rows": rounds.answer_rows(list(page)),
+        "rows": _shown_rows(marking_round, rounds.answer_rows(list(page))),
         "loads": (loads := rounds.teacher_loads(marking_round, slots)),
         "thirds": sum(load.thirds for load in loads),
         "seeds": marking_round.answers.filter(role=AnswerRole.SEED).count(),
@@ -76,6 +79,16 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "drafts": [] if marking_round.status == RoundStatus.OPEN else kept_drafts(marking_round),
     }
     return render(request, "evaluations/marking/rounds/round.html", context)
+
+
+def _shown_rows(
+    marking_round: MarkingRound, rows: Sequence[rounds.AnswerRow]
+) -> list[rounds.AnswerRow]:
+    """The rows without the marks of what waits for a lead who has to mark before seeing them."""
+    unseen = {"first": None, "second": None, "third": None, "flags": ()}
+    hides = marking_round.arbiter_marks_first
+    waits = rounds.AnswerState.ARBITRATION
+    return [replace(row, **unseen) if hides and row.state == waits else row for row in rows]
 
 
 def _planned_page(
@@ -120,10 +133,6 @@ def visible_round(person: User, round_id: UUID) -> MarkingRound:
     marking_round = rounds.round_called(round_id)
     if marking_round is None:
         raise NotFound(_("There is no such round."))
-    if marking_round.status in LIVE and rounds.marks_in(marking_round, person):
-        raise NotAllowed(
-            _("You are marking in this round, so its marks are hidden from you until it is closed.")
-        )
     if marking_round.status in LIVE:
         finalize_due(marking_round, now=timezone.now())
     return marking_round

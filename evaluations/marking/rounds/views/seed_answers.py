@@ -18,7 +18,7 @@ from evaluations.marking.rounds.selectors.seed_answers import (
     seeds_of,
     waiting_seeds,
 )
-from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.services.seed_answers import premark
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
@@ -33,7 +33,7 @@ from gradeapp.common.refusals import BadInput, NotAllowed, NotFound
 def seed_list(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Every seed answer with its source and its reference mark."""
     marking_round = _round(request, round_id)
-    look_at_round(marking_round, acting_user=request.user, page="seeds")
+    record_view(marking_round, acting_user=request.user, page="seeds")
     waiting = waiting_seeds(marking_round).first()
     context = {
         "round": marking_round,
@@ -53,7 +53,7 @@ def seed(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpRespons
     answer = seed_called(marking_round, answer_id)
     if answer is None:
         raise NotFound(_("There is no such seed answer."))
-    look_at_round(marking_round, acting_user=request.user, page=answer.alias)
+    record_view(marking_round, acting_user=request.user, page=answer.alias)
     form = ReferenceForm(seed_case(answer), request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:

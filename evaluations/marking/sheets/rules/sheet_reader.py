@@ -1,31 +1,23 @@
 """Reads a filled marking sheet: CSV as spreadsheets write it, or a workbook; rows as text.
 
-Nothing in the file is believed. A workbook is a zip of XML: how many files it
-holds and how large they unpack is looked at first, no entity is followed, and
-formulas are not computed: the value that the spreadsheet stored counts.
+Nothing in the file is believed. A workbook, a zip of XML, is read in a child process
+with limits on memory and time (``workbook.py``).
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import zipfile
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime, time
-from decimal import Decimal
+from collections.abc import Iterable, Sequence
 from threading import Lock
 
-import openpyxl
-
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow, SheetColumn, column_of
-from gradeapp.common.plain_number import plain
+from evaluations.marking.sheets.rules.workbook import MOST_COLUMNS, MOST_ROWS, cell_text
+from gradeapp.common.isolated import Bounds, Exceeded, Why, isolated_bytes
 
-MOST_ROWS = 1000
 MOST_LINES = 100_000  # with the empty ones
-MOST_COLUMNS = 300
-MOST_ENTRIES = 200
-MOST_UNPACKED = 60 * 2**20
-MOST_RATIO = 200
+READ_WORKBOOK = "evaluations.marking.sheets.rules.workbook:read_workbook"
+BOUNDS = Bounds(memory_bytes=448 * 2**20, cpu_seconds=6, clock_seconds=15)
 LONGEST_CSV_CELL = 2**20
 CSV_LIMIT = Lock()
 NEEDED = (SheetColumn.ID, SheetColumn.SHEET, SheetColumn.VERSION)
@@ -57,13 +49,13 @@ def read_sheet(content: bytes) -> list[FilledRow]:
     numbered = iter(enumerate(rows, start=1))
     places: dict[SheetColumn | int, int] = {}
     for _line, cells in numbered:
-        if any(_text(cell) for cell in cells):
+        if any(cell_text(cell) for cell in cells):
             places = _places(cells)
             break
     missing = [column.value for column in NEEDED if column not in places]
     if missing:
         raise SheetFault("no_header", missing=", ".join(missing))
-    filled = (_row(line, cells, places) for line, cells in numbered if any(map(_text, cells)))
+    filled = (_row(line, cells, places) for line, cells in numbered if any(map(cell_text, cells)))
     return _bounded(filled)
 
 
@@ -80,11 +72,11 @@ def _places(titles: Cells) -> dict[SheetColumn | int, int]:
     """Where each known column stands."""
     places: dict[SheetColumn | int, int] = {}
     for place, title in enumerate(titles):
-        column = column_of(_text(title))
+        column = column_of(cell_text(title))
         if column is None:
             continue
         if column in places:
-            raise SheetFault("column_twice", title=_text(title)[:40])
+            raise SheetFault("column_twice", title=cell_text(title)[:40])
         places[column] = place
     return places
 
@@ -92,7 +84,7 @@ def _places(titles: Cells) -> dict[SheetColumn | int, int]:
 def _row(line: int, cells: Cells, places: dict[SheetColumn | int, int]) -> FilledRow:
     def at(column: SheetColumn | int) -> str:
         place = places.get(column, len(cells))
-        return _text(cells[place]) if place < len(cells) else ""
+        return cell_text(cells[place]) if place < len(cells) else ""
 
     most = max((column for column in places if isinstance(column, int)), default=0)
     return FilledRow(
@@ -105,19 +97,6 @@ def _row(line: int, cells: Cells, places: dict[SheetColumn | int, int]) -> Fille
         comment=at(SheetColumn.COMMENT),
         flags=at(SheetColumn.FLAGS),
     )
-
-
-def _text(cell: object) -> str:
-    """A cell as it reads: 2.0 as ``2``; a date, which a spreadsheet made of ``1/2``, as a date."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return str(cell)
-    if isinstance(cell, int | float):
-        return plain(Decimal(str(cell)))
-    if isinstance(cell, datetime | date | time):
-        return cell.isoformat()
-    return str(cell).replace("\x00", "\ufffd").strip()
 
 
 # ---- CSV ----
@@ -172,33 +151,15 @@ def _delimiter(text: str) -> str:
 # ---- workbook ----
 
 
-def _workbook_rows(content: bytes) -> Iterator[Cells]:
-    """The rows of the first page of a workbook."""
-    _check_zip(content)
+def _workbook_rows(content: bytes) -> list[Cells]:
+    """The rows of the first page of a workbook, read in a child process."""
     try:
-        book = openpyxl.load_workbook(
-            io.BytesIO(content), read_only=True, data_only=True, keep_links=False
-        )
-        page = book.worksheets[0]
-        page.reset_dimensions()
-        # One row more than is taken, and the header, so that too many are seen as such.
-        yield from page.iter_rows(max_row=MOST_ROWS + 2, max_col=MOST_COLUMNS, values_only=True)
-    except SheetFault:
-        raise
-    except Exception as error:  # a crafted file makes the library raise whatever its parts raise
-        raise SheetFault("broken_workbook") from error
-
-
-def _check_zip(content: bytes) -> None:
-    """Refuse what unpacks to too much; a reader stops at the size that the directory declares."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as opened:
-            entries = opened.infolist()
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        raise SheetFault("broken_workbook") from error
-    unpacked = sum(entry.file_size for entry in entries)
-    if len(entries) > MOST_ENTRIES or unpacked > MOST_UNPACKED:
-        raise SheetFault("too_large")
-    for entry in entries:
-        if entry.file_size > 2**20 and entry.file_size > MOST_RATIO * max(entry.compress_size, 1):
-            raise SheetFault("too_large")
+        answer = isolated_bytes(READ_WORKBOOK, content, bounds=BOUNDS)
+    except Exceeded as error:
+        raise SheetFault(
+            "too_large" if error.why is not Why.CRASH else "broken_workbook"
+        ) from error
+    if "fault" in answer:
+        raise SheetFault(answer["fault"])
+    rows: list[Cells] = answer["rows"]
+    return rows

@@ -19,7 +19,7 @@ from gradeapp.common.named import Named
 
 # Says in a cell that the response has no such scoring point.
 NONE = "–"
-_POINT = re.compile(r"(?:point|采分点)\s{0,3}(\d{1,3})(?!\d).*", re.IGNORECASE | re.DOTALL)
+_POINT = re.compile(r"(?:point|采分点)\s{0,3}([0-9]{1,3})(?!\d).*", re.IGNORECASE | re.DOTALL)
 _NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,20})?")
 _BETWEEN_FLAGS = re.compile(r"[,;，；、\n]+")
 

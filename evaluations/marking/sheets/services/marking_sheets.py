@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from evaluations.marking.desk.selectors.queue import taken_away
+from evaluations.marking.desk.selectors.queue import on_sheet
 from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.sheets.selectors import slots_on
 from evaluations.models import MarkingRound, MarkingSheet, Slot
@@ -19,10 +19,6 @@ from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
-
-# What one person may hold at once in a round, and for how long: the others wait for it.
-MOST_RESPONSES = 30
-LONGEST_DAYS = 7
 
 
 def take_sheet(
@@ -39,7 +35,7 @@ def take_sheet(
     They are those that the desk would give, in its order, and the desk does not
     give them while they are away. *acting_user* is the teacher, or a lead for
     them. Raises BadInput for a number or a day that is not possible, Conflict
-    where the round is not open, the teacher would hold more than MOST_RESPONSES of it,
+    where the round is not open, the teacher would hold more of it than the round allows,
     or there is nothing to take.
     """
     _check(marking_round, teacher, responses, until, now)
@@ -67,7 +63,7 @@ def take_sheet(
     return sheet
 
 
-def give_back(sheet: MarkingSheet, *, acting_user: User, now: datetime) -> int:
+def return_sheet(sheet: MarkingSheet, *, acting_user: User, now: datetime) -> int:
     """Give free what is still on *sheet*; how many responses. Files of it are then of no use."""
     slots = list(slots_on(sheet).select_related("answer"))
     given = sum(skip(slot, sheet.teacher, now=now) for slot in slots)
@@ -89,7 +85,8 @@ def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:
     One transaction over all would lock what other teachers are claiming.
     """
     for number in range(responses):
-        if _held(sheet.round, sheet.teacher, now) >= MOST_RESPONSES:  # by a request beside this one
+        # A request beside this one may have taken some.
+        if _held(sheet.round, sheet.teacher, now) >= sheet.round.sheet_responses:
             return number
         slot = claim_next(sheet.teacher, round=sheet.round, now=now)
         if slot is None:
@@ -106,26 +103,26 @@ def _check(
         raise Conflict(
             _("The round is not open, so no responses can be downloaded."), code="round_not_open"
         )
-    seat = marking_round.pool.filter(teacher=teacher).first()
-    if seat is None:
+    membership = marking_round.pool.filter(teacher=teacher).first()
+    if membership is None:
         raise BadInput(_("%(name)s is not a teacher of this round.") % {"name": teacher})
-    if seat.paused:
+    if membership.paused:
         raise Conflict(_("%(name)s is paused in this round.") % {"name": teacher}, code="paused")
-    if not 1 <= responses <= MOST_RESPONSES:
-        most = {"most": MOST_RESPONSES}
+    if not 1 <= responses <= marking_round.sheet_responses:
+        most = {"most": marking_round.sheet_responses}
         raise BadInput(_("A marking sheet can have 1 to %(most)s responses.") % most)
     today = timezone.localdate(now)
-    if not today <= until <= today + timedelta(days=LONGEST_DAYS):
-        most = {"most": LONGEST_DAYS}
+    if not today <= until <= today + timedelta(days=marking_round.sheet_days):
+        most = {"most": marking_round.sheet_days}
         raise BadInput(_("Choose a day between today and %(most)s days from now.") % most)
     held = _held(marking_round, teacher, now)
-    if held + responses > MOST_RESPONSES:
+    if held + responses > marking_round.sheet_responses:
         raise Conflict(
             _(
                 "%(name)s holds %(held)s responses of this round and can hold at most %(most)s "
                 "at once. Upload or return a marking sheet first."
             )
-            % {"name": teacher, "held": held, "most": MOST_RESPONSES},
+            % {"name": teacher, "held": held, "most": marking_round.sheet_responses},
             code="holds_too_many",
         )
 
@@ -133,7 +130,7 @@ def _check(
 def _held(marking_round: MarkingRound, teacher: User, now: datetime) -> int:
     """How many responses of the round *teacher* holds on sheets that have not ended."""
     slots = Slot.objects.filter(answer__round=marking_round, holder=teacher, marked=False)
-    return slots.filter(taken_away(teacher, now)).count()
+    return slots.filter(on_sheet(teacher, now)).count()
 
 
 def _end_of(day: date, marking_round: MarkingRound, teacher: User) -> datetime:

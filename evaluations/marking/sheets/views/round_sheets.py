@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from evaluations.marking.rounds.services.rounds import look_at_round
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.marking.sheets.selectors import sheet_called
 from evaluations.marking.sheets.views import sheet_pages as pages
@@ -24,7 +24,7 @@ from gradeapp.common.refusals import NotFound
 def sheets(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Every sheet of a round; a POST takes one for a teacher."""
     marking_round = visible_round(request.user, round_id)
-    look_at_round(marking_round, acting_user=request.user, page="sheets")
+    record_view(marking_round, acting_user=request.user, page="sheets")
     return pages.sheets_page(request, marking_round, LED.space, None)
 
 

@@ -71,7 +71,7 @@ def how_to(sheet: MarkingSheet, lines: Sequence[SheetLine], language: str) -> tu
     flags = ", ".join(flag.label(language) for flag in Flag)
     step = plain(sheet.round.mark_step)
     said = [
-        *_where_marks_stand(lines),
+        *_mark_columns(lines),
         _("A mark is a number such as 2.5, from 0 to the value after “max”, in steps of %(step)s.")
         % {"step": step},
         _("Comment and flags can be left empty. Separate flags with commas: %(flags)s.")
@@ -80,11 +80,11 @@ def how_to(sheet: MarkingSheet, lines: Sequence[SheetLine], language: str) -> tu
         _("Do not change version and ids. Columns with texts can be deleted."),
         _("Save as .xlsx or CSV and upload the file on the page of this sheet."),
     ]
-    rulings = sheet.round.house_rulings
-    return (*said, "", _("Marking notes"), rulings) if rulings else tuple(said)
+    notes = sheet.round.marking_notes
+    return (*said, "", _("Marking notes"), notes) if notes else tuple(said)
 
 
-def _where_marks_stand(lines: Sequence[SheetLine]) -> list[str]:
+def _mark_columns(lines: Sequence[SheetLine]) -> list[str]:
     """Which columns a mark goes into: there are those of scoring points only where a rubric is."""
     with_points = sum(bool(line.item.scoring_points) for line in lines)
     if not with_points:

@@ -19,7 +19,7 @@ from evaluations.marking.desk.selectors.desk import DeskItem, desk_item
 from evaluations.marking.sheets.forms import FilledSheetForm, TakeForm
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import sheets_of, slots_with_texts, states_of
-from evaluations.marking.sheets.services.marking_sheets import give_back, take_sheet
+from evaluations.marking.sheets.services.marking_sheets import return_sheet, take_sheet
 from evaluations.marking.sheets.services.sheet_reading import (
     CHANGES,
     CheckedRow,
@@ -97,7 +97,7 @@ def save_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpRe
 
 def return_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
     """Give what is left on the sheet back to the queue."""
-    given = give_back(sheet, acting_user=request.user, now=timezone.now())
+    given = return_sheet(sheet, acting_user=request.user, now=timezone.now())
     sentence = ngettext(
         "%(n)d response was returned to the queue.",
         "%(n)d responses were returned to the queue.",
@@ -120,7 +120,7 @@ def print_page(
     """Responses with their rubrics and room for marks, each on a page of its own."""
     context = {
         "name": marking_round.name,
-        "rulings": marking_round.house_rulings,
+        "marking_notes": marking_round.marking_notes,
         "pages": [{"desk": desk, "lines": _lines(desk)} for desk in shown],
         "back": back,
     }

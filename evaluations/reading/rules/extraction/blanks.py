@@ -18,8 +18,9 @@ from evaluations.reading.rules.extraction.mathematics import (
     read_mathematics,
 )
 from evaluations.reading.rules.extraction.patterns import refuses
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, unread
+from evaluations.reading.rules.extraction.reading import Extraction, Span, unread
 from evaluations.reading.rules.extraction.source_text import formula_source
+from evaluations.statistics.outcomes import ReadingOutcome
 
 READER_VERSION = "exact-2"
 
@@ -39,7 +40,7 @@ _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
 _PROSE = re.compile(r"[。\n].|(?<![\\A-Za-z])[A-Za-z]{3,}")
 _MOST_MARKERS = 60
 
-Place = tuple[int, int]
+
 Row = list[Answer | None]
 
 
@@ -54,19 +55,19 @@ def read_exact_answer(output: str, parts: int, *, truncated: bool = False) -> Ex
     row: Row | None = [read_mathematics(text)] if parts == 1 else read_blanks(text, parts)
     if row is None or not any(row):
         if truncated:
-            return unread(Outcome.TRUNCATED, parts)
+            return unread(ReadingOutcome.TRUNCATED, parts)
         refused = refuses(text)
-        missing = Outcome.NO_ANSWER if row is not None else Outcome.AMBIGUOUS
-        return unread(Outcome.REFUSED if refused else missing, parts)
+        missing = ReadingOutcome.NO_ANSWER if row is not None else ReadingOutcome.AMBIGUOUS
+        return unread(ReadingOutcome.REFUSED if refused else missing, parts)
     last = max((answer for answer in row if answer), key=lambda answer: answer.end)
     if truncated and not last.closed and not text[last.end :].strip(" \n"):
-        return unread(Outcome.TRUNCATED, parts)
+        return unread(ReadingOutcome.TRUNCATED, parts)
     if all(answer is None or answer.confidence < 0.8 for answer in row) and refuses(text):
-        return unread(Outcome.REFUSED, parts)
+        return unread(ReadingOutcome.REFUSED, parts)
     read = [answer for answer in row if answer]
     return Extraction(
         answers=tuple(answer.text if answer else None for answer in row),
-        outcome=Outcome.READ,
+        outcome=ReadingOutcome.READ,
         method=read[0].pattern,
         pattern=f"exact.{read[0].pattern}",
         spans=tuple(source.span(answer.start, answer.end) if answer else None for answer in row),
@@ -186,7 +187,7 @@ def _cut(
     return row if all(row) else None
 
 
-def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | None:
+def _slots(text: str, start: int, end: int, parts: int) -> list[Span | None] | None:
     """Return the place of the text of each numbered blank; None if the numbers do not fit."""
     markers = list(_MARKER.finditer(text, start, end))[-_MOST_MARKERS:]
     run = _last_run([(_number(match), match) for match in markers], parts)
@@ -201,7 +202,7 @@ def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | 
     first = 1 if numbers[0] <= parts and numbers[-1] <= parts else numbers[0]
     if first > 1 and numbers != list(range(first, first + parts)):
         return None
-    places: list[Place | None] = [None] * parts
+    places: list[Span | None] = [None] * parts
     ends = [match.start() for _, match in run[1:]] + [end]
     for (number, match), stop in zip(run, ends, strict=True):
         if first <= number < first + parts:
@@ -209,7 +210,7 @@ def _slots(text: str, start: int, end: int, parts: int) -> list[Place | None] | 
     return places
 
 
-def _first_slot(text: str, start: int, end: int, parts: int) -> list[Place | None] | None:
+def _first_slot(text: str, start: int, end: int, parts: int) -> list[Span | None] | None:
     """Return the place of the only numbered blank, if the passage begins with its number."""
     markers = list(_MARKER.finditer(text, start, end))
     if len(markers) != 1 or markers[0].lastgroup == "plain":
@@ -217,7 +218,7 @@ def _first_slot(text: str, start: int, end: int, parts: int) -> list[Place | Non
     if text[start : markers[0].start()].strip():
         return None
     number = _number(markers[0])
-    places: list[Place | None] = [None] * parts
+    places: list[Span | None] = [None] * parts
     if number <= parts:
         places[number - 1] = (markers[0].end(), end)
     return places
@@ -247,9 +248,9 @@ def _number(match: re.Match[str]) -> int:
     return _HAN.find(written) + 1 or ord(written) - ord("①") + 1
 
 
-def _divided(text: str, start: int, end: int, parts: int) -> list[Place] | None:
+def _divided(text: str, start: int, end: int, parts: int) -> list[Span] | None:
     """Cut a passage at semicolons, lines, commas or "and", if that gives *parts* pieces."""
-    levels: tuple[Callable[[str], list[Place]], ...] = (
+    levels: tuple[Callable[[str], list[Span]], ...] = (
         lambda content: _at(content, ";"),
         lambda content: _at(content, "\n"),
         _at_commas,
@@ -266,7 +267,7 @@ def _divided(text: str, start: int, end: int, parts: int) -> list[Place] | None:
     return None
 
 
-def _at(content: str, sign: str) -> list[Place]:
+def _at(content: str, sign: str) -> list[Span]:
     """Return the places of *sign* outside brackets."""
     depth, places = 0, []
     for position, character in enumerate(content[: found_in.MOST_CHARACTERS]):
@@ -276,6 +277,6 @@ def _at(content: str, sign: str) -> list[Place]:
     return places
 
 
-def _at_commas(content: str) -> list[Place]:
+def _at_commas(content: str) -> list[Span]:
     inside = {place for match in _THOUSANDS.finditer(content) for place in range(*match.span())}
     return [place for place in _at(content, ",、") if place[0] not in inside]

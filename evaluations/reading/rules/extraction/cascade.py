@@ -23,10 +23,11 @@ from evaluations.reading.rules.extraction.one_question import (
     several_letters,
 )
 from evaluations.reading.rules.extraction.patterns import refuses
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, ambiguous, unread
+from evaluations.reading.rules.extraction.reading import Extraction, ambiguous, unread
 from evaluations.reading.rules.extraction.several_questions import read_several_questions
 from evaluations.reading.rules.extraction.source_text import SourceText, plain_source
 from evaluations.reading.rules.extraction.tags import without_labels
+from evaluations.statistics.outcomes import ReadingOutcome
 from questions.rules.vocabulary import QuestionType
 
 EXTRACTOR_VERSION = "strict-5"
@@ -53,21 +54,21 @@ def read_answer(
         plain = _read(without, question_type, options, parts)
         if plain.answers.count(None) <= extraction.answers.count(None):
             extraction = plain
-    if extraction.outcome is Outcome.NO_ANSWER and refuses(source.text):
-        extraction = replace(extraction, outcome=Outcome.REFUSED)
+    if extraction.outcome is ReadingOutcome.NO_ANSWER and refuses(source.text):
+        extraction = replace(extraction, outcome=ReadingOutcome.REFUSED)
     if not truncated:
         return extraction
-    if extraction.outcome in (Outcome.NO_ANSWER, Outcome.REFUSED):
-        return unread(Outcome.TRUNCATED, len(extraction.answers))
+    if extraction.outcome in (ReadingOutcome.NO_ANSWER, ReadingOutcome.REFUSED):
+        return unread(ReadingOutcome.TRUNCATED, len(extraction.answers))
     last = max((span[1] for span in extraction.spans if span), default=0)
     # A set at the very end may have lost its last letters: "AC" cut from "ACD".
     unfinished_set = (
-        extraction.outcome is Outcome.READ
+        extraction.outcome is ReadingOutcome.READ
         and question_type == QuestionType.MULTIPLE_CHOICE
         and not output[last:].strip()
     )
     if extraction.method in _NEEDS_THE_WHOLE_TEXT or unfinished_set:
-        return unread(Outcome.TRUNCATED, len(extraction.answers))
+        return unread(ReadingOutcome.TRUNCATED, len(extraction.answers))
     return extraction
 
 
@@ -94,7 +95,7 @@ def read_answer_by_patterns(
         return None
     return Extraction(
         answers=reading.letters,
-        outcome=Outcome.READ,
+        outcome=ReadingOutcome.READ,
         method=reading.method,
         pattern=reading.pattern,
         spans=reading.places,

@@ -36,8 +36,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 # Said once more in another way, or withdrawn: what comes after it counts.
-_TAKEN_BACK = re.compile(r"(?<![A-Za-z])(?:[Nn]o,? wait|[Ww]ait,? no)(?![A-Za-z])[,:.!]?")
-_AGAIN = re.compile(rf".*(?:[,;]\s{{0,2}}[也亦]?即[为是]?|{_TAKEN_BACK.pattern})", re.DOTALL)
+_RETRACTED = re.compile(r"(?<![A-Za-z])(?:[Nn]o,? wait|[Ww]ait,? no)(?![A-Za-z])[,:.!]?")
+_AGAIN = re.compile(rf".*(?:[,;]\s{{0,2}}[也亦]?即[为是]?|{_RETRACTED.pattern})", re.DOTALL)
 _TRAIL = re.compile(r"(?:[\s,;:。、!！?？\x1e*]|(?<![.])\.)+\Z")
 _THOUSANDS = re.compile(r"([+-]?)(\d{1,3}(?:,\d{3})+)(\.\d+)?")
 _LETTERS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?![A-Za-z{])")
@@ -180,7 +180,7 @@ def _worded(text: str) -> Answer | None:
 
 def _last_phrase(text: str) -> Answer | None:
     passages = found_in.phrases(text)[-_WORDING * 4 :]
-    if passages and _TAKEN_BACK.search(text, passages[-1].end):
+    if passages and _RETRACTED.search(text, passages[-1].end):
         return None
     for passage in reversed(passages):
         answer = _narrowed(text, passage, prose=True)

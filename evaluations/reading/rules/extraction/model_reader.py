@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Span, unread
+from evaluations.reading.rules.extraction.reading import Extraction, Span, unread
 from evaluations.reading.rules.extraction.source_text import SourceText, reasoning_blocks
+from evaluations.statistics.outcomes import ReadingOutcome
 from gradeapp.common.strict_json import JsonRefusal, parse_object
 from questions.rules.vocabulary import Language, QuestionType
 
@@ -141,7 +142,7 @@ CONFIDENCE_NAMED, CONFIDENCE_MEANT = 0.4, 0.3
 _END_OF_REASONING = "</think>"
 _CODE_FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n\s*```\Z", re.DOTALL)
 # A tuple, because the value in a reply need not be hashable.
-_WITHOUT_ANSWERS = (Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.AMBIGUOUS)
+_WITHOUT_ANSWERS = (ReadingOutcome.NO_ANSWER, ReadingOutcome.REFUSED, ReadingOutcome.AMBIGUOUS)
 
 
 class ReplyStatus(StrEnum):
@@ -194,9 +195,9 @@ def read_fallback_reply(
             if said.get("answers"):
                 raise _NotTakenError(ReplyStatus.OTHER_FORM)
             return FallbackReading(
-                ReplyStatus.TAKEN, unread(Outcome(outcome), asked.parts, method=METHOD)
+                ReplyStatus.TAKEN, unread(ReadingOutcome(outcome), asked.parts, method=METHOD)
             )
-        if outcome != Outcome.READ or said.keys() != {"outcome", "answers"}:
+        if outcome != ReadingOutcome.READ or said.keys() != {"outcome", "answers"}:
             raise _NotTakenError(ReplyStatus.OTHER_FORM)
         return FallbackReading(ReplyStatus.TAKEN, _read(said["answers"], response_text, asked))
     except _NotTakenError as why:
@@ -237,7 +238,7 @@ def _read(answers: object, response_text: str, asked: Asked) -> Extraction:
     )
     return Extraction(
         answers=tuple(one and one[0] for one in found),
-        outcome=Outcome.READ,
+        outcome=ReadingOutcome.READ,
         method=METHOD,
         pattern=FALLBACK_READER_VERSION,
         spans=tuple(one and one[1] for one in found),

@@ -11,7 +11,6 @@ from evaluations.reading.rules.extraction.option_lists import OWN_NUMBER, with_w
 from evaluations.reading.rules.extraction.patterns import for_letters
 from evaluations.reading.rules.extraction.reading import (
     Extraction,
-    Outcome,
     Reading,
     Span,
     ambiguous,
@@ -27,6 +26,7 @@ from evaluations.reading.rules.extraction.steps import (
     read_tag,
 )
 from evaluations.reading.rules.extraction.tags import find_tags
+from evaluations.statistics.outcomes import ReadingOutcome
 
 # A list with more numbers than this does not number sub-questions.
 _MOST_ANSWERS = 40
@@ -53,7 +53,7 @@ def read_one_question(source: SourceText, letters: str, *, several: bool) -> Ext
         if span is not None:
             reading = Reading((letters[0],), span, "numbered", "several_questions", 0.0, True)
     if reading is None or not reading.letters:
-        return unread(Outcome.NO_ANSWER, 1)
+        return unread(ReadingOutcome.NO_ANSWER, 1)
     if reading.undecided or (not several and several_letters(reading)):
         return ambiguous(reading)
     return extraction_of(reading, "".join(sorted(set(reading.letters))))
@@ -78,7 +78,7 @@ def extraction_of(reading: Reading, answer: str) -> Extraction:
     """Return the extraction of the single *answer* with the evidence of *reading*."""
     return Extraction(
         answers=(answer,),
-        outcome=Outcome.READ,
+        outcome=ReadingOutcome.READ,
         method=reading.method,
         pattern=reading.pattern,
         spans=(reading.span,),

@@ -35,7 +35,7 @@ LEAST_AFFINITY = 0.5
 # From this number of responses on, a shape with the same letter in all of them is rejected.
 ENOUGH_FOR_VARIETY = 4
 # The number of shapes that are tested in one iteration, the most frequent first.
-MOST_CANDIDATES = 200
+MOST_SHAPES = 200
 
 Progress = Callable[[], None]
 
@@ -227,7 +227,7 @@ class _Sample:
             count = sum(1 for index in by_output if index in self._open)
             if count >= least:
                 counted.append((-count, len(shape.right), -len(shape.left), shape))
-        for _, _, _, shape in sorted(counted)[:MOST_CANDIDATES]:
+        for _, _, _, shape in sorted(counted)[:MOST_SHAPES]:
             self._refused.add(shape)
             if self._agrees(shape, least) and self.bears_out(shape) and self._reads(shape, least):
                 return shape

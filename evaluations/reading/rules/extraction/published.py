@@ -18,7 +18,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Span
+from evaluations.reading.rules.extraction.reading import Extraction, Span
+from evaluations.statistics.outcomes import ReadingOutcome
 
 # Possessive quantifiers: the classes are disjoint, so this matches what the
 # published pattern matches, but a run of blanks cannot make it quadratic.
@@ -55,7 +56,7 @@ def read_answer_published(output: str, question_type: str, parts: int) -> Extrac
             raise ValueError(f"{question_type!r} is not an objective question type")
     return Extraction(
         answers=tuple(answer for answer, _ in found),
-        outcome=Outcome.READ if found else Outcome.NO_ANSWER,
+        outcome=ReadingOutcome.READ if found else ReadingOutcome.NO_ANSWER,
         method="published",
         pattern=f"gaokao-bench.{question_type}",
         spans=tuple(span for _, span in found),

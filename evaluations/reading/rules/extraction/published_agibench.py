@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, unread
+from evaluations.reading.rules.extraction.reading import Extraction, unread
+from evaluations.statistics.outcomes import ReadingOutcome
 
 # The printed row and its expression; group 1 is the answer.
 PATTERNS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(
@@ -63,9 +64,11 @@ def read_agibench(output: str) -> Extraction:
             continue
         name = f"agibench.{row}"
         if row == FIXED_SENTENCE:
-            return unread(Outcome.REFUSED, 1, method="published", pattern=name, span=match.span())
+            return unread(
+                ReadingOutcome.REFUSED, 1, method="published", pattern=name, span=match.span()
+            )
         if row == EMPTY_REPLY:
-            return unread(Outcome.NO_ANSWER, 1, method="published", pattern=name)
+            return unread(ReadingOutcome.NO_ANSWER, 1, method="published", pattern=name)
         letters = "".join(sorted(set(re.findall("[A-Z]", match[1]))))
-        return Extraction((letters,), Outcome.READ, "published", name, (match.span(1),), 1.0)
-    return unread(Outcome.NO_ANSWER, 1, method="published")
+        return Extraction((letters,), ReadingOutcome.READ, "published", name, (match.span(1),), 1.0)
+    return unread(ReadingOutcome.NO_ANSWER, 1, method="published")

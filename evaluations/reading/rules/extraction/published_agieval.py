@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Span, unread
+from evaluations.reading.rules.extraction.reading import Extraction, Span, unread
+from evaluations.statistics.outcomes import ReadingOutcome
 
 SEVERAL_LETTERS = frozenset({"jec-qa-kd", "jec-qa-ca", "gaokao-physics"})
 EXACT = frozenset({"gaokao-mathcloze", "math"})
@@ -45,11 +46,11 @@ def read_agieval(output: str, task: str, *, setting: str = "zero-shot") -> Extra
     One answer: a letter, the letters in alphabetical order where several may be
     right, or the text of an exact answer. Linear in the length of *output*.
     """
-    text, shift = output, 0
+    text, offset = output, 0
     if setting == _FEW_SHOT_COT:  # only the last line that is not blank
         end = len(output.rstrip())
-        shift = output.rfind("\n", 0, end) + 1
-        text = output[shift:].partition("\n")[0]
+        offset = output.rfind("\n", 0, end) + 1
+        text = output[offset:].partition("\n")[0]
     found: _Found = None
     if task in EXACT:
         found = _exact(text, setting)
@@ -61,18 +62,18 @@ def read_agieval(output: str, task: str, *, setting: str = "zero-shot") -> Extra
     elif setting.startswith("few-shot"):
         found = _said(text, "zh" if task in _CHINESE else "en")
         if found is None:
-            found, shift = _first_letter(output), 0
+            found, offset = _first_letter(output), 0
     else:
         found = _first_letter(text)
     if found is None:
-        return unread(Outcome.NO_ANSWER, 1, method="published")
+        return unread(ReadingOutcome.NO_ANSWER, 1, method="published")
     answer, (start, end) = found
     return Extraction(
         answers=(answer,),
-        outcome=Outcome.READ,
+        outcome=ReadingOutcome.READ,
         method="published",
         pattern="agieval.exact" if task in EXACT else "agieval.choice",
-        spans=((start + shift, end + shift),),
+        spans=((start + offset, end + offset),),
         confidence=1.0,
     )
 

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+
+from evaluations.statistics.outcomes import ReadingOutcome
 
 Span = tuple[int, int]
-
-
-class Outcome(StrEnum):
-    """How the reading of one output ended; the ledger of scores uses the same values."""
-
-    READ = "read"
-    NO_ANSWER = "no_answer"
-    AMBIGUOUS = "ambiguous"
-    REFUSED = "refused"
-    TRUNCATED = "truncated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +43,7 @@ class Extraction:
     """
 
     answers: tuple[str | None, ...]
-    outcome: Outcome
+    outcome: ReadingOutcome
     method: str
     pattern: str
     spans: tuple[Span | None, ...]
@@ -64,7 +55,7 @@ class Extraction:
 
 
 def unread(
-    outcome: Outcome,
+    outcome: ReadingOutcome,
     parts: int,
     *,
     method: str = "none",
@@ -79,7 +70,7 @@ def ambiguous(reading: Reading, parts: int = 1) -> Extraction:
     """Return an extraction of *parts* gaps, with the evidence of the undecided *reading*."""
     return Extraction(
         answers=(None,) * parts,
-        outcome=Outcome.AMBIGUOUS,
+        outcome=ReadingOutcome.AMBIGUOUS,
         method=reading.method,
         pattern=reading.pattern,
         spans=(reading.span,) * parts,

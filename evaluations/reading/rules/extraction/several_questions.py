@@ -21,10 +21,11 @@ from evaluations.reading.rules.extraction.one_question import (
     several_letters,
 )
 from evaluations.reading.rules.extraction.option_lists import OWN_NUMBER, with_words
-from evaluations.reading.rules.extraction.reading import Extraction, Outcome, Reading, unread
+from evaluations.reading.rules.extraction.reading import Extraction, Reading, unread
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.steps import from_mention, read_tag, whole
 from evaluations.reading.rules.extraction.tags import Tag, find_tags
+from evaluations.statistics.outcomes import ReadingOutcome
 
 _Row = list[Reading | None]
 
@@ -34,7 +35,7 @@ def read_several_questions(source: SourceText, letters: str, parts: int) -> Extr
     if parts == 1:
         return read_one_question(source, letters, several=False)
     if options_with_numbers(source.text, parts):
-        return unread(Outcome.AMBIGUOUS, parts)
+        return unread(ReadingOutcome.AMBIGUOUS, parts)
     row = (
         _by_tags(source, letters, parts)
         or _best(numbered_slots(source, letters, parts), letters, parts)
@@ -47,14 +48,14 @@ def read_several_questions(source: SourceText, letters: str, parts: int) -> Extr
             or ((reading := read_question(source, letters)) and reading.letters)
             or any(_is_answer(read_question(part, letters)) for part in numbered_parts(source))
         )
-        return unread(Outcome.AMBIGUOUS if given else Outcome.NO_ANSWER, parts)
+        return unread(ReadingOutcome.AMBIGUOUS if given else ReadingOutcome.NO_ANSWER, parts)
     read = [r for r in row if r is not None and _is_answer(r)]
     if not read:
         several = any(r is not None and several_letters(r) for r in row)
-        return unread(Outcome.AMBIGUOUS if several else Outcome.NO_ANSWER, parts)
+        return unread(ReadingOutcome.AMBIGUOUS if several else ReadingOutcome.NO_ANSWER, parts)
     return Extraction(
         answers=tuple(r.letters[0] if r is not None and _is_answer(r) else None for r in row),
-        outcome=Outcome.READ,
+        outcome=ReadingOutcome.READ,
         method=read[0].method,
         pattern=read[0].pattern,
         spans=tuple(r.span if r is not None and _is_answer(r) else None for r in row),

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 
+from gradeapp.common.strict_json import check_depth
+
 # The longest texts that are checked; pages and tracebacks are longer than sentences.
 MOST_OF_A_PAGE = 8_000
 MOST_OF_A_MESSAGE = 700
@@ -113,8 +115,9 @@ def is_error_text(text: str) -> bool:
 def _is_error_object(words: str) -> bool:
     """Return whether *words* is a JSON object that reports an error and contains no answer."""
     try:
+        check_depth(words, "text")
         content = json.loads(words)
-    except (ValueError, RecursionError):
+    except ValueError:
         return False
     if not isinstance(content, dict) or not content.keys().isdisjoint(
         {"answer", "choices", "response"}

@@ -1,12 +1,13 @@
-"""AGIEval's comparisons of exact answers: exact match and F1, with their quirks.
+"""Compare short answers as AGIEval's released program does: exact match and token F1.
 
 Exact match. Source: AGIEval (Zhong et al. 2023), section 4.1, and ``is_equiv`` in
 ``src/math_equivalence.py`` of the released program, taken from the MATH benchmark
-(Hendrycks et al. 2021). Use it to compare with published tables; ``math_equivalence``
-decides like a careful examiner. Quirks: percent and degree signs are removed on both
-sides, so 50 % equals 50; a unit in ``\\text{ }`` at the end is removed; "x = 5" is 5 if
-the left side has at most two characters; 0.5 is one half, but no other decimal is a
-fraction; sets, order and spaces inside words are compared as written.
+(Hendrycks et al. 2021). Use it to compare with published tables; the strict policy uses
+``math_equivalence``. Quirks: the TeX signs for percent and degrees (``\\%``, ``^\\circ``)
+are removed on both sides, so ``50\\%`` equals 50, but a plain ``%`` or ``°`` is kept;
+a unit in ``\\text{ }`` at the end is removed; "x = 5" is 5 if the left side has at most
+two characters; 0.5 is one half, but no other decimal is a fraction; sets, order and
+spaces inside words are compared as written.
 
 F1 over tokens. Source: SQuAD (Rajpurkar et al. 2016) for English: words without
 capitals, punctuation (with the signs ``$+<=>^`|~``) and articles. For Chinese every
@@ -28,7 +29,8 @@ def exact_match(gold: str, answer: str) -> bool:
     """Return whether both have the same normal form; an empty answer matches nothing.
 
     If a normal form cannot be made (an incomplete root, two units), the texts are
-    compared as they are, as in the released program. Linear in the texts.
+    compared as they are, as in the released program.
+    Takes time linear in the length of both texts.
     """
     if not answer.strip():
         return False
@@ -41,7 +43,7 @@ def exact_match(gold: str, answer: str) -> bool:
 def published_form(text: str) -> str:
     """Return the normal form of the released program.
 
-    Raises IndexError for an incomplete root or fraction, ValueError for two units.
+    Raises IndexError for a root or fraction without an argument, ValueError for two units.
     """
     text = text.replace("\n", "").replace(r"\!", "").replace("\\\\", "\\")
     text = text.replace("tfrac", "frac").replace("dfrac", "frac")
@@ -92,7 +94,8 @@ def f1(gold: str, answer: str, language: str) -> float:
     """Return the harmonic mean of precision and recall, 0 to 1; an empty side gives 0.
 
     Tokens are characters if *language* begins with "zh", else words; each counts as often
-    as it occurs on both sides. Linear in the texts.
+    as it occurs on both sides.
+    Takes time linear in the length of both texts.
     """
     wanted, given = (Counter(tokens(text, language)) for text in (gold, answer))
     common = (wanted & given).total()

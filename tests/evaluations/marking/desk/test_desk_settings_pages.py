@@ -102,7 +102,7 @@ def test_back_to_the_usual_ones_for_oneself_alone(
 
 
 def print_of(page: str) -> str:
-    found = re.search(r'data-print="(\w{16})"', page)
+    found = re.search(r'data-digest="(\w{16})"', page)
     assert found
     return found[1]
 

@@ -31,7 +31,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def made(teacher: User, other_teacher: User) -> MarkingRound:
-    return small_round([teacher, other_teacher], 3, house_rulings="Half marks for *half* answers.")
+    return small_round([teacher, other_teacher], 3, marking_notes="Half marks for *half* answers.")
 
 
 @pytest.fixture

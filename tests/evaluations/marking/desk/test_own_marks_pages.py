@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import BlindAnswer, Mark, MarkingRound
@@ -63,7 +64,7 @@ def test_a_revised_mark_stands_once_and_one_returned_no_more(
     client = logged_in(teacher)
     assert listed(client) == [(first.alias, "7"), (second.alias, "1")]
     past = NOW.replace(year=2000)
-    return_marks(made, teacher, since=past, to_others=False, acting_user=lead, now=later(5))
+    return_marks(made, teacher, ReturnChoice(past), to_others=False, acting_user=lead, now=later(5))
     assert listed(client) == []
     assert Mark.objects.count() == 3
 

@@ -267,7 +267,7 @@ def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(
     page = client.get(where)
     assert "version 1 → 2" in page.text
     (outdated,) = page.context["outdated"]
-    listed = {one.alias: (len(one.teachers), one.reach) for one in outdated.first}
+    listed = {one.alias: (len(one.teachers), one.scope) for one in outdated.first}
     assert len(listed) == outdated.responses == made.answers.count()
     assert sorted(number for number, _reach in listed.values()) == [1, 2, 2, 2]
     assert all(f">{alias}</a>" in page.text for alias in listed)

@@ -16,12 +16,9 @@ from evaluations.marking.desk.selectors.queue import slots_open_to
 from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.monitoring.selectors.returning import (
-    Reach,
-    fall_since,
-    outdated_rubrics,
-)
-from evaluations.marking.monitoring.services.marking_again import mark_again
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope, outdated_rubrics
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice, preview_return
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
@@ -86,10 +83,14 @@ def decide(answer: BlindAnswer, lead: User, points: Sequence[str]) -> None:
     answer.refresh_from_db()
 
 
-def back(made: MarkingRound, teacher: User, lead: User, **choice: object) -> tuple[int, int]:
-    settings = {"since": datetime.fromtimestamp(0, NOW.tzinfo), "to_others": False} | choice
-    taken = return_marks(made, teacher, acting_user=lead, now=later(5), **settings)  # type: ignore[arg-type]
-    return len(taken.marks), len(taken.finals)
+def back(
+    made: MarkingRound, teacher: User, lead: User, *, to_others: bool = False, **choice: object
+) -> tuple[int, int]:
+    given = ReturnChoice(**{"since": datetime.fromtimestamp(0, NOW.tzinfo), **choice})  # type: ignore[arg-type]
+    withdrawn = return_marks(
+        made, teacher, given, to_others=to_others, acting_user=lead, now=later(5)
+    )
+    return len(withdrawn.marks), len(withdrawn.finals)
 
 
 def final_of(answer: BlindAnswer) -> tuple[str, str] | None:
@@ -106,13 +107,13 @@ def test_single_responses_go_back_and_their_teacher_alone_is_told(
     for answer in mine:
         give(answer, teacher, MIDDLE)
     chosen = {"since": None, "aliases": [mine[0].alias, "R-none"]}
-    fall = fall_since(made, teacher, **chosen, with_arbitrated=False)  # type: ignore[arg-type]
-    assert [slot.answer for slot in fall.slots] == [mine[0]]
+    preview = preview_return(made, teacher, ReturnChoice(**chosen))  # type: ignore[arg-type]
+    assert [slot.answer for slot in preview.slots] == [mine[0]]
     assert back(made, teacher, lead, **chosen) == (1, 0)
     first, *others = [held_slot(answer, teacher) for answer in mine]
-    assert desk_item(first, teacher).came_back
+    assert desk_item(first, teacher).was_returned
     assert not first.marked
-    assert all(slot.marked and not desk_item(slot, teacher).came_back for slot in others)
+    assert all(slot.marked and not desk_item(slot, teacher).was_returned for slot in others)
     detail = AuditEntry.objects.latest("id").detail
     assert detail["responses"] == sorted(chosen["aliases"])  # type: ignore[arg-type]
     with pytest.raises(Conflict):
@@ -121,7 +122,7 @@ def test_single_responses_go_back_and_their_teacher_alone_is_told(
     other = mine[1].slots.get(void_version=1)
     assert other.planned != teacher
     other.holder = other.planned
-    assert not desk_item(other, other.planned).came_back  # type: ignore[arg-type]
+    assert not desk_item(other, other.planned).was_returned  # type: ignore[arg-type]
 
 
 def test_a_mark_returned_falls_with_its_final_mark_and_is_finalized_again(
@@ -165,8 +166,8 @@ def test_only_what_was_saved_since_then_goes_back(pool: list[User], lead: User) 
     marks = [give(answer, who, MIDDLE) for answer in own]
     for hour, mark in enumerate(marks):
         Mark.objects.filter(pk=mark.pk).update(created_at=later(60 * hour))
-    fall = fall_since(made, who, later(60), with_arbitrated=False)
-    assert (fall.marks, fall.finals, fall.kept) == (len(own) - 1, 0, 0)
+    preview = preview_return(made, who, ReturnChoice(later(60)))
+    assert (preview.marks, preview.finals, preview.kept) == (len(own) - 1, 0, 0)
     assert back(made, who, lead, since=later(60)) == (len(own) - 1, 0)
     assert slot_of(own[0], SlotKind.FIRST).marked or slot_of(own[0], SlotKind.SECOND).marked
     with pytest.raises(Conflict):
@@ -248,8 +249,8 @@ def test_what_the_lead_decided_goes_back_only_when_chosen(pool: list[User], lead
     one, _other = both(answer, LOW, MIDDLE)
     decide(answer, lead, HIGH)
     assert final_of(answer) == ("12.00", "arbitration")
-    fall = fall_since(made, one, NOW.min.replace(tzinfo=NOW.tzinfo), with_arbitrated=False)
-    assert (fall.marks, fall.finals, fall.kept) == (0, 0, 1)
+    preview = preview_return(made, one, ReturnChoice(NOW.min.replace(tzinfo=NOW.tzinfo)))
+    assert (preview.marks, preview.finals, preview.kept) == (0, 0, 1)
     with pytest.raises(Conflict):
         back(made, one, lead)
     # the teacher's mark and the lead's decision fall
@@ -347,9 +348,11 @@ def question() -> Question:
     return subjective_question()
 
 
-def again(made: MarkingRound, question: Question, reach: Reach, lead: User) -> tuple[int, int, int]:
-    moved = mark_again(made, question, reach=reach, acting_user=lead, now=later(5))
-    return moved.responses, len(moved.taken.marks), len(moved.taken.finals)
+def again(
+    made: MarkingRound, question: Question, scope: RemarkScope, lead: User
+) -> tuple[int, int, int]:
+    moved = use_new_rubric(made, question, scope=scope, acting_user=lead, now=later(5))
+    return moved.responses, len(moved.withdrawn.marks), len(moved.withdrawn.finals)
 
 
 def newer(question: Question, points: str = "12") -> Rubric:
@@ -366,18 +369,18 @@ def test_the_lead_chooses_what_is_marked_again_under_a_new_rubric(
     assert outdated_rubrics(made) == []
     rubric = newer(question)
     (found,) = outdated_rubrics(made)
-    counts = (found.unmarked, found.unsettled, found.final, found.arbitrated)
+    counts = (found.unmarked, found.without_final, found.final, found.arbitrated)
     assert (found.frozen, found.newest, counts) == (1, rubric, (1, 1, 1, 0))
-    assert again(made, question, Reach.UNMARKED, lead) == (1, 0, 0)
-    assert again(made, question, Reach.UNSETTLED, lead) == (1, 1, 0)
+    assert again(made, question, RemarkScope.UNMARKED, lead) == (1, 0, 0)
+    assert again(made, question, RemarkScope.WITHOUT_FINAL, lead) == (1, 1, 0)
     for answer, version in ((finalized, 1), (marked, 2), (fresh, 2)):
         answer.refresh_from_db()
         assert answer.rubric
         assert answer.rubric.version == version
-    assert again(made, question, Reach.ALL, lead) == (1, 2, 1)
+    assert again(made, question, RemarkScope.ALL, lead) == (1, 2, 1)
     assert outdated_rubrics(made) == []
     with pytest.raises(Conflict):
-        again(made, question, Reach.ALL, lead)
+        again(made, question, RemarkScope.ALL, lead)
     both(finalized, ["7"], ["8"])
     assert final_of(finalized) == ("7.50", "mean of two")
     versions = Mark.objects.filter(slot__answer=finalized).values_list("rubric__version", flat=True)
@@ -392,7 +395,7 @@ def test_what_is_at_hand_returns_and_its_draft_keeps_the_comment(
     content = {"points": ["3", "3", "6"], "total": "", "comment": "clear", "flags": []}
     save_draft(slot, pool[0], sequence=1, content=content, now=NOW)
     newer(question)
-    assert again(made, question, Reach.UNMARKED, lead) == (1, 0, 0)
+    assert again(made, question, RemarkScope.UNMARKED, lead) == (1, 0, 0)
     slot.refresh_from_db()
     assert (slot.holder, slot.lease_until) == (None, None)
     item = desk_item(claimed(pool[0], made), pool[0])
@@ -405,4 +408,4 @@ def test_a_rubric_that_does_not_add_up_moves_nothing(
     made = small_round(pool, question=question)
     newer(question, "11")
     with pytest.raises(BadInput):
-        again(made, question, Reach.ALL, lead)
+        again(made, question, RemarkScope.ALL, lead)

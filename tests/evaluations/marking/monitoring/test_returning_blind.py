@@ -8,6 +8,7 @@ import uuid
 import pytest
 from django.urls import reverse
 
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.models import FinalMark, FinalMarkSource, Mark, PointMark, Slot
 from evaluations.schemes import Scheme
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.django_db
 KEY = uuid.UUID(int=7)
 TOKEN = re.compile(r'(csrfmiddlewaretoken" value="|csrf-?token": "|csrfToken":\s*")[^"]+', re.I)
 # The print of the page is made with the moment of the save.
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\"<]*|\d\d:\d\d:\d\d|data-print=\"[0-9a-f]+")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\"<]*|\d\d:\d\d:\d\d|data-digest=\"[0-9a-f]+")
 
 
 def test_nobody_can_tell_that_somebody_else_marked_it_before(
@@ -42,7 +43,7 @@ def test_nobody_can_tell_that_somebody_else_marked_it_before(
         give(answer, who, ("3", "3", "0"))
     free = next(person for person in pool if person not in (one, other))
     past = NOW.replace(year=2000)
-    return_marks(made, one, since=past, to_others=True, acting_user=lead, now=later(5))
+    return_marks(made, one, ReturnChoice(past), to_others=True, acting_user=lead, now=later(5))
     slot = claimed(free, made, later(6))
     desk, api = reverse("marking:desk", args=[answer.public_id]), reverse("api-marks")
     client = logged_in(free)

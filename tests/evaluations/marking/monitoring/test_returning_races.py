@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.models import FinalMark, Mark
 from evaluations.schemes import Scheme
@@ -39,7 +40,7 @@ def test_a_partner_saves_while_the_first_mark_goes_back() -> None:
         give(answer, one, ("3", "3", "0"))
         slot = held_slot(answer, other)
         back = partial(
-            return_marks, made, one, since=NOW.replace(year=2000), to_others=False,
+            return_marks, made, one, ReturnChoice(NOW.replace(year=2000)), to_others=False,
             acting_user=lead, now=later(5),
         )  # fmt: skip
         saved, taken = at_once(partial(save, slot, other, ("3", "3", "0")), back)
@@ -69,7 +70,7 @@ def test_a_teacher_revises_while_the_mark_goes_back() -> None:
             points=(Decimal(3), Decimal(3), Decimal(1)),
         )  # fmt: skip
         back = partial(
-            return_marks, made, one, since=NOW.replace(year=2000), to_others=False,
+            return_marks, made, one, ReturnChoice(NOW.replace(year=2000)), to_others=False,
             acting_user=lead, now=later(5),
         )  # fmt: skip
         revised, taken = at_once(revise, back)

@@ -1,4 +1,4 @@
-"""A round that lives: paused and resumed, more time, more teachers, rulings, and its checks."""
+"""A started round: paused and resumed, more time, more teachers, marking notes, and its checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluations.marking.rounds.selectors.rounds import (
     round_progress,
     teacher_loads,
 )
-from evaluations.marking.rounds.services.marking_notes import rule
+from evaluations.marking.rounds.services.marking_notes import write_marking_notes
 from evaluations.marking.rounds.services.rounds import (
     add_teachers,
     close_round,
@@ -321,35 +321,35 @@ def test_opposite_errors_go_to_the_lead_where_points_must_agree(
 # ---- marking notes ----
 
 
-def test_rulings_have_versions_and_the_newest_is_at_the_desk(
+def test_marking_notes_have_versions_and_the_newest_is_at_the_desk(
     teacher: User, other_teacher: User, lead: User
 ) -> None:
-    made = small_round([teacher, other_teacher], 1, house_rulings="Half marks.")
-    assert rule(made, "Full marks.", to_judge=False, seen=1, acting_user=lead)
-    assert rule(made, "Full marks.", to_judge=True, seen=2, acting_user=lead) is None
+    made = small_round([teacher, other_teacher], 1, marking_notes="Half marks.")
+    assert write_marking_notes(made, "Full marks.", to_judge=False, seen=1, acting_user=lead)
+    assert write_marking_notes(made, "Full marks.", to_judge=True, seen=2, acting_user=lead) is None
     rows = [(one.number, one.text, one.author) for one in versions_of(made)]
     assert rows == [(2, "Full marks.", lead), (1, "Half marks.", None)]
-    assert claimed(teacher, made).answer.round.house_rulings == "Full marks."
-    assert (made.rulings_to_judge, AuditEntry.objects.filter(tag="round.ruled").count()) == (
+    assert claimed(teacher, made).answer.round.marking_notes == "Full marks."
+    assert (made.notes_to_judge, AuditEntry.objects.filter(tag="round.ruled").count()) == (
         True,
         2,
     )
     with pytest.raises(Conflict, match="Somebody else"):
-        rule(made, "Mine.", to_judge=True, seen=1, acting_user=lead)
+        write_marking_notes(made, "Mine.", to_judge=True, seen=1, acting_user=lead)
     close_round(made, acting_user=None, now=NOW)
     with pytest.raises(Conflict, match="closed"):
-        rule(made, "Too late.", to_judge=True, seen=2, acting_user=lead)
+        write_marking_notes(made, "Too late.", to_judge=True, seen=2, acting_user=lead)
 
 
 def test_a_judge_is_told_only_where_the_round_says_so(
     teacher: User, other_teacher: User, lead: User
 ) -> None:
-    made = small_round([teacher, other_teacher], 1, house_rulings="Half marks.")
+    made = small_round([teacher, other_teacher], 1, marking_notes="Half marks.")
     (answer,) = answers_of(made)
-    now = made.rulings.get().created_at
+    now = made.notes_versions.get().created_at
     assert notes_for_judge(answer.response, now) is None
-    MarkingRound.objects.filter(pk=made.pk).update(rulings_to_judge=True)
-    assert notes_for_judge(answer.response, now) == made.rulings.get()
+    MarkingRound.objects.filter(pk=made.pk).update(notes_to_judge=True)
+    assert notes_for_judge(answer.response, now) == made.notes_versions.get()
     assert notes_for_judge(answer.response, now - timedelta(seconds=1)) is None
     elsewhere = responses_to(answer.question, 1)[0]
     assert notes_for_judge(elsewhere, now) is None

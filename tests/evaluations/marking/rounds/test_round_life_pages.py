@@ -1,4 +1,4 @@
-"""A round before its start and while it lives, on its pages: seeds, rulings, pauses, drafts."""
+"""The pages of a round before and after its start: seeds, marking notes, pauses, drafts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils import timezone
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
-from evaluations.models import BlindAnswer, HouseRuling, MarkingRound, SeedAnswer
+from evaluations.models import BlindAnswer, MarkingNotes, MarkingRound, SeedAnswer
 from evaluations.models.vocabulary import AnswerRole, RoundStatus
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -179,9 +179,11 @@ def test_teachers_are_added_from_the_page(
     assert made.pool.count() == 3
 
 
-def test_rulings_are_written_in_versions(lead: User, teacher: User, other_teacher: User) -> None:
-    made = small_round([teacher, other_teacher], house_rulings="Half marks.")
-    client, where = logged_in(lead), reverse("rounds:rulings", args=[made.public_id])
+def test_marking_notes_are_written_in_versions(
+    lead: User, teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], marking_notes="Half marks.")
+    client, where = logged_in(lead), reverse("rounds:marking-notes", args=[made.public_id])
     assert "Version 1" in client.get(where).text
     new = {"text": "Full marks.", "seen": "1", "to_judge": "on"}
     page = client.post(where, new, follow=True).text
@@ -194,7 +196,7 @@ def test_rulings_are_written_in_versions(lead: User, teacher: User, other_teache
     assert "Somebody else has changed the marking notes" in late.text
     assert "Mine.</textarea>" in late.text, "what was typed stays"
     assert 'name="seen" value="2"' in late.text
-    assert HouseRuling.objects.count() == 2
+    assert MarkingNotes.objects.count() == 2
     MarkingRound.objects.update(status=RoundStatus.CLOSED)
     assert "<textarea" not in client.get(where).text
 

@@ -1,4 +1,4 @@
-"""A whole round: loads, checks in everybody's queue, newcomers; and the numbers of aliases."""
+"""A whole round: loads, checks in each queue, teachers who come later, numbers of aliases."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.marking.rounds.rules.aliases import draw_numbers, room_for
+from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
 from evaluations.marking.rounds.rules.round_plan import (
     Checks,
     OpenMark,
     TeacherLoad,
     loads_of,
     plan_round,
-    share_with_newcomers,
+    share_with_new_teachers,
 )
 from evaluations.marking.rules.seed_answers import Role
 
@@ -64,7 +64,7 @@ def test_checks_change_nothing_of_who_marks_what(
     assert set(again) <= {(teacher, item) for teacher, item, _slot in own}, "only own ones return"
 
 
-# ---- newcomers ----
+# ---- new_teachers ----
 
 
 def left_of(responses: int, teachers: list[int]) -> tuple[list[OpenMark], dict[int, set[int]]]:
@@ -80,7 +80,7 @@ def left_of(responses: int, teachers: list[int]) -> tuple[list[OpenMark], dict[i
 def test_two_newcomers_get_what_falls_to_each() -> None:
     """80 marks of two teachers; shared by four that is 20 for each."""
     marks, roles = left_of(40, [1, 2])
-    given_ = share_with_newcomers(marks, roles, [3, 4], [1, 2, 3, 4], 7)
+    given_ = share_with_new_teachers(marks, roles, [3, 4], [1, 2, 3, 4], 7)
     assert {who: len(got) for who, got in given_.items()} == {3: 20, 4: 20}
     taken = Counter(mark.planned for got in given_.values() for mark in got)
     assert taken == {1: 20, 2: 20}
@@ -88,12 +88,12 @@ def test_two_newcomers_get_what_falls_to_each() -> None:
 
 @given(st.integers(0, 40), st.integers(2, 4), st.integers(1, 3), seeds)
 def test_a_newcomer_never_gets_two_marks_of_one_response(
-    responses: int, teachers: int, newcomers: int, random_seed: int
+    responses: int, teachers: int, new_teachers: int, random_seed: int
 ) -> None:
     pool = list(range(1, teachers + 1))
-    new = list(range(10, 10 + newcomers))
+    new = list(range(10, 10 + new_teachers))
     marks, roles = left_of(responses, pool)
-    shares = share_with_newcomers(marks, roles, new, [*pool, *new], random_seed)
+    shares = share_with_new_teachers(marks, roles, new, [*pool, *new], random_seed)
     moved = [mark for got in shares.values() for mark in got]
     assert len({mark.key for mark in moved}) == len(moved)
     for got in shares.values():
@@ -103,7 +103,7 @@ def test_a_newcomer_never_gets_two_marks_of_one_response(
 
 def test_queues_of_newcomers_go_block_by_block() -> None:
     marks = [OpenMark(n, n, f"q{n // 10}", 1) for n in range(40)]
-    (got,) = share_with_newcomers(marks, {}, [2], [1, 2], 7).values()
+    (got,) = share_with_new_teachers(marks, {}, [2], [1, 2], 7).values()
     blocks = [mark.block for mark in got]
     assert blocks == sorted(blocks)
     assert len(got) == 20
@@ -112,7 +112,7 @@ def test_queues_of_newcomers_go_block_by_block() -> None:
 def test_who_has_little_left_keeps_it() -> None:
     """1 has 1 of 4 marks left; shared by three that is 1 for each."""
     marks = [OpenMark(n, n, "q", 1 if n == 0 else 2) for n in range(4)]
-    (got,) = share_with_newcomers(marks, {}, [3], [1, 2, 3], 7).values()
+    (got,) = share_with_new_teachers(marks, {}, [3], [1, 2, 3], 7).values()
     assert [mark.planned for mark in got] == [2]
 
 
@@ -120,12 +120,12 @@ def test_who_has_little_left_keeps_it() -> None:
 
 
 def test_without_repeats_aliases_have_no_gaps() -> None:
-    assert room_for(12, 0) == 12
+    assert highest_alias(12, 0) == 12
     assert sorted(draw_numbers(12, 12, (), 7, "alias")) == list(range(1, 13))
 
 
 def test_with_repeats_there_is_room_between() -> None:
-    assert room_for(100, 3) == 110  # 4.5 rounded up and 5 more
+    assert highest_alias(100, 3) == 110  # 4.5 rounded up and 5 more
     first = draw_numbers(100, 110, (), 7, "alias")
     again = draw_numbers(3, 110, first, 7, "repeat")
     assert not set(first) & set(again)

@@ -117,4 +117,4 @@ def test_a_lead_who_marks_in_the_round_does_not_see_it(teacher: User, other_teac
     assert client.get(one).status_code == 403
     made.refresh_from_db()
     assert made.status == RoundStatus.OPEN
-    assert client.get(f"{ROUNDS}{uuid4()}/").status_code == 404
+    assert client.get(f"{ROUNDS}{uuid4()}/").status_code == 403, "nothing is looked up"

@@ -38,7 +38,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def made(teacher: User, other_teacher: User) -> MarkingRound:
-    return small_round([teacher, other_teacher], 3, house_rulings="Half marks.")
+    return small_round([teacher, other_teacher], 3, marking_notes="Half marks.")
 
 
 def addresses(made: MarkingRound) -> list[tuple[str, str]]:
@@ -54,8 +54,8 @@ def addresses(made: MarkingRound) -> list[tuple[str, str]]:
         ("post", reverse("rounds:resume", args=[key])),
         ("post", reverse("rounds:deadline", args=[key])),
         ("post", reverse("rounds:teachers", args=[key])),
-        ("get", reverse("rounds:rulings", args=[key])),
-        ("post", reverse("rounds:rulings", args=[key])),
+        ("get", reverse("rounds:marking-notes", args=[key])),
+        ("post", reverse("rounds:marking-notes", args=[key])),
         ("get", reverse("rounds:seeds", args=[key])),
         ("get", reverse("rounds:arbitration", args=[key])),
         ("get", reverse("rounds:response", args=[key, answer.public_id])),
@@ -130,7 +130,7 @@ def form_for(people: list[User], /, **fields: Any) -> dict[str, Any]:
         "mark_step": "0.5",
         "lease_minutes": "30",
         "repeat_percent": "1",
-        "house_rulings": "Half marks.",
+        "marking_notes": "Half marks.",
         "random_seed": "7",
     } | fields
 

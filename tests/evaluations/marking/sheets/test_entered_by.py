@@ -9,6 +9,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from evaluations.marking.arbitration.services import arbitrate, claim_case
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.desk.sql import claim_own
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.marking.sheets.services.sheet_reading import save_rows
@@ -82,3 +84,14 @@ def test_a_teachers_own_sheet_is_entered_by_nobody_else(made: MarkingRound, teac
     save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=teacher, now=later(1))
     assert Mark.objects.get().entered_by is None
     assert Slot.objects.get(holder=teacher).entered_by is None
+
+
+def test_the_queue_passes_over_a_response_whose_other_mark_one_entered(
+    made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    """The save would be refused, so the response is not given out at all."""
+    Slot.objects.filter(planned=teacher).update(
+        holder=teacher, marked=True, entered_by=other_teacher
+    )
+    assert claim_own(other_teacher.pk, made.pk, until=later(30), now=later(1)) is None
+    assert claim_next(other_teacher, round=made, now=later(1)) is None

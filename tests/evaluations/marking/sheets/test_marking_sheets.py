@@ -13,7 +13,7 @@ from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import sheet_lines, slots_on
-from evaluations.marking.sheets.services.marking_sheets import give_back
+from evaluations.marking.sheets.services.marking_sheets import return_sheet
 from evaluations.marking.sheets.services.sheet_reading import (
     RowState,
     check_rows,
@@ -100,11 +100,11 @@ def test_a_draft_at_the_desk_does_not_shorten_the_hold(made: MarkingRound, teach
 def test_what_is_given_back_is_in_the_queue_again(made: MarkingRound, teacher: User) -> None:
     sheet = taken(made, teacher, 4)
     save_rows(sheet, [row(sheet, on(sheet)[0], "3", "3", "6")], acting_user=teacher, now=NOW)
-    assert give_back(sheet, acting_user=teacher, now=later(1)) == 3
+    assert return_sheet(sheet, acting_user=teacher, now=later(1)) == 3
     assert slots_on(sheet).count() == 0
     assert has_work(teacher, made, later(2))
     assert Mark.objects.count() == 1
-    assert give_back(sheet, acting_user=teacher, now=later(2)) == 0
+    assert return_sheet(sheet, acting_user=teacher, now=later(2)) == 0
 
 
 def test_nobody_holds_more_than_30_responses_at_once(teacher: User, other_teacher: User) -> None:
@@ -113,7 +113,7 @@ def test_nobody_holds_more_than_30_responses_at_once(teacher: User, other_teache
     sheets = [taken(made, teacher, 20), taken(made, teacher, 10)]
     with pytest.raises(Conflict, match="holds 30 responses"):
         taken(made, teacher, 1)
-    give_back(sheets[1], acting_user=teacher, now=later(1))
+    return_sheet(sheets[1], acting_user=teacher, now=later(1))
     assert len(on(taken(made, teacher, 10))) == 10
     after = {"until": DAY + timedelta(days=7), "now": NOW + timedelta(days=8)}
     assert len(on(taken(made, teacher, 30, **after))) == 30

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def made(teacher: User, other_teacher: User) -> MarkingRound:
     """Three responses of 12 points; each teacher marks all of them."""
-    return small_round([teacher, other_teacher], 3, house_rulings="Units count half.")
+    return small_round([teacher, other_teacher], 3, marking_notes="Units count half.")
 
 
 def take(client: Client, made: MarkingRound, space: str = "marking", **fields: Any) -> MarkingSheet:
@@ -286,7 +286,7 @@ def test_pages_of_sheets_are_chinese_to_a_chinese_reader(
     teacher: User, other_teacher: User, lead: User
 ) -> None:
     call_command("compile_translations")
-    made = small_round([teacher, other_teacher], 3, name="第一轮", house_rulings="单位漏写。")
+    made = small_round([teacher, other_teacher], 3, name="第一轮", marking_notes="单位漏写。")
     client, leads = logged_in(teacher), logged_in(lead)
     for one in (client, leads):
         one.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-CN"

@@ -35,7 +35,7 @@ def item(text: str = "an answer", points: tuple[ScoringPoint, ...] = POINTS) -> 
         question_type="open", year=2020, paper="I", stem="What falls?", answer_key="A ball.",
         analysis="", full_marks=D("7.5"), step=D("0.5"), tolerance=D(1), scoring_points=points,
         point_groups=(PointGroup(D(4), "any", choose=1),) if points else (), response_text=text,
-        house_rulings="",
+        marking_notes="",
     )  # fmt: skip
 
 

@@ -130,8 +130,11 @@ def test_no_entity_is_followed(part: str, declared: bytes) -> None:
         with_part(PAGE, lambda xml: xml + b" " * 30_000_000),
         zipped({f"{number}.xml": b"" for number in range(201)}),
         zipped({f"{number}.bin": bytes(range(256)) * 250_000 for number in range(1)}),
+        with_part(
+            PAGE, lambda xml: xml + b"".join(b"<c><v>%d</v></c>" % n for n in range(300_000))
+        ),
     ],
-    ids=["ratio", "many", "large"],
+    ids=["ratio", "many", "large", "cells"],
 )
 def test_a_bomb_is_refused_before_it_is_unpacked(content: bytes) -> None:
     started = time.process_time()

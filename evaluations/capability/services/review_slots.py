@@ -1,0 +1,62 @@
+"""Claiming the next answer of a review: by a lease, in one conditional update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, Max, OuterRef
+
+from evaluations.capability.selectors.capability_desk import WHOLE, slots_open_to
+from evaluations.marking.rules.drawing import shuffled
+from evaluations.models import CapabilityReview, ReviewSlot
+from evaluations.models.vocabulary import ReviewStatus
+from gradeapp.accounts.models import User
+from gradeapp.common.leases import SLOT
+
+LEASE = timedelta(minutes=30)
+MOST_TRIES = 50
+
+
+def claim_next(reviewer: User, review: CapabilityReview, *, now: datetime) -> ReviewSlot | None:
+    """The next answer for *reviewer*, held until the lease ends; None when there is none.
+
+    What is at hand comes first, then own planned ones in their order, then those
+    of others that nobody holds. Losing a race only means going on to the next.
+    """
+    for slot in _free_slots(reviewer, review, now):
+        if take(slot, reviewer, now=now):
+            return ReviewSlot.objects.select_related(*WHOLE).get(pk=slot)
+    return None
+
+
+def take(slot: int, reviewer: User, *, now: datetime) -> bool:
+    """Claim the slot by one conditional update; True when *reviewer* now holds it."""
+    in_open_review = Exists(
+        CapabilityReview.objects.filter(items=OuterRef("item_id"), status=ReviewStatus.OPEN)
+    )
+    row = ReviewSlot.objects.filter(in_open_review, pk=slot, reviewed=False)
+    try:
+        with transaction.atomic():
+            return SLOT.claim(row, reviewer, until=now + LEASE, now=now) == 1
+    except IntegrityError:  # one_review_per_person_and_item: a rival request of the same person
+        return False
+
+
+def skip(slot: ReviewSlot, reviewer: User) -> bool:
+    """Give the answer free and put it at the end of its queue; True when it was held."""
+    queue = ReviewSlot.objects.filter(item__review=slot.item.review, planned=slot.planned)
+    last = queue.aggregate(last=Max("order"))["last"]
+    row = ReviewSlot.objects.filter(pk=slot.pk, reviewed=False)
+    return SLOT.release(row, reviewer, order=last + 1) == 1
+
+
+def _free_slots(reviewer: User, review: CapabilityReview, now: datetime) -> Iterator[int]:
+    """Keys of slots worth a try, best first."""
+    free = slots_open_to(reviewer, review).filter(SLOT.free_for(reviewer, now))
+    yield from free.filter(holder=reviewer).values_list("pk", flat=True)
+    own = free.filter(planned=reviewer).order_by("order", F("pk"))
+    yield from own.values_list("pk", flat=True)[:MOST_TRIES]
+    others = free.exclude(planned=reviewer).values_list("pk", flat=True)
+    yield from (int(key) for key in shuffled(others, review.random_seed, f"help{reviewer.pk}"))

@@ -1,0 +1,38 @@
+"""Leaving a round: for somebody whose other roles are closed to them while they mark in it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.marking.services.finalizing import close_windows
+from evaluations.models import MarkingRound, RoundTeacher, Slot
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.leases import SLOT
+from gradeapp.common.refusals import Conflict, NotAllowed
+
+
+def leave_round(marking_round: MarkingRound, teacher: User, *, now: datetime) -> None:
+    """Take *teacher* out of the round for good: their marks count, and can no longer be revised.
+
+    What is not marked goes to the others. Nobody can come back: outside the round they may look
+    at its marks. Raises NotAllowed for somebody without another role, to whom nothing would
+    open, Conflict for somebody who is not in the round.
+    """
+    if teacher.granted == teacher.capabilities:
+        raise NotAllowed(_("Only a lead can take you out of a round. Ask the lead to pause you."))
+    with transaction.atomic():
+        seat = RoundTeacher.objects.select_for_update().filter(
+            round=marking_round, teacher=teacher, left_at=None
+        )
+        if not seat.update(left_at=now, paused=True, paused_reason=""):
+            raise Conflict(_("You have already left this round."), code="left")
+        own = Slot.objects.filter(answer__round=marking_round)
+        close_windows(own.filter(holder=teacher), now=now)
+        own.filter(holder=teacher, marked=False).update(**SLOT.released())
+        own.filter(planned=teacher, marked=False).update(planned=None)
+        record(Tag.TEACHER_LEFT, marking_round, actor=teacher, teacher=teacher.username)

@@ -1,0 +1,129 @@
+"""Which slots a teacher may be given next, best first, without reading the whole round."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import lru_cache
+from itertools import chain, islice
+from typing import NamedTuple
+
+from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
+
+from evaluations.marking.desk.selectors.queue import free_for, slots_open_to
+from evaluations.marking.desk.sql import LAST_VERSIONS
+from evaluations.marking.rules.seed_answers import LEAST_GAP
+from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import RoundStatus, SlotKind
+from gradeapp.accounts.models import User
+
+MOST_TRIES = 50
+# So many blocks of a round are looked into one by one before all that is open is read.
+FIRST_BLOCKS = 16
+
+
+class Claimable(NamedTuple):
+    """A slot worth a try, and the minutes of its lease."""
+
+    slot: int
+    lease_minutes: int
+
+
+def claimable_slots(
+    teacher: User, marking_round: MarkingRound | None, now: datetime
+) -> Iterator[Claimable]:
+    """Yield the slots for *teacher* in the order in which they are given out.
+
+    What is at hand comes first, so that a draft finds its teacher again; then
+    what was planned for them, in its fixed order, and what of that they skipped;
+    then what others left; last an intra-rater check that its first has hardly left.
+    """
+    if marking_round is None:
+        own = MarkingRound.objects.filter(pool__teacher=teacher, pool__paused=False)
+        rounds = list(own.filter(status=RoundStatus.OPEN).order_by("id"))
+    else:
+        rounds = [marking_round]
+    yield from own_slots(teacher, rounds, now)
+    others = Q(planned=None) | ~Q(planned=teacher)
+    yield from _first_blocks(teacher, rounds, now, others & Q(skipped_at=None))
+    for which in (others & Q(skipped_at=None), others & Q(skipped_at__isnull=False)):
+        yield from _by_lot(teacher, rounds, now, which)
+    yield from _by_lot(teacher, rounds, now, _too_soon(teacher))
+
+
+def own_slots(
+    teacher: User, rounds: Sequence[MarkingRound], now: datetime, *, but: int = 0
+) -> Iterator[Claimable]:
+    """Return what is at hand or planned for the teacher, best first, except on the answer *but*."""
+    held, planned = Q(holder=teacher), Q(planned=teacher) & ~_too_soon(teacher)
+    # At hand in any round, then planned, then skipped; each in its order.
+    rank = Case(When(held, then=Value(0)), When(skipped_at=None, then=Value(1)), default=Value(2))
+    skipped = Case(
+        When(held, then=Value(None)), default=F("skipped_at"), output_field=DateTimeField()
+    )
+    kinds: tuple[list[Claimable], ...] = ([], [], [])
+    for one in rounds:
+        rows = _free(teacher, one, now).filter(held | planned).exclude(answer=but)
+        ordered = rows.annotate(rank=rank).order_by("rank", skipped, "order", "pk")
+        for slot, kind in ordered.values_list("pk", "rank")[:MOST_TRIES]:
+            kinds[kind].append(Claimable(slot, one.lease_minutes))
+    return chain.from_iterable(kinds)
+
+
+def _first_blocks(
+    teacher: User, rounds: Sequence[MarkingRound], now: datetime, which: Q
+) -> Iterator[Claimable]:
+    """Yield what others left in the blocks that come first when *teacher* helps out."""
+    blocks = sorted(
+        (_lot(one.random_seed, teacher.pk, "block", question), place, question)
+        for place, one in enumerate(rounds)
+        for question in _questions(one.pk, one.created_at)
+    )
+    for _block, place, question in islice(blocks, FIRST_BLOCKS):
+        yield from _by_lot(teacher, [rounds[place]], now, which & Q(answer__question=question))
+
+
+def _by_lot(
+    teacher: User, rounds: Iterable[MarkingRound], now: datetime, which: Q
+) -> Iterator[Claimable]:
+    """Yield slots of others in the order in which *teacher* helps out: fixed, block by block.
+
+    The order does not depend on the slot: a third mark must not stand out by its place.
+    """
+    placed = []
+    for one in rounds:
+        rows = _free(teacher, one, now).filter(which).exclude(holder=teacher).order_by()
+        for slot, answer, question in rows.values_list("pk", "answer", "answer__question"):
+            block = _lot(one.random_seed, teacher.pk, "block", question)
+            place = _lot(one.random_seed, teacher.pk, "response", answer)
+            placed.append((block, place, Claimable(slot, one.lease_minutes)))
+    for _block, _place, claimable in sorted(placed):
+        yield claimable
+
+
+def _free(teacher: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Slot]:
+    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now))
+
+
+def _lot(*parts: int | str) -> bytes:
+    return hashlib.sha256(repr(parts).encode("utf-8")).digest()
+
+
+@lru_cache(maxsize=200)
+def _questions(marking_round: int, created_at: datetime) -> tuple[int, ...]:
+    """The questions of a round, which are fixed when it opens."""
+    answers = BlindAnswer.objects.filter(round=marking_round, round__created_at=created_at)
+    return tuple(answers.order_by().values_list("question", flat=True).distinct())
+
+
+def _too_soon(teacher: User) -> Q:
+    """Intra-rater checks whose first response is among the last that *teacher* marked.
+
+    Revisions do not count; of a teacher who revised more than fifty times in a row,
+    fewer responses are known.
+    """
+    own = Mark.objects.filter(teacher=teacher, stale=False).order_by("-id")
+    rows = own.values_list("slot__answer", "version", "slot__void_version")[:LAST_VERSIONS]
+    first = [answer for answer, version, void in rows if version == void + 1]
+    return Q(kind=SlotKind.REPEAT, answer__repeat_of__in=first[: LEAST_GAP - 1])

@@ -1,0 +1,165 @@
+"""Move responses of a round to a newer rubric of their question, and have them marked again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from evaluations.marking.monitoring.selectors.new_rubric import (
+    RemarkScope,
+    answers_in_scope,
+    repeats_in_scope,
+    seeds_in_scope,
+    seeds_left_behind,
+)
+from evaluations.marking.monitoring.selectors.returning import TEACHER_KINDS
+from evaluations.marking.monitoring.services.returning import check_open
+from evaluations.marking.services.reopening import Withdrawn, batches, lock_answers, reopen_slots
+from evaluations.models import BlindAnswer, Draft, MarkingRound, MarkingSheet, SeedAnswer, Slot
+from evaluations.models.vocabulary import CHECK_KINDS
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.leases import SLOT
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.models import Question, Rubric
+from questions.rules.rubric import reachable
+from questions.selectors.rubrics import counting_versions, lines_of
+
+
+@dataclass(frozen=True, slots=True)
+class NewRubricResult:
+    """How many responses moved, what was withdrawn, and how many reference marks were dropped."""
+
+    responses: int
+    withdrawn: Withdrawn
+    references: int
+
+
+def use_new_rubric(
+    marking_round: MarkingRound,
+    question: Question,
+    *,
+    scope: RemarkScope,
+    with_arbitrated: bool = False,
+    acting_user: User,
+    now: datetime,
+) -> NewRubricResult:
+    """Move responses to *question* to its newest accepted rubric and have them marked again.
+
+    *scope* says which; the others keep the version under which they were marked. The same
+    teachers mark again. A response that a teacher is marking returns to the queue, its draft
+    without the points of the old rubric. Seed answers and intra-rater checks move too: a
+    teacher would recognize whatever keeps its mark or its old rubric as a check. The reference
+    mark of a seed answer is dropped until a lead gives a new one.
+
+    Raises Conflict in a closed round or when *scope* has no response, BadInput for a rubric
+    that does not add up to the full marks of the round.
+    """
+    check_open(marking_round)
+    newest = counting_versions([question.pk]).get(question.pk)
+    if newest is None:
+        raise Conflict(_("This question has no accepted rubric."), code="no_rubric")
+    with transaction.atomic():
+        found = answers_in_scope(marking_round, newest, scope, with_arbitrated=with_arbitrated)
+        checks = BlindAnswer.objects.filter(
+            round=marking_round, question=question, slots__kind__in=CHECK_KINDS
+        )
+        locked = lock_answers(
+            [*found.values_list("pk", flat=True), *checks.values_list("pk", flat=True)]
+        )
+        answers = [answer for answer in found.all() if answer.pk in locked]
+        if not answers:
+            raise Conflict(_("No responses left to re-mark."), code="nothing_to_move")
+        _check_full_marks(newest, question, answers)
+        _withdraw(seeds_left_behind(marking_round, newest, scope), marking_round, now)
+        seeds = [seed.pk for seed in seeds_in_scope(marking_round, newest, scope)]
+        repeats = repeats_in_scope(marking_round, newest, {answer.pk for answer in answers})
+        references = _drop_references(seeds)
+        withdrawn = _move([answer.pk for answer in answers], newest, now)
+        withdrawn_checks = _move([*seeds, *(repeat.pk for repeat in repeats)], newest, now)
+        record(
+            Tag.RUBRIC_REPLACED,
+            marking_round,
+            actor=acting_user,
+            question=question.external_id,
+            version=newest.version,
+            answers=[answer.alias for answer in answers],
+            marks=withdrawn.marks,
+            checks=withdrawn_checks.marks,
+            finals=withdrawn.finals,
+            references=references,
+        )
+    return NewRubricResult(len(answers), withdrawn, len(references))
+
+
+def _check_full_marks(newest: Rubric, question: Question, answers: Sequence[BlindAnswer]) -> None:
+    can_be = reachable(lines_of(newest))
+    for answer in answers:
+        if answer.full_marks != can_be:
+            raise BadInput(
+                _("The rubric of %(question)s does not add up to the full marks of %(full)s.")
+                % {"question": question, "full": answer.full_marks},
+                code="rubric_does_not_add_up",
+            )
+
+
+def _move(answers: Sequence[int], newest: Rubric, now: datetime) -> Withdrawn:
+    marks: tuple[int, ...] = ()
+    finals: tuple[int, ...] = ()
+    for some in batches(answers):
+        again = Slot.objects.filter(answer__in=some, kind__in=(*TEACHER_KINDS, *CHECK_KINDS))
+        slots = list(again.filter(marked=True))
+        withdrawn = reopen_slots(slots, {slot.pk: slot.holder_id for slot in slots}, now=now)
+        marks, finals = marks + withdrawn.marks, finals + withdrawn.finals
+        _release_held(some)
+        BlindAnswer.objects.filter(pk__in=some).update(rubric=newest)
+    return Withdrawn(marks, finals)
+
+
+def _release_held(answers: Sequence[int]) -> None:
+    """Release slots that teachers hold; drafts keep the comment and lose the points."""
+    held = Slot.objects.filter(answer__in=answers, marked=False, holder__isnull=False)
+    drafts = list(Draft.objects.filter(slot__answer__in=answers))
+    for draft in drafts:
+        draft.content = {**draft.content, "points": [], "total": ""}
+    Draft.objects.bulk_update(drafts, ["content"])
+    for slot in held:
+        slot.planned_id = slot.planned_id or slot.holder_id
+        slot.holder, slot.lease_until = None, None
+        slot.save(update_fields=["planned", "holder", "lease_until"])
+
+
+def _drop_references(seeds: Sequence[int]) -> list[dict[str, object]]:
+    """Delete the reference marks of *seeds*, given under another rubric; return what they said."""
+    references = SeedAnswer.objects.filter(answer__in=seeds).select_related("answer")
+    said: list[dict[str, object]] = [
+        {
+            "answer": one.answer.alias,
+            "total": str(one.total),
+            "points": one.points,
+            "comment": one.comment,
+            "taken_from": one.taken_from_id,
+            "author": one.author_id,
+        }
+        for one in references
+    ]
+    references.delete()
+    return said
+
+
+def _withdraw(seeds: Sequence[BlindAnswer], marking_round: MarkingRound, now: datetime) -> None:
+    """Give *seeds* to nobody else: only they would still be shown under the old rubric.
+
+    One that a teacher has open at the desk can still be saved there.
+    """
+    left = Slot.objects.filter(answer__in=[seed.pk for seed in seeds], marked=False)
+    sheets = MarkingSheet.objects.filter(round=marking_round).values("held_until")
+    at_desk = SLOT.running(now) & ~Q(lease_until__in=sheets)
+    left.exclude(at_desk).update(**SLOT.released())
+    left.update(planned=None)

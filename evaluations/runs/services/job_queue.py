@@ -1,0 +1,171 @@
+"""The job queue: jobs are claimed, leased and released in the database.
+
+A message of the broker is only a hint that there is work. Which jobs are pending, who holds them
+since when, and what may have been billed, is in these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from evaluations.llm.budget import Budget
+from evaluations.llm.client import ChatRequest
+from evaluations.models import Attempt, Job, MarkingNotes, Run
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+from evaluations.runs.services.worker_names import ended_workers
+from gradeapp.common.leases import Lease
+from questions.models import Rubric
+
+# A job that failed this often is failed, until a person retries it.
+MOST_ATTEMPTS = 4
+WORKER_LOST = "worker_lost"
+JOB = Lease("lease_owner", "lease_until", "")
+RUN = Lease("worker", "worker_until", "")
+
+
+@dataclass(frozen=True)
+class Call:
+    """The request of a job without its key, its hash, and its highest possible cost.
+
+    ``rubric`` and ``marking_notes`` are those in the messages to a judge.
+    """
+
+    messages: Sequence[dict[str, str]]
+    params: dict[str, object]
+    request_hash: str
+    most: Decimal
+    rubric: Rubric | None = None
+    marking_notes: MarkingNotes | None = None
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The attempt of a claimed job (already stored as sent), and its request."""
+
+    attempt: Attempt
+    request: ChatRequest
+
+
+def lease_end(now: datetime) -> datetime:
+    """Return when a lease that is claimed at *now* ends, unless it is renewed."""
+    return now + timedelta(seconds=settings.RUN_LEASE_SECONDS)
+
+
+def due_jobs(run: Run, now: datetime) -> QuerySet[Job]:
+    """Return the jobs of *run* that may be claimed at *now*."""
+    waited = Q(next_at__isnull=True) | Q(next_at__lte=now)
+    return Job.objects.filter(waited, run=run, status=JobStatus.PENDING)
+
+
+def claim_jobs(
+    run: Run,
+    owner: str,
+    n: int,
+    now: datetime,
+    *,
+    prepare: Callable[[Job], Call],
+    budget: Budget,
+) -> list[Claimed]:
+    """Claim up to *n* due jobs of *run* for *owner* and store their attempts as sent.
+
+    The messages are built first, outside the transaction. The highest possible cost of each call is
+    reserved in *budget*; the first call above the budget ends the batch. One conditional UPDATE
+    claims the jobs, so two workers never have the same one; its fence is the number of the attempt.
+    Everything is committed when this returns, before anything is sent.
+    """
+    planned: dict[int, Call] = {}
+    for job in due_jobs(run, now).select_related("revision", "question", "response")[:n]:
+        call = prepare(job)
+        if not budget.can_reserve(call.most):
+            break
+        budget.reserve(call.most)
+        planned[job.pk] = call
+    if not planned:
+        return []
+    with transaction.atomic():
+        Job.objects.filter(pk__in=planned, status=JobStatus.PENDING).update(
+            status=JobStatus.LEASED,
+            **JOB.given(owner, lease_end(now)),
+            fence=F("fence") + 1,
+            attempts_made=F("attempts_made") + 1,
+            next_at=None,
+        )
+        own = Job.objects.filter(pk__in=planned, status=JobStatus.LEASED, lease_owner=owner)
+        attempts = [
+            Attempt(
+                job=job,
+                number=job.fence,
+                fence=job.fence,
+                status=AttemptStatus.SENT,
+                request_hash=planned[job.pk].request_hash,
+                rubric=planned[job.pk].rubric,
+                marking_notes=planned[job.pk].marking_notes,
+                sent_at=now,
+                reserved=planned[job.pk].most,
+            )
+            for job in own
+        ]
+        Attempt.objects.bulk_create(attempts)
+    claimed = []
+    for attempt in attempts:
+        call = planned.pop(attempt.job_id)
+        claimed.append(Claimed(attempt, ChatRequest(attempt.pk, call.messages, call.params)))
+    for lost in planned.values():
+        budget.finalize(lost.most, Decimal(0))
+    return claimed
+
+
+def claim_run(run: Run, owner: str, now: datetime) -> bool:
+    """Claim the run for *owner*, or renew the lease; return False if another worker holds it."""
+    row = Run.objects.filter(pk=run.pk)
+    return bool(RUN.claim(row, owner, until=lease_end(now), now=now))
+
+
+def renew_leases(run: Run, owner: str, now: datetime) -> bool:
+    """Renew the leases of the run and its jobs; return False if the run's lease was lost."""
+    until = lease_end(now)
+    if not RUN.renew(Run.objects.filter(pk=run.pk), owner, until=until):
+        return False
+    JOB.renew(Job.objects.filter(run=run, status=JobStatus.LEASED), owner, until=until)
+    return True
+
+
+def release_run(run: Run, owner: str) -> None:
+    """Release the run, unless another worker holds it by now."""
+    RUN.release(Run.objects.filter(pk=run.pk), owner)
+
+
+@transaction.atomic
+def release_lost_jobs(now: datetime) -> int:
+    """Release the jobs whose lease or worker has ended; return their number.
+
+    The runs of such a worker are released too. The calls may have been billed and answered: their
+    attempts become ``unknown``, and the budget keeps their reserved cost.
+    """
+    holders = set(Run.objects.exclude(worker="").values_list("worker", flat=True))
+    open_runs = Run.objects.exclude(status__in=(RunStatus.FINISHED, RunStatus.IMPORTED))
+    leased = Job.objects.filter(run__in=open_runs, status=JobStatus.LEASED).order_by()
+    holders |= set(leased.values_list("lease_owner", flat=True).distinct())
+    dead = ended_workers(holders)
+    Run.objects.filter(worker__in=dead).update(**RUN.released())
+    lost = JOB.ended(now) | Q(lease_owner__in=dead)
+    lost_jobs = Job.objects.filter(lost, status=JobStatus.LEASED)
+    ids = list(lost_jobs.select_for_update().values_list("pk", flat=True))
+    if not ids:
+        return 0
+    sent = Attempt.objects.filter(job__in=ids, fence=F("job__fence"), status=AttemptStatus.SENT)
+    Attempt.objects.filter(pk__in=list(sent.values_list("pk", flat=True))).update(
+        status=AttemptStatus.UNKNOWN, error=WORKER_LOST, finished_at=now
+    )
+    free = {**JOB.released(), "error": WORKER_LOST}
+    exhausted = Job.objects.filter(pk__in=ids, attempts_made__gte=MOST_ATTEMPTS)
+    exhausted.update(status=JobStatus.FAILED, **free)
+    Job.objects.filter(pk__in=ids, status=JobStatus.LEASED).update(status=JobStatus.PENDING, **free)
+    return len(ids)

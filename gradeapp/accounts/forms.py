@@ -1,0 +1,111 @@
+"""Forms of logging in: Django's and allauth's, with our words and our throttle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.forms import ReauthenticateForm
+from allauth.mfa.base import forms as factor_forms
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from gradeapp.accounts.passwords import Busy
+from gradeapp.accounts.throttle import (
+    Throttled,
+    code_limits,
+    guess,
+    own_password_limits,
+)
+
+
+class LoginForm(AuthenticationForm):
+    """Django's form; what the throttle refuses is said above the fields, which stay filled in."""
+
+    refusal: Throttled | Busy | None = None
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return super().clean()
+        except (Throttled, Busy) as refusal:
+            self.refusal = refusal
+            raise ValidationError(str(refusal), code=refusal.code) from None
+
+
+class ChangeForm(PasswordChangeForm):
+    """A new own password; guesses at the old one are counted."""
+
+    def clean_old_password(self) -> str:
+        try:
+            limits = own_password_limits(self.user.pk)
+            return str(guess(limits, super().clean_old_password))
+        except Throttled as refusal:
+            raise ValidationError(str(refusal), code=refusal.code) from None
+
+
+class ConfirmForm(ReauthenticateForm):
+    """The own password again, before something that needs it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["password"]
+        field.label = _("Password")
+        field.widget.attrs = {"autocomplete": "current-password"}
+
+    def clean_password(self) -> str:
+        try:
+            return str(super().clean_password())
+        except (Throttled, Busy) as refusal:
+            raise ValidationError(str(refusal), code=refusal.code) from None
+
+
+def code_field(label: Any) -> forms.CharField:
+    """A field for a code that is used once."""
+    attrs = {"autocomplete": "one-time-code", "autofocus": True}
+    return forms.CharField(label=label, max_length=20, widget=forms.TextInput(attrs=attrs))
+
+
+class CountedCode:
+    """Wrong codes of one person are counted before they are compared."""
+
+    user: Any
+
+    def clean_code(self) -> str:
+        limits = code_limits(self.user.pk)
+        try:
+            return str(guess(limits, super().clean_code))  # type: ignore[misc]
+        except Throttled as refusal:
+            raise ValidationError(str(refusal), code=refusal.code) from None
+
+
+class CodeForm(CountedCode, factor_forms.AuthenticateForm):
+    """The second step of a login."""
+
+    code = code_field(_("Code of the app, or a recovery code"))
+
+
+class ConfirmCodeForm(CountedCode, factor_forms.ReauthenticateForm):
+    """A code again, before something that needs it."""
+
+    code = code_field(_("Code of the app, or a recovery code"))
+
+
+class AppForm(CountedCode, ActivateTOTPForm):
+    """Add an authenticator app."""
+
+    code = code_field(_("Code that the app shows"))
+
+
+class KeyForm(AddWebAuthnForm):
+    """Add a security key or passkey."""
+
+    name = forms.CharField(label=_("Name of the key"), required=False, max_length=100)
+
+
+class KeyNameForm(EditWebAuthnForm):
+    """Rename a security key or passkey."""
+
+    name = forms.CharField(label=_("Name of the key"), max_length=100)

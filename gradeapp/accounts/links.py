@@ -1,0 +1,149 @@
+"""Links that are used once: an invitation makes an account, a reset link sets a new password.
+
+Only the hash of a link is stored. A link is used by one conditional UPDATE, so that two uses at
+the same time make one account.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.contrib.auth.models import Group
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.models import AccessLink, LinkKind, User
+from gradeapp.accounts.people import check_may_change, check_roles
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict, NotFound, Refusal
+
+LASTS = {LinkKind.INVITATION: timedelta(hours=72), LinkKind.RESET: timedelta(hours=24)}
+
+
+class Gone(Refusal):
+    """The link was there, and works no more."""
+
+    status = 410
+    code = "gone"
+
+
+@transaction.atomic
+def invite(name: str, roles: Iterable[Role], *, email: str = "", acting_user: User) -> str:
+    """The token of an invitation for *name*, valid for 72 hours; shown once, never stored.
+
+    Raises BadInput for roles that do not go together.
+    """
+    roles = list(roles)
+    check_roles([role.value for role in roles])
+    token, link = _made(
+        LinkKind.INVITATION,
+        acting_user,
+        display_name=name,
+        email=email,
+        roles=[role.value for role in roles],
+    )
+    record(Tag.INVITED, link, actor=acting_user, name=name, roles=link.roles)
+    return token
+
+
+@transaction.atomic
+def reset_link(user: User, *, acting_user: User | None) -> str:
+    """The token of a link by which *user* sets a new password within 24 hours.
+
+    Earlier reset links of the person end. ``acting_user`` is None where the person asked for it
+    by mail. Raises Conflict for an inactive person, NotAllowed for a superuser's by another.
+    """
+    if acting_user is not None:
+        check_may_change(user, acting_user)
+    if not user.is_active:
+        raise Conflict(_("This account is inactive. Activate it first."))
+    open_links(LinkKind.RESET).filter(user=user).update(withdrawn_at=timezone.now())
+    token, link = _made(LinkKind.RESET, acting_user, user=user, display_name=str(user))
+    record(Tag.RESET_LINK_MADE, user, actor=acting_user, link=link.pk)
+    return token
+
+
+def _made(kind: LinkKind, by: User | None, **fields: object) -> tuple[str, AccessLink]:
+    token = secrets.token_urlsafe(32)
+    expires = timezone.now() + LASTS[kind]
+    link = AccessLink.objects.create(
+        kind=kind, token_hash=hashed(token), created_by=by, expires_at=expires, **fields
+    )
+    return token, link
+
+
+def hashed(token: str) -> str:
+    """The token as it is stored; it is random, so that no slow hash is needed."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def open_links(kind: LinkKind) -> models.QuerySet[AccessLink]:
+    """Links of one kind that still work."""
+    rows = AccessLink.objects.filter(kind=kind, used_at=None, withdrawn_at=None)
+    return rows.filter(expires_at__gt=timezone.now())
+
+
+def find(token: str, kind: LinkKind) -> AccessLink:
+    """The link of *token*. Raises NotFound if there was none, Gone if it works no more."""
+    link = AccessLink.objects.filter(kind=kind, token_hash=hashed(token)).first()
+    if link is None:
+        raise NotFound(_("There is no such link. Copy the whole address."))
+    dead_user = link.user is not None and not link.user.may_log_in
+    if link.used_at or link.withdrawn_at or link.expires_at <= timezone.now() or dead_user:
+        raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
+    return link
+
+
+def _use(link: AccessLink) -> None:
+    """Use *link* up, or raise Gone if somebody was faster."""
+    rows = open_links(LinkKind(link.kind)).filter(pk=link.pk)
+    if not rows.update(used_at=timezone.now()):
+        raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
+
+
+def accept_invitation(token: str, username: str, password: str) -> User:
+    """The account that the invitation of *token* makes, with its roles.
+
+    Raises what ``find`` raises, and BadInput if the name is taken; the link then still works.
+    """
+    link = find(token, LinkKind.INVITATION)
+    try:
+        with transaction.atomic():
+            _use(link)
+            user = User(username=username, display_name=link.display_name, email=link.email)
+            user.set_password(password)
+            user.is_staff = Role.ADMIN.value in link.roles
+            user.save()
+            user.groups.set(Group.objects.filter(name__in=link.roles))
+            AccessLink.objects.filter(pk=link.pk).update(user=user)
+            record(Tag.INVITATION_USED, user, actor=user, link=link.pk, roles=link.roles)
+    except IntegrityError:
+        raise BadInput(_("This username is taken. Choose another one."), code="taken") from None
+    return user
+
+
+@transaction.atomic
+def set_password(token: str, password: str) -> User:
+    """Give the person of a reset link a new password; all their sessions end."""
+    link = find(token, LinkKind.RESET)
+    _use(link)
+    user = User.objects.select_for_update().get(links__pk=link.pk, is_active=True)
+    user.set_password(password)
+    user.must_change_password = False
+    user.save(update_fields=["password", "must_change_password"])
+    record(Tag.PASSWORD_RESET, user, actor=user, link=link.pk)
+    return user
+
+
+@transaction.atomic
+def withdraw(link: AccessLink, *, acting_user: User) -> None:
+    """End an invitation that was not used. Raises Gone if it was."""
+    if not open_links(LinkKind(link.kind)).filter(pk=link.pk).update(withdrawn_at=timezone.now()):
+        raise Gone(_("This invitation works no more."))
+    record(Tag.LINK_WITHDRAWN, link, actor=acting_user, name=link.display_name)

@@ -1,0 +1,105 @@
+"""Changing people: roles, active or not, sessions, second factor. Each change is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import Group
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
+
+
+@transaction.atomic
+def set_roles(user: User, roles: Iterable[Role], *, acting_user: User) -> None:
+    """Give *user* exactly *roles*; their sessions end.
+
+    Raises Conflict for oneself and the last admin, BadInput for roles that do not go together,
+    NotAllowed for a superuser.
+    """
+    wanted = [role.value for role in roles]
+    before = [role.value for role in user.roles]
+    if wanted == before:
+        return
+    if user.pk == acting_user.pk:
+        raise Conflict(_("You cannot change your own roles."))
+    check_may_change(user, acting_user)
+    check_roles(wanted, superuser=user.is_superuser)
+    user.groups.set(Group.objects.filter(name__in=wanted))
+    user.is_staff = Role.ADMIN.value in wanted
+    user.save(update_fields=["is_staff"])
+    keep_an_admin()
+    record(Tag.ROLES_CHANGED, user, actor=acting_user, before=before, after=wanted)
+    end_sessions(user, acting_user=acting_user)
+
+
+@transaction.atomic
+def set_active(user: User, *, active: bool, acting_user: User) -> None:
+    """Let *user* log in, or end that at once. Raises Conflict for oneself and the last admin."""
+    if user.pk == acting_user.pk:
+        raise Conflict(_("You cannot deactivate yourself."))
+    check_may_change(user, acting_user)
+    user.is_active = active
+    user.save(update_fields=["is_active"])
+    keep_an_admin()
+    record(Tag.ACTIVATED if active else Tag.DEACTIVATED, user, actor=acting_user)
+    if not active:
+        end_sessions(user, acting_user=acting_user)
+
+
+@transaction.atomic
+def remove_factors(user: User, *, acting_user: User) -> None:
+    """Remove the second factors of *user*, who has lost them; their sessions end."""
+    check_may_change(user, acting_user)
+    kinds = list(Authenticator.objects.filter(user=user).values_list("type", flat=True))
+    Authenticator.objects.filter(user=user).delete()
+    record(Tag.FACTOR_REMOVED, user, actor=acting_user, kinds=sorted(kinds))
+    end_sessions(user, acting_user=acting_user)
+
+
+@transaction.atomic
+def end_sessions(user: User, *, acting_user: User) -> int:
+    """Log *user* out everywhere; returns of how many sessions."""
+    check_may_change(user, acting_user)
+    UserSession.objects.filter(user=user).delete()
+    ended = 0
+    # Sessions that began outside of the list (a command, an older version) end too.
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+        if session.get_decoded().get("_auth_user_id") == str(user.pk):
+            session.delete()
+            ended += 1
+    record(Tag.SESSIONS_ENDED, user, actor=acting_user, sessions=ended)
+    return ended
+
+
+def check_may_change(user: User, acting_user: User) -> None:
+    """Raise NotAllowed where somebody who is no superuser would change one."""
+    if user.is_superuser and not acting_user.is_superuser:
+        raise NotAllowed(_("Only a superuser changes a superuser."))
+
+
+def check_roles(roles: Collection[str], *, superuser: bool = False) -> None:
+    """Raise BadInput for roles that do not go together."""
+    if Role.TEACHER.value in roles and (superuser or Role.ADMIN.value in roles):
+        raise BadInput(
+            _("An admin or superuser cannot be a teacher: who runs exams does not mark them.")
+        )
+
+
+def keep_an_admin() -> None:
+    """Raise Conflict, which takes the change back, if nobody could manage people any more."""
+    admins = User.objects.filter(is_active=True)
+    if not (
+        admins.filter(groups__name=Role.ADMIN.value).exists()
+        or admins.filter(is_superuser=True).exists()
+    ):
+        raise Conflict(_("At least one active admin is needed."))

@@ -1,0 +1,100 @@
+"""What holds for every request of somebody who is logged in: how long, and what comes first.
+
+A session ends ``SESSION_HOURS`` after the login and ``SESSION_IDLE_MINUTES`` after the last
+request of a person. A first password has to be changed, and a second factor added where the role
+needs one, before anything else is shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY, logout
+from django.contrib.auth.signals import user_logged_in
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from gradeapp.accounts.factors import FACTOR, has_factor, needs_factor
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+
+BEGAN, SEEN = "began", "seen"
+# The last request is stored once a minute, not with each.
+GRAIN = 60
+# What a person may reach before the password is changed or the factor is added.
+ALWAYS = {"logout", "set_language", "icon", "password_change", "account_reauthenticate"}
+
+
+class SessionRules:
+    """Stands behind AuthenticationMiddleware, before the login is required."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if SESSION_KEY in request.session:
+            now = time.time()
+            if reason := ended(request, now):
+                user = request.user if request.user.is_authenticated else None
+                if user:
+                    record(Tag.SESSION_EXPIRED, user, actor=None, reason=reason)
+                logout(request)
+            elif by_person(request) and now - request.session[SEEN] >= GRAIN:
+                request.session[SEEN] = now
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        user = request.user
+        if not user.is_authenticated:
+            return None
+        name = request.resolver_match.url_name or ""
+        if user.must_change_password:
+            page, sentence = "password_change", _("Change your first password before you go on.")
+            open_here = name in ALWAYS
+        elif needs_factor(user) and not request.session.get(FACTOR):
+            if has_factor(user):
+                request.session[FACTOR] = True
+                return None
+            page, sentence = "mfa_index", _("Your role needs a second factor. Add one first.")
+            open_here = name in ALWAYS or name.startswith("mfa_")
+        else:
+            return None
+        if open_here:
+            return None
+        if request.path.startswith("/api/"):
+            return JsonResponse({"code": page, "detail": sentence}, status=403)
+        return redirect(page)
+
+
+def ended(request: HttpRequest, now: float) -> str:
+    """Why the session of *request* is over: "age", "idle", or "" if it goes on."""
+    session = request.session
+    # A session without its times is older than these rules.
+    if BEGAN not in session:
+        return "age"
+    hours, minutes = settings.SESSION_HOURS, settings.SESSION_IDLE_MINUTES
+    if hours and now - session[BEGAN] > hours * 3600:
+        return "age"
+    return "idle" if minutes and now - session[SEEN] > minutes * 60 + GRAIN else ""
+
+
+def by_person(request: HttpRequest) -> bool:
+    """Whether a person asks, not a page that reloads its progress by itself."""
+    return "progress" not in request.path and not request.path.endswith("/judges/")
+
+
+def begin(request: HttpRequest | None, **_: Any) -> None:
+    """Note when a session begins: with each login, whatever way it took."""
+    if request is not None:
+        request.session[BEGAN] = request.session[SEEN] = time.time()
+
+
+def note_logins() -> None:
+    """Connect ``begin`` to the one place that all logins pass."""
+    user_logged_in.connect(begin)

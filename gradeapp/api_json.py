@@ -1,0 +1,43 @@
+"""Reads the JSON of a request to the API as strictly as a file: bounded before it is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.parsers import JSONParser
+
+from gradeapp.common.refusals import BadInput
+from gradeapp.common.strict_json import MAX_DEPTH, JsonRefusal, parse_value
+
+SENTENCES: Mapping[str, object] = {
+    "too_deep": _("The JSON nests deeper than %(n)d levels."),
+    "too_many_values": _("The JSON holds too many values."),
+    "duplicate_key": _("A key appears twice in one object of the JSON."),
+    "bad_key": _("A key of the JSON holds a character that cannot be stored."),
+    "not_a_number": _("NaN and Infinity are not numbers of JSON."),
+    "number_out_of_range": _("A number in the JSON is too large, too small or too long."),
+    "not_utf8": _("The JSON is not UTF-8 text."),
+    "broken_json": _("The request is not valid JSON."),
+}
+
+
+class StrictJSONParser(JSONParser):
+    """JSON without what two readers could understand differently; numbers as int or Decimal."""
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Return the value. Raises BadInput with one sentence."""
+        try:
+            # Larger requests were refused by DATA_UPLOAD_MAX_MEMORY_SIZE and ``BodyLimit``.
+            return parse_value(stream.read(), "request")
+        except JsonRefusal as refusal:
+            sentence = str(SENTENCES[refusal.code])
+            if refusal.code == "too_deep":
+                sentence %= {"n": MAX_DEPTH}
+            raise BadInput(sentence, code=refusal.code) from None

@@ -1,0 +1,11 @@
+"""The page of the audit trail, and its file."""
+
+from django.urls import path
+
+from gradeapp.audit import views
+
+app_name = "audit"
+urlpatterns = [
+    path("", views.trail, name="trail"),
+    path("export/", views.export, name="export"),
+]

@@ -1,0 +1,31 @@
+"""Several queries that see one state of the database while others go on writing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+
+@contextmanager
+def one_snapshot() -> Iterator[None]:
+    """Let every query inside see the state at the first one; nothing may be written inside.
+
+    Inside a transaction this changes nothing. SQLite gets a transaction that begins as a reader:
+    that of ``transaction.atomic`` would make every writer wait.
+    """
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")

@@ -1,0 +1,36 @@
+"""What is answered when a request fails by an error that no view expects."""
+
+from __future__ import annotations
+
+import sys
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+RETRY_AFTER_SECONDS = 5
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """503 where the database is gone, full or too busy, so that the save is sent again; else 500.
+
+    Nothing here asks the database: no session, no user, no context processor.
+    """
+    gone = isinstance(sys.exc_info()[1], OperationalError | InterfaceError)
+    status = 503 if gone else 500
+    response: HttpResponse
+    if request.path.startswith("/api/"):
+        code = "unavailable" if gone else "server_error"
+        detail = (
+            _("The database cannot be reached or has no room. Nothing was saved; try again.")
+            if gone
+            else _("The error was written to the log. Everything you saved before is safe.")
+        )
+        response = JsonResponse({"code": code, "detail": detail}, status=status)
+    else:
+        # Without the request: its context processors would read the session.
+        response = HttpResponse(render_to_string(f"{status}.html"), status=status)
+    if gone:
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response

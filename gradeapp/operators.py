@@ -1,0 +1,67 @@
+"""The site of operators, the Django admin: for staff who may operate, where a setting mounts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.decorators import method_decorator
+
+from gradeapp.accounts.permissions import check
+from gradeapp.accounts.roles import Capability
+
+View = Callable[..., HttpResponse]
+
+
+class OperatorsSite(admin.AdminSite):
+    """The admin site without a login of its own, behind the gate of blindness.
+
+    Who has no business here finds nothing. It is closed to whoever marks, superusers too.
+    """
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Staff who may operate now."""
+        user: Any = request.user
+        return (
+            settings.ADMIN_SITE and super().has_permission(request) and user.may(Capability.OPERATE)
+        )
+
+    def refuse(self, request: HttpRequest) -> None:
+        """Raise Http404, or NotAllowed with its sentence for an operator who marks just now."""
+        user: Any = request.user
+        if not settings.ADMIN_SITE:
+            raise Http404
+        if user.is_authenticated and not self.has_permission(request):
+            if user.is_staff and Capability.OPERATE in user.granted:
+                check(user, Capability.OPERATE)
+            raise Http404
+
+    def admin_view(self, view: View, cacheable: bool = False) -> View:
+        """A page of the site."""
+        page = super().admin_view(view, cacheable)
+
+        @wraps(page)
+        def for_operators(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            self.refuse(request)
+            return page(request, *args, **kwargs)
+
+        return for_operators
+
+    @method_decorator(login_not_required)
+    def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Lead to the one login of gradeapp."""
+        self.refuse(request)
+        if request.user.is_authenticated:
+            return redirect("admin:index")
+        return redirect_to_login("/admin/", settings.LOGIN_URL)
+
+    def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Lead to the one page for one's own password."""
+        return redirect("password_change")

@@ -1,0 +1,181 @@
+"""T027, the Django admin as a side door: from admin to superuser, to teacher, to another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.models import AuditEntry
+from tests.conftest import logged_in
+from tests.factories import PASSWORD, make_user
+
+pytestmark = pytest.mark.django_db
+NEW = "another-password-of-them"
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    make_user(None, "somebody")  # the groups exist
+    return User.objects.create_superuser("root", password=PASSWORD)
+
+
+def page(person: User) -> str:
+    return f"/admin/accounts/user/{person.pk}/change/"
+
+
+def form(person: User, **changes: Any) -> dict[str, Any]:
+    """The form of a person as the page has it, with what a sender adds by hand."""
+    roles = [str(group.pk) for group in person.groups.all()]
+    values: dict[str, Any] = {
+        "username": person.username,
+        "display_name": person.display_name,
+        "email": "",
+    }
+    values |= {"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+    flags = {
+        name: "on" for name in ("is_active", "is_staff", "is_superuser") if getattr(person, name)
+    }
+    return {**values, **flags, "groups": roles, **changes}
+
+
+def group(role: Role) -> str:
+    return str(Group.objects.get(name=role.value).pk)
+
+
+def entries(person: User) -> list[tuple[str, str, dict[str, Any]]]:
+    """What the audit trail has about a person."""
+    found = AuditEntry.objects.filter(target=f"user:{person.pk}", tag__startswith="account.")
+    return [(e.tag, e.actor.username if e.actor else "", e.detail) for e in found.order_by("id")]
+
+
+def test_an_admin_does_not_become_superuser_or_teacher(admin: User) -> None:
+    """The sequence: superuser, then the group of teachers, then rights; by oneself."""
+    client = logged_in(admin)
+    teacher = group(Role.TEACHER)
+    for changes in (
+        {"is_superuser": "on"},
+        {"groups": [group(Role.ADMIN), teacher]},
+        {"groups": [teacher]},
+        {"user_permissions": ["1", "2", "3"]},
+    ):
+        client.post(page(admin), form(admin, **changes))
+        now = User.objects.get(pk=admin.pk)
+        assert (now.is_superuser, now.roles) == (False, (Role.ADMIN,))
+        assert not now.user_permissions.exists()
+
+
+def test_an_admin_does_not_log_in_as_another(admin: User, teacher: User, root: User) -> None:
+    """The sequence: another's password, then a login with it; then the own one without the old."""
+    client = logged_in(admin)
+    for person in (teacher, root, admin):
+        for address in (
+            f"/admin/accounts/user/{person.pk}/password/",
+            f"/admin/accounts/user/{person.pk}/change/../password/",
+            "/admin/password_change/",
+        ):
+            client.post(address, {"password1": NEW, "password2": NEW, "usable_password": "true"})
+            assert User.objects.get(pk=person.pk).check_password(PASSWORD)
+    assert Client().post("/login/", {"username": "tao", "password": NEW}).status_code != 302
+
+
+def test_an_admin_touches_no_superuser(admin: User, root: User, teacher: User) -> None:
+    client = logged_in(admin)
+    assert client.post(page(root), form(root, is_active="")).status_code == 403
+    assert User.objects.get(pk=root.pk).is_active
+    client.post(page(teacher), form(teacher, is_superuser="on", is_staff="on"))
+    now = User.objects.get(pk=teacher.pk)
+    assert not now.is_superuser
+    assert not now.is_staff
+    assert (
+        client.post(f"/admin/accounts/user/{teacher.pk}/delete/", {"post": "yes"}).status_code
+        == 403
+    )
+
+
+@pytest.mark.parametrize("second", [{"is_superuser": "on"}, {}])
+def test_who_runs_exams_does_not_mark(root: User, teacher: User, second: dict[str, str]) -> None:
+    roles = [group(Role.TEACHER)] + ([] if second else [group(Role.ADMIN)])
+    answer = logged_in(root).post(page(teacher), form(teacher, groups=roles, **second))
+    assert "cannot be a teacher" in answer.text
+    assert User.objects.get(pk=teacher.pk).roles == (Role.TEACHER,)
+
+
+def test_a_superuser_changes_no_role_of_their_own(root: User) -> None:
+    logged_in(root).post(page(root), form(root, groups=[group(Role.TEACHER)], is_superuser=""))
+    now = User.objects.get(pk=root.pk)
+    assert now.is_superuser
+    assert not now.roles
+
+
+def test_every_change_is_in_the_audit_trail(admin: User, root: User) -> None:
+    made = logged_in(admin).post(
+        "/admin/accounts/user/add/",
+        {"username": "nina", "password1": NEW, "password2": NEW, "usable_password": "true"},
+    )
+    assert made.status_code == 302
+    nina = User.objects.get(username="nina")
+    assert nina.must_change_password, "somebody else knows the first password"
+    User.objects.filter(pk=nina.pk).update(must_change_password=False)
+    logged_in(admin).post(page(nina), form(nina, groups=[group(Role.CURATOR)], email="n@x.example"))
+    client = logged_in(root)
+    client.post(page(nina), form(nina, is_active="", groups=[group(Role.CURATOR)]))
+    address = f"/admin/accounts/user/{nina.pk}/password/"
+    other = NEW + "-2"
+    client.post(address, {"password1": other, "password2": other, "usable_password": "true"})
+    nina.refresh_from_db()
+    assert nina.check_password(other)
+    assert nina.must_change_password
+    found = entries(nina)
+    assert [(tag, who) for tag, who, _ in found] == [
+        ("account.added", "ada"),
+        ("account.roles_changed", "ada"),
+        ("account.changed", "ada"),
+        ("account.changed", "root"),
+        ("account.password_changed", "root"),
+    ]
+    assert found[1][2] == {"before": [], "after": ["curator"]}
+    assert found[2][2] == {"changed": {"email": ["", "n@x.example"]}}
+    assert found[3][2]["changed"]["is_active"] == [True, False]
+    assert NEW not in str(found)
+
+
+def test_a_refused_change_leaves_no_entry(admin: User, root: User) -> None:
+    logged_in(admin).post(page(root), form(root, email="a@b.example"))
+    logged_in(admin).post(f"/admin/accounts/user/{root.pk}/password/", {"password1": NEW})
+    assert not entries(root)
+
+
+def test_groups_change_with_the_code_only(root: User) -> None:
+    client = logged_in(root)
+    address = f"/admin/auth/group/{group(Role.TEACHER)}/change/"
+    assert client.get(address).status_code == 200
+    assert client.post(address, {"name": "teachers"}).status_code == 403
+    assert client.post("/admin/auth/group/add/", {"name": "x"}).status_code == 403
+
+
+def test_who_has_no_business_there_finds_nothing(
+    teacher: User, curator: User, lead: User, outsider: User, root: User, settings: Any
+) -> None:
+    staff = make_user(Role.TEACHER, "staff")
+    staff.is_staff = True
+    staff.save()
+    addresses = [
+        "/admin/",
+        "/admin/login/",
+        "/admin/accounts/user/",
+        "/admin/nothing/",
+        "/admin/jsi18n/",
+    ]
+    for person in (teacher, curator, lead, outsider, staff):
+        for address in addresses:
+            assert logged_in(person).get(address).status_code == 404, (person, address)
+    nobody = Client().get("/admin/accounts/user/")
+    assert nobody["Location"].startswith("/login/"), "one login for all"
+    assert Client().get("/admin/login/")["Location"].startswith("/login/")
+    settings.ADMIN_SITE = False
+    assert logged_in(root).get("/admin/").status_code == 404

@@ -1,0 +1,240 @@
+"""People: invited by a link, never typed in; what an admin changes works within one request."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from gradeapp.accounts import links, people, tasks
+from gradeapp.accounts.models import AccessLink, User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import Conflict
+from tests.conftest import logged_in
+from tests.factories import PASSWORD, make_user
+
+NEW = "another-long-password"
+
+
+def tags() -> list[str]:
+    return list(AuditEntry.objects.order_by("id").values_list("tag", flat=True))
+
+
+def invitation_from(client: Client, **fields: Any) -> str:
+    """The address that the page shows, as a path."""
+    shown = client.post("/people/invite/", {"name": "Li Hua", "roles": ["teacher"], **fields})
+    return re.search(r"http://testserver(/invitation/[\w-]+/)", shown.text)[1]  # type: ignore[index]
+
+
+def use(link: str, username: str = "lihua", **extra: Any) -> Any:
+    values = {"username": username, "password1": NEW, "password2": NEW, **extra}
+    return Client().post(link, values)
+
+
+def test_an_invitation_makes_one_account_and_is_gone(admin: User, teacher: User) -> None:
+    link = invitation_from(logged_in(admin))
+    assert not AccessLink.objects.filter(token_hash__in=link.split("/")).exists()
+    assert "Welcome, Li Hua" in Client().get(link).text
+    assert "taken" in use(link, teacher.username).text
+    # Fields that the form does not have change nothing.
+    answer = use(link, is_staff="on", is_superuser="on", roles="admin")
+    assert answer["Location"] == "/"
+    made = User.objects.get(username="lihua")
+    assert (made.roles, made.is_staff, made.is_superuser) == ((Role.TEACHER,), False, False)
+    assert answer.client.session["_auth_user_id"] == str(made.pk)
+    for again in (Client().get(link), use(link, "second")):
+        assert again.status_code == 410
+        assert "used before" in again.text
+    assert Client().get("/invitation/made-up/").status_code == 404
+    assert tags() == ["account.invited", "account.invitation_used", "account.login"]
+
+
+def test_there_is_no_way_to_sign_up(db: None) -> None:
+    for address in ("/accounts/signup/", "/signup/", "/account/signup/"):
+        assert Client().get(address).status_code in (302, 404)
+        assert Client().post(address, {"username": "x", "password1": NEW}).status_code != 200
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_invitation_used_ten_times_at_once_makes_one_account() -> None:
+    link = invitation_from(logged_in(make_user(Role.ADMIN, "ada")))
+
+    def one(number: int) -> int:
+        try:
+            status: int = use(link, f"name{number}").status_code
+            return status
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(5) as pool:
+        statuses = list(pool.map(one, range(10)))
+    assert sorted(statuses) == [302, *[410] * 9]
+    assert User.objects.filter(username__startswith="name").count() == 1
+
+
+def test_invitations_end_after_72_hours_and_when_withdrawn(admin: User) -> None:
+    client = logged_in(admin)
+    old, withdrawn = invitation_from(client), invitation_from(client)
+    first, second = AccessLink.objects.order_by("pk")
+    assert abs(first.expires_at - timezone.now() - timedelta(hours=72)) < timedelta(minutes=1)
+    AccessLink.objects.filter(pk=first.pk).update(expires_at=timezone.now())
+    client.post(f"/people/invitations/{second.pk}/withdraw/")
+    assert use(old).status_code == use(withdrawn).status_code == 410
+    assert not User.objects.filter(username="lihua").exists()
+
+
+def test_a_reset_link_works_once_and_ends_all_sessions(admin: User, teacher: User) -> None:
+    before = logged_in(teacher)
+    page = logged_in(admin).post(f"/people/{teacher.pk}/reset/").text
+    link = re.search(r"http://testserver(/reset/[\w-]+/)", page)[1]  # type: ignore[index]
+    assert "too short" in Client().post(link, {"password1": "a", "password2": "a"}).text
+    values = {"password1": NEW, "password2": NEW}
+    assert Client().post(link, values)["Location"] == "/login/"
+    assert Client().post(link, values).status_code == 410
+    assert before.get("/marking/").status_code == 302, "the old session is dead"
+    teacher.refresh_from_db()
+    assert teacher.check_password(NEW)
+
+
+def test_a_deactivated_person_is_out_on_all_ways(admin: User, teacher: User) -> None:
+    """T029: session, form, API, reset link, within one request."""
+    session, by_admin = logged_in(teacher), logged_in(admin)
+    reset = f"/reset/{links.reset_link(teacher, acting_user=admin)}/"
+    by_admin.post(f"/people/{teacher.pk}/deactivate/")
+    assert "/login/" in session.get("/marking/")["Location"]
+    assert session.get("/api/v1/marks/").status_code in (302, 401, 403)
+    login = Client().post("/login/", {"username": "tao", "password": PASSWORD})
+    assert "_auth_user_id" not in login.client.session
+    values = {"password1": NEW, "password2": NEW}
+    assert Client().post(reset, values).status_code == 410
+    assert by_admin.post(f"/people/{teacher.pk}/reset/").status_code == 409
+    by_admin.post(f"/people/{teacher.pk}/activate/")
+    assert Client().post("/login/", {"username": "tao", "password": PASSWORD})["Location"] == "/"
+    assert {"account.deactivated", "account.activated", "account.sessions_ended"} <= set(tags())
+
+
+def test_roles_change_and_the_old_session_ends(admin: User, teacher: User) -> None:
+    session = logged_in(teacher)
+    logged_in(admin).post(f"/people/{teacher.pk}/", {"roles": ["teacher", "lead"]})
+    assert "/login/" in session.get("/marking/")["Location"]
+    fresh = User.objects.get(pk=teacher.pk)
+    assert fresh.roles == (Role.LEAD, Role.TEACHER)
+    entry = AuditEntry.objects.get(tag="account.roles_changed")
+    assert entry.detail == {"before": ["teacher"], "after": ["teacher", "lead"]}
+
+
+def test_the_last_admin_stays(admin: User) -> None:
+    with pytest.raises(Conflict):
+        people.set_roles(admin, [Role.TEACHER], acting_user=admin)
+    with pytest.raises(Conflict):
+        people.set_active(admin, active=False, acting_user=admin)
+    assert User.objects.get(pk=admin.pk).roles == (Role.ADMIN,)
+
+
+def test_an_admin_touches_no_superuser_and_mixes_no_roles(admin: User, teacher: User) -> None:
+    root = User.objects.create_superuser("root", password=PASSWORD)
+    client = logged_in(admin)
+    for change in ("deactivate", "reset", "end-sessions", "remove-factors"):
+        assert client.post(f"/people/{root.pk}/{change}/").status_code == 403
+    for address in ("/people/invite/", f"/people/{teacher.pk}/"):
+        answer = client.post(address, {"name": "x", "roles": ["admin", "teacher"]})
+        assert "cannot be a teacher" in answer.text
+    assert User.objects.get(pk=teacher.pk).roles == (Role.TEACHER,)
+
+
+def test_a_change_of_people_asks_for_the_password_and_then_goes_on(
+    admin: User, teacher: User, settings: Any
+) -> None:
+    settings.CONFIRM_CHANGES = True
+    client = logged_in(admin)
+    answer = client.post(f"/people/{teacher.pk}/deactivate/")
+    assert answer["Location"].startswith("/account/confirm/?next=")
+    assert User.objects.get(pk=teacher.pk).is_active
+    assert "The password is wrong" in client.post(answer["Location"], {"password": "no"}).text
+    client.post(answer["Location"], {"password": PASSWORD})
+    assert not User.objects.get(pk=teacher.pk).is_active, "what was asked for is done then"
+
+
+def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
+    teacher: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Ask an admin" in Client().get("/password/forgot/").text
+    settings.EMAIL_HOST = "mail.example"
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(tasks.send_reset_link, "delay", lambda *given: asked.append(given))
+    User.objects.filter(pk=teacher.pk).update(email="tao@example.org")
+    pages = [Client().post("/password/forgot/", {"name": name}).text for name in ("tao", "nobody")]
+    token = re.compile(r'value="\w{64}"|token": "\w{64}"|/password/forgot/')
+    assert token.sub("", pages[0]) == token.sub("", pages[1])
+    for given in asked:
+        tasks.send_reset_link(*given)
+    (sent,) = mail.outbox
+    assert sent.to == ["tao@example.org"]
+    assert re.search(r"http://testserver/reset/[\w-]+/", str(sent.body))
+    for _ in range(2):
+        Client().post("/password/forgot/", {"name": "tao"})
+    assert Client().post("/password/forgot/", {"name": "tao"}).status_code == 429
+    evil = Client().post("/password/forgot/", {"name": "x"}, headers={"host": "evil.example"})
+    assert evil.status_code == 400
+
+
+def test_a_first_password_is_changed_before_anything_else(teacher: User) -> None:
+    User.objects.filter(pk=teacher.pk).update(must_change_password=True)
+    client = logged_in(teacher)
+    assert client.get("/marking/")["Location"] == "/password/"
+    assert client.get("/api/v1/marks/").status_code == 403
+    values = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    client.post("/password/", values)
+    assert client.get("/marking/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("began", "seen", "open_"), [(0, 59, True), (0, 62, False), (481, 1, False)]
+)
+def test_a_session_ends_when_idle_and_after_eight_hours(
+    began: int, seen: int, open_: bool, teacher: User, settings: Any
+) -> None:
+    settings.SESSION_IDLE_MINUTES, settings.SESSION_HOURS = 60, 8
+    client = logged_in(teacher)
+    session = client.session
+    session["began"], session["seen"] = time.time() - began * 60, time.time() - seen * 60
+    session.save()
+    assert (client.get("/marking/").status_code == 200) == open_
+    assert ("account.session_expired" in tags()) != open_
+    if not open_:
+        assert client.post("/marking/", headers={"HX-Request": "true"}).status_code == 401
+
+
+def test_the_list_of_sessions_ends_all_others(teacher: User) -> None:
+    clients = [Client(), Client()]
+    for client in clients:
+        client.post("/login/", {"username": "tao", "password": PASSWORD})
+    here, there = clients
+    assert here.get("/account/sessions/").text.count("<time") == 2
+    here.post("/account/sessions/")
+    assert there.get("/marking/").status_code == 302
+    assert here.get("/marking/").status_code == 200
+
+
+def test_a_login_and_a_new_password_change_the_session(teacher: User) -> None:
+    client = Client()
+    client.get("/login/")
+    keys = {client.session.session_key}
+    client.post("/login/", {"username": "tao", "password": PASSWORD})
+    keys.add(client.session.session_key)
+    other = logged_in(teacher)
+    values = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    client.post("/password/", values)
+    keys.add(client.session.session_key)
+    assert len(keys) == 3
+    assert other.get("/marking/").status_code == 302

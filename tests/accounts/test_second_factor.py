@@ -1,0 +1,125 @@
+"""The second factor: asked after the password, never twice with one code, and kept where needed."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import pytest
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from django.test import Client, TestCase
+
+from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from tests.conftest import logged_in
+from tests.factories import PASSWORD
+
+
+def code_of(secret: str, steps: int = 0) -> str:
+    """The code of an authenticator app, by the independent implementation of the test."""
+    import base64
+    import hashlib
+    import hmac
+
+    count = int(time.time()) // 30 + steps
+    digest = hmac.new(base64.b32decode(secret), count.to_bytes(8, "big"), hashlib.sha1).digest()
+    at = digest[-1] & 15
+    return f"{(int.from_bytes(digest[at : at + 4], 'big') & 0x7FFFFFFF) % 10**6:06d}"
+
+
+def password_again(client: Client, then: str) -> None:
+    client.post(f"/account/confirm/?next={then}", {"password": PASSWORD})
+
+
+def add_app(client: Client) -> str:
+    """Add an app as the pages do, and return its secret."""
+    page = "/account/second-factor/totp/activate/"
+    assert "/account/confirm/" in client.get(page)["Location"], "asks for the password first"
+    password_again(client, page)
+    shown = client.get(page)
+    assert "<svg" in shown.text
+    assert "data:image" not in shown.text
+    secret = re.search(r'class="secret">(\w+)<', shown.text)[1]  # type: ignore[index]
+    assert client.post(page, {"code": "000000"}).status_code == 200
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert client.post(page, {"code": code_of(secret)}).status_code == 302
+    return secret
+
+
+def first_step(name: str = "ada") -> Client:
+    client = Client()
+    answer = client.post("/login/", {"username": name, "password": PASSWORD, "next": "/runs/"})
+    assert answer["Location"] == "/account/second-factor/authenticate/"
+    assert "_auth_user_id" not in client.session
+    return client
+
+
+def tags() -> list[str]:
+    return list(AuditEntry.objects.order_by("id").values_list("tag", flat=True))
+
+
+def test_an_app_a_login_a_replay_and_a_recovery_code(admin: User) -> None:
+    secret = add_app(logged_in(admin))
+    client = first_step()
+    page = "/account/second-factor/authenticate/"
+    assert "The code is wrong" in client.post(page, {"code": "123456"}).text
+    code = code_of(secret)
+    assert client.post(page, {"code": code})["Location"] == "/runs/"
+    assert client.session["_auth_user_id"] == str(admin.pk)
+
+    replay = first_step()
+    if code_of(secret) == code:  # still the same 30 seconds
+        assert "The code is wrong" in replay.post(page, {"code": code}).text
+    spare = Authenticator.objects.get(type="recovery_codes").wrap().get_unused_codes()[0]
+    assert replay.post(page, {"code": spare}).status_code == 302
+    assert "The code is wrong" in first_step().post(page, {"code": spare}).text
+    assert {"account.factor_added", "account.factor_failed", "account.login"} <= set(tags())
+
+
+def test_codes_cannot_be_guessed_on(admin: User) -> None:
+    secret = add_app(logged_in(admin))
+    client, page = first_step(), "/account/second-factor/authenticate/"
+    for _ in range(5):
+        client.post(page, {"code": "000000"})
+    other = first_step()
+    assert "Too many failed attempts" in other.post(page, {"code": code_of(secret)}).text
+    assert "_auth_user_id" not in other.session
+
+
+@pytest.mark.parametrize("address", ["/", "/runs/", "/api/v1/runs/", "/admin/"])
+def test_a_role_that_needs_a_factor_reaches_nothing_without(
+    address: str, admin: User, teacher: User, settings: Any
+) -> None:
+    settings.SECOND_FACTOR_ROLES = ["admin", "lead"]
+    client = logged_in(admin)
+    answer = client.get(address)
+    if address.startswith("/api/"):
+        assert (answer.status_code, answer.json()["code"]) == (403, "mfa_index")
+    else:
+        assert answer["Location"] == "/account/second-factor/"
+        assert "Your role needs a second factor" in client.get(answer["Location"]).text
+    assert logged_in(teacher).get("/")["Location"] == "/marking/", "a teacher is asked nothing"
+
+
+def test_who_needs_a_factor_adds_one_and_keeps_the_last(admin: User, settings: Any) -> None:
+    settings.SECOND_FACTOR_ROLES = ["admin"]
+    client = logged_in(admin)
+    add_app(client)
+    assert client.get("/runs/").status_code == 200
+    app = Authenticator.objects.get(type="totp")
+    assert not get_adapter().can_delete_authenticator(app)
+    page = client.get("/account/second-factor/totp/deactivate/")
+    assert "Add another one before you remove this one" in page.text
+    client.post("/account/second-factor/totp/deactivate/")
+    assert Authenticator.objects.filter(pk=app.pk).exists()
+
+
+def test_the_operators_login_is_the_same_login(admin: User) -> None:
+    for method in ("get", "post"):
+        answer = getattr(Client(), method)(
+            "/admin/login/?next=/admin/", {"username": "ada", "password": PASSWORD}
+        )
+        assert answer["Location"].startswith("/login/?next=")
+        assert "_auth_user_id" not in answer.client.session

@@ -1,0 +1,101 @@
+"""Single sign-on with a provider on loopback: it says who one is, an admin who may come in."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+
+from gradeapp.accounts.models import User
+
+
+class Provider(BaseHTTPRequestHandler):
+    """The three answers of an OpenID Connect provider that a login needs."""
+
+    person: dict[str, Any] = {}
+
+    def do_GET(self) -> None:
+        base = f"http://127.0.0.1:{self.server.server_address[1]}"
+        config = {
+            "issuer": base,
+            "authorization_endpoint": f"{base}/authorize",
+            "token_endpoint": f"{base}/token",
+            "userinfo_endpoint": f"{base}/userinfo",
+            "jwks_uri": f"{base}/keys",
+        }
+        self.answer(config if "well-known" in self.path else type(self).person)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer({"access_token": "t", "token_type": "Bearer", "expires_in": 60})
+
+    def answer(self, body: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *given: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def provider(settings: Any) -> Iterator[type[Provider]]:
+    server = HTTPServer(("127.0.0.1", 0), Provider)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_address[1]}"
+    app = {"provider_id": "sso", "name": "School", "client_id": "gradeapp", "secret": "s"}
+    app["settings"] = {"server_url": address}  # type: ignore[assignment]
+    settings.OIDC_ISSUER, settings.OIDC_NAME = address, "School"
+    settings.SOCIALACCOUNT_PROVIDERS = {
+        "openid_connect": {"APPS": [app], "OAUTH_PKCE_ENABLED": True}
+    }
+    yield Provider
+    server.shutdown()
+    server.server_close()
+
+
+def log_in(sub: str, email: str, *, verified: bool = True) -> Any:
+    Provider.person = {"sub": sub, "email": email, "email_verified": verified}
+    client = Client()
+    away = urlsplit(client.get("/account/oidc/sso/login/?next=/marking/")["Location"])
+    asked = parse_qs(away.query)
+    assert asked["code_challenge_method"] == ["S256"]
+    address = f"/account/oidc/sso/login/callback/?code=c&state={asked['state'][0]}"
+    return client.get(address)
+
+
+def test_a_person_who_was_invited_comes_in_and_nobody_else(
+    provider: type[Provider], teacher: User
+) -> None:
+    assert "Log in with School" in Client().get("/login/").text
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    for sub, email, verified in (("1", "eve@x.example", True), ("2", "tao@school.example", False)):
+        stranger = log_in(sub, email, verified=verified)
+        assert stranger.status_code == 403
+        assert "Ask an admin to invite you" in stranger.text
+        assert "_auth_user_id" not in stranger.client.session
+    first = log_in("3", "Tao@school.example")
+    assert first["Location"] == "/marking/"
+    assert first.client.session["_auth_user_id"] == str(teacher.pk)
+    assert log_in("3", "new@name.example")["Location"] == "/marking/", (
+        "known by its sub from now on"
+    )
+    User.objects.filter(pk=teacher.pk).update(is_active=False)
+    assert log_in("3", "tao@school.example").status_code == 403
+    forged = Client().get("/account/oidc/sso/login/callback/?code=c&state=made-up")
+    assert "The single sign-on did not work" in forged.text
+    assert "_auth_user_id" not in forged.client.session
+    assert User.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_without_a_provider_there_is_no_such_login() -> None:
+    assert "oidc" not in Client().get("/login/").text
+    assert Client().get("/account/oidc/sso/login/").status_code == 404

@@ -1,0 +1,126 @@
+"""Every entry is sealed once, in an order of its own, whoever seals and whenever it commits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from threading import Event, Thread
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit import sealing
+from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
+from gradeapp.audit.record import record
+from gradeapp.audit.sources import Source, sources
+from gradeapp.audit.tags import Tag
+from gradeapp.audit.verifying import verify_all
+from tests.evaluations.marking.desk.test_marking_races import at_once
+from tests.factories import make_user
+
+postgresql = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite has one writer at a time"
+)
+
+
+def audit() -> Source:
+    return next(source for source in sources() if source.name == "audit")
+
+
+def entries(number: int, actor: User | None = None) -> list[int]:
+    return [record(Tag.RUN_STARTED, "run:1", actor=actor).pk for _ in range(number)]
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealing, "BATCH", 5)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_sealers_seal_each_entry_once(small_batches: None) -> None:
+    keys = entries(40)
+    seal = partial(sealing.seal, audit(), timezone.now())
+    for _ in range(5):
+        at_once(seal, seal, seal)
+    rows = Seal.objects.order_by("position").values_list("position", "row")
+    assert list(rows) == list(enumerate(keys, 1))
+    assert Segment.objects.count() == 8
+    assert not verify_all(timezone.now())[0].named
+
+
+@pytest.mark.django_db
+def test_a_sealer_that_lost_its_lease_adds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries(3)
+    now = timezone.now()
+    chain = Chain.objects.create(name="other", holder="the first", lease_until=now)
+    chain.name = "audit"
+    Chain.objects.filter(name="audit").delete()
+    Chain.objects.filter(pk=chain.pk).update(name="audit")
+    assert sealing.seal(audit(), now - timedelta(seconds=1)) == 0  # the first still holds it
+    assert sealing.seal(audit(), now) == 3
+    late = list(AuditEntry.objects.values(*audit().fields))
+    assert not sealing._seal_batch(audit(), chain, "the first", late, now)
+    assert Seal.objects.count() == 3
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_an_entry_that_commits_late_is_sealed_later() -> None:
+    """Its number is lower than what was sealed before it: it comes after, and nothing is lost."""
+    actor = make_user(Role.LEAD)
+    written, sealed = Event(), Event()
+    late: list[int] = []
+
+    def write_slowly() -> None:
+        with transaction.atomic():
+            late.extend(entries(1, actor))
+            written.set()
+            sealed.wait(10)
+        connection.close()
+
+    thread = Thread(target=write_slowly)
+    thread.start()
+    assert written.wait(10)
+    (early,) = entries(1, actor)
+    assert sealing.seal_all() == 1
+    sealed.set()
+    thread.join()
+    assert late[0] < early
+    assert sealing.seal_all() == 1
+    rows = Seal.objects.order_by("position").values_list("row", flat=True)
+    assert list(rows) == [early, late[0]]
+    assert not verify_all(timezone.now())[0].named
+
+
+@pytest.mark.django_db
+def test_what_became_visible_long_after_its_hour_is_found_by_the_daily_pass() -> None:
+    entries(3)
+    now = timezone.now()
+    sealing.seal_all(now)
+    sealing.seal_all(now + timedelta(hours=2))
+    chain = Chain.objects.get(name="audit")
+    assert chain.seen == AuditEntry.objects.latest("id").pk
+    # As if an entry with a lower key had committed only now.
+    Chain.objects.filter(pk=chain.pk).update(seen=chain.seen + 10)
+    (key,) = entries(1)
+    assert sealing.seal_all(now + timedelta(hours=3)) == 0
+    assert sealing.seal_all(now + timedelta(hours=26)) == 1
+    assert Seal.objects.latest("position").row == key
+
+
+@pytest.mark.django_db
+def test_writing_an_entry_is_one_statement(lead: User, django_assert_num_queries: object) -> None:
+    with django_assert_num_queries(1):  # type: ignore[operator]
+        record(Tag.RUN_STARTED, lead, actor=lead)
+
+
+def test_the_clock_seals_within_a_minute() -> None:
+    from gradeapp.celery import app
+
+    entry = app.conf.beat_schedule["seal-entries"]
+    assert entry["schedule"].run_every <= timedelta(seconds=30)
+    app.loader.import_default_modules()
+    assert entry["task"] in app.tasks

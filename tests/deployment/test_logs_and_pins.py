@@ -1,0 +1,38 @@
+"""T099, T100, T103: lines of the log, filters of templates, and the version of Django."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+import django
+import pytest
+from django.test import Client
+
+from tests.worker_processes import ROOT
+
+SLOW_FILTERS = re.compile(
+    r"\|\s*(urlize|urlizetrunc|truncatewords_html|truncatechars_html|striptags)"
+)
+
+
+@pytest.mark.django_db
+def test_an_address_makes_no_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "django.request"):
+        assert Client().get("/%0a%1b[31mFAKE-ENTRY").status_code == 404
+    lines = [record.getMessage() for record in caplog.records if "FAKE" in record.getMessage()]
+    assert lines
+    assert not any("\n" in line or "\x1b" in line for line in lines)
+
+
+def test_no_template_uses_a_filter_that_a_text_can_slow_down() -> None:
+    for file in (ROOT / "templates").rglob("*.html"):
+        assert not SLOW_FILTERS.search(file.read_text(encoding="utf-8")), file.name
+
+
+def test_django_is_a_patched_release_with_long_support() -> None:
+    pinned = re.search(r"^Django==([\d.]+)$", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert pinned
+    assert pinned[1] == django.get_version()
+    assert django.VERSION[:2] == (5, 2)
+    assert django.VERSION[2] >= 16

@@ -1,0 +1,60 @@
+"""Requests that are sent by halves stop nobody: the server as ``serve`` starts it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from evaluations.management.commands.serve import answers, free_port, web
+from tests.worker_processes import ROOT, kill, wait_until
+
+HOST = "127.0.0.1"
+HALF = {
+    "headers": b"GET /favicon.ico HTTP/1.1\r\nHost: localhost\r\nX-Half: ",
+    "body": b"POST /login/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nusername=",
+    "chunk": b"POST /login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nus",
+    "silence": b"",
+}
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    free = free_port(HOST, 19700 + os.getpid() % 900)
+    folder: Path = tmp_path_factory.mktemp("var")
+    process = subprocess.Popen(
+        web(HOST, free).command,
+        cwd=ROOT,
+        env=os.environ | {"GRADEAPP_VAR": str(folder), "DATABASE_URL": "", "SECRET_KEY": ""},
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: answers(HOST, free), 60)
+        yield free
+        assert process.poll() is None
+    finally:
+        kill(process)
+
+
+@pytest.mark.parametrize("half", HALF)
+def test_40_half_sent_requests_stop_nobody(port: int, half: str) -> None:
+    with ExitStack() as open_sockets:
+        for _ in range(40):
+            slow = open_sockets.enter_context(socket.create_connection((HOST, port), timeout=5))
+            slow.sendall(HALF[half])
+        began = time.monotonic()
+        for _ in range(5):
+            connection = HTTPConnection(HOST, port, timeout=5)
+            connection.request("GET", "/login/", headers={"Connection": "close"})
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert "waitress" not in str(answer.headers)
+            connection.close()
+        assert time.monotonic() - began < 5

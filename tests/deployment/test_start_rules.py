@@ -1,0 +1,124 @@
+"""What a start is refused for: T065, T098, a demo or a bare server within reach of others."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+
+from gradeapp.start_rules import check_bind, check_hosts, key_weakness
+from tests.worker_processes import ROOT
+
+
+def test_a_weak_key() -> None:
+    # Not parameters: two workers must collect the same tests.
+    for key in (
+        "",
+        "x" * 49,
+        "x" * 60,
+        "abcdefghijkl" * 5,
+        secrets.token_urlsafe(18) * 3,
+        secrets.token_urlsafe(30) + "changeme" + secrets.token_urlsafe(30),
+        "django-insecure-" + secrets.token_urlsafe(60),
+        "v8sk33sy82!uw3ty=!jjv5vp7=s2phrzw(m(hrn^f7e_#1h2al",
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+    ):
+        assert key_weakness(key), key
+
+
+def test_a_random_key() -> None:
+    for _ in range(200):
+        for key in (secrets.token_urlsafe(60), secrets.token_hex(32), secrets.token_urlsafe(38)):
+            assert not key_weakness(key), key
+
+
+@pytest.mark.parametrize(
+    ("hosts", "demo", "debug"),
+    [
+        (["*"], False, False),
+        ([".example.edu"], False, False),
+        (["exam.example.edu"], True, False),
+        (["localhost", "10.0.0.5"], False, True),
+    ],
+)
+def test_hosts_that_are_refused(hosts: list[str], demo: bool, debug: bool) -> None:
+    check_hosts(["exam.example.edu", "localhost"], demo=False, debug=False)
+    check_hosts(["localhost", "[::1]"], demo=True, debug=True)
+    with pytest.raises(ImproperlyConfigured, match="ALLOWED_HOSTS"):
+        check_hosts(hosts, demo=demo, debug=debug)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "[::]", "", "10.0.0.5", "exam.example.edu"])
+def test_an_address_within_reach_needs_a_proxy(host: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="GRADEAPP_PROXIES"):
+        check_bind(host, demo=False, debug=False, proxies=0)
+    check_bind(host, demo=False, debug=False, proxies=1)
+    for demo, debug in ((True, False), (False, True)):
+        with pytest.raises(ImproperlyConfigured, match="listen on"):
+            check_bind(host, demo=demo, debug=debug, proxies=1)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost", "::ffff:127.0.0.1"])
+def test_loopback_is_open_to_all(host: str) -> None:
+    check_bind(host, demo=True, debug=True, proxies=0)
+
+
+def start(tmp_path: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the project with nothing but *variables* set."""
+    known = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=known | {"GRADEAPP_VAR": str(tmp_path)} | variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_start_with_production_settings_has_nothing_to_say(tmp_path: Path) -> None:
+    """`check --deploy` is clean; the same with a weak key of before ends with a sentence."""
+    server = {
+        "SECRET_KEY": secrets.token_urlsafe(60),
+        "SECRET_KEY_FALLBACKS": secrets.token_urlsafe(60),
+        "ALLOWED_HOSTS": "exam.example.edu",
+        "GRADEAPP_HTTPS": "yes",
+        "GRADEAPP_PROXIES": "1",
+    }
+    check = ("manage.py", "check", "--deploy", "--fail-level", "WARNING")
+    clean = start(tmp_path, *check, **server)
+    assert clean.returncode == 0, clean.stderr
+    weak = start(tmp_path, *check, **server | {"SECRET_KEY_FALLBACKS": "x" * 60})
+    assert weak.returncode == 1
+    assert "SECRET_KEY_FALLBACKS has too few different characters" in weak.stderr
+    assert "x" * 60 not in weak.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("manage.py", "serve", "--host", "0.0.0.0", "--port", "8159"),
+        ("-m", "gunicorn", "-c", "python:gradeapp.gunicorn_config", "--bind", "0.0.0.0:8159"),
+    ],
+)
+def test_no_server_starts_within_reach_without_a_proxy(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    refused = start(tmp_path, *command)
+    assert refused.returncode == 1
+    assert "GRADEAPP_PROXIES" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_the_demo_answers_this_machine_alone(settings) -> None:  # type: ignore[no-untyped-def]
+    """A server that was told to listen everywhere, and a forged Host header."""
+    settings.DEMO = True
+    answer = Client(REMOTE_ADDR="10.0.0.7").get("/login/", headers={"Host": "localhost"})
+    assert answer.status_code == 403

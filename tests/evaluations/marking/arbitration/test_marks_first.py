@@ -1,0 +1,74 @@
+"""The arbiter marks before seeing: neither the page nor a decision knows the other marks before."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from evaluations.models import ArbiterMark, BlindAnswer, Mark
+from evaluations.models.vocabulary import SlotKind
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import answers_of, give, small_round, subjective_question
+
+pytestmark = pytest.mark.django_db
+THEIRS = ("7.25", "3.75")
+
+
+@pytest.fixture
+def answer(teacher: User, other_teacher: User) -> BlindAnswer:
+    """A response that waits for the lead, in a round that asks for the lead's mark first."""
+    question = subjective_question(())
+    settings = {"arbiter_marks_first": True, "mark_step": Decimal("0.25"), "question": question}
+    made = small_round([teacher, other_teacher], 1, **settings)
+    (answer,) = answers_of(made)
+    for person, total in zip((teacher, other_teacher), THEIRS, strict=True):
+        give(answer, person, total, comment=f"canary-{total}")
+    assert answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
+    return answer
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+def test_the_marks_are_shown_after_the_leads_own(
+    answer: BlindAnswer, lead: User, htmx: bool
+) -> None:
+    """T017: not on the page before, nor on that of the round; a decision before is refused."""
+    client, made = logged_in(lead), answer.round
+    headers = {"HX-Request": "true"} if htmx else {}
+    where = reverse("rounds:response", args=[made.public_id, answer.public_id])
+    round_page = reverse("rounds:round", args=[made.public_id])
+    for page in (where, round_page):
+        text = client.get(page, headers=headers).text
+        assert not [total for total in THEIRS if total in text], page
+    seen = ",".join(map(str, Mark.objects.values_list("pk", flat=True)))
+    decision = {"answer": answer.public_id, "key": uuid.uuid4(), "seen": seen}
+    decision |= {"decision": "first", "reason": "slip", "total": ""}
+    refused = client.post(where, decision, headers=headers)
+    assert refused.status_code == 400
+    assert not ArbiterMark.objects.exists()
+    bad = client.post(where, decision | {"total": "99"}, headers=headers)
+    assert bad.status_code == 400
+    own = {"answer": answer.public_id, "key": uuid.uuid4(), "total": "5.5", "comment": "why"}
+    shown = client.post(where, own, headers=headers, follow=True)
+    assert all(total in shown.text for total in THEIRS)
+    assert "Your mark before seeing the others: 5.5" in shown.text
+    assert 'value="5.5"' in shown.text, "a start for the decision"
+    client.post(where, own | {"total": "7", "key": uuid.uuid4()}, headers=headers)
+    (kept,) = ArbiterMark.objects.all()
+    assert (str(kept.total), kept.lead, kept.comment) == ("5.50", lead, "why")
+    made_final = client.post(where, decision | {"decision": "own", "total": "5.5"}, headers=headers)
+    assert made_final.status_code in (200, 302)
+    answer.refresh_from_db()
+    assert answer.final is not None
+    assert answer.final.value == kept.total
+
+
+def test_another_lead_marks_first_too(answer: BlindAnswer, lead: User, admin: User) -> None:
+    where = reverse("rounds:response", args=[answer.round.public_id, answer.public_id])
+    own = {"answer": answer.public_id, "key": uuid.uuid4(), "total": "5"}
+    logged_in(lead).post(where, own)
+    text = logged_in(admin).get(where).text
+    assert not [total for total in THEIRS if total in text]

@@ -1,0 +1,198 @@
+"""A newer rubric in the middle of a round, and the checks among the responses to its question."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.monitoring.selectors.monitoring import watched_round
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.services.new_rubric import NewRubricResult, use_new_rubric
+from evaluations.marking.rounds.selectors.rounds import state_counts
+from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
+from evaluations.marking.rounds.services.seed_answers import premark
+from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
+from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.schemes import Scheme
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import Conflict
+from questions.models import Question
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    later,
+    planned_pair,
+    slot_of,
+    small_round,
+    subjective_question,
+)
+from tests.factories import make_rubric, make_user
+
+pytestmark = pytest.mark.django_db
+WHOLE = ("3", "3", "3")
+
+
+@pytest.fixture
+def question() -> Question:
+    return subjective_question()
+
+
+def with_seed(teachers: list[User], question: Question, lead: User, scheme: Scheme) -> MarkingRound:
+    """A round of three whose first response is a seed answer in every teacher's queue."""
+    made = small_round(teachers, 3, question=question, scheme=scheme)
+    seed = answers_of(made)[0]
+    seed.slots.all().delete()
+    BlindAnswer.objects.filter(pk=seed.pk).update(role=AnswerRole.SEED)
+    SeedAnswer.objects.create(answer=seed, total=Decimal(9), points=WHOLE, author=lead)
+    for teacher in teachers:
+        Slot.objects.create(answer=seed, kind=SlotKind.SEED, planned=teacher, order=0)
+    return made
+
+
+def moved(
+    made: MarkingRound, question: Question, scope: RemarkScope, lead: User
+) -> NewRubricResult:
+    make_rubric(question, (("all of it", "12"),))
+    return use_new_rubric(made, question, scope=scope, acting_user=lead, now=later(5))
+
+
+def hits(made: MarkingRound, teacher: User) -> tuple[float | None, int]:
+    (own,) = [one for one in watched_round(made).teachers if one.key == teacher.pk]
+    return own.figures["seed_hits"].value, own.figures["seed_hits"].n
+
+
+def test_a_seed_answer_waits_for_a_reference_under_the_new_rubric(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = with_seed([teacher, other_teacher], question, lead, Scheme.MEAN)
+    seed = answers_of(made)[0]
+    give(seed, teacher, WHOLE)
+    assert hits(made, teacher) == (1, 1)
+    assert moved(made, question, RemarkScope.ALL, lead).references == 1
+    assert list(waiting_seeds(made)) == [seed]
+    detail = AuditEntry.objects.get(tag="round.rubric_moved").detail
+    assert [(one["answer"], one["total"]) for one in detail["references"]] == [
+        (seed.alias, "9.0000")
+    ]
+    give(seed, teacher, ["7"])
+    assert hits(made, teacher) == (None, 0), "nothing to compare with until the lead has marked it"
+    premark(seed, lead, points=[Decimal(4)])
+    assert hits(made, teacher) == (0, 1)
+    with pytest.raises(Conflict):
+        premark(seed, lead, points=[Decimal(7)])
+
+
+def test_with_one_mark_each_nobody_else_gets_a_seed_answer_that_stays(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Every response that is still to come is under the new rubric."""
+    made = with_seed([teacher, other_teacher], question, lead, Scheme.SINGLE)
+    seed = answers_of(made)[0]
+    give(seed, teacher, WHOLE)
+    assert moved(made, question, RemarkScope.UNMARKED, lead).references == 0
+    assert Slot.objects.get(answer=seed, holder=teacher).marked
+    given = []
+    while slot := claim_next(other_teacher, round=made, now=NOW):
+        given.append(slot.answer)
+        give(slot.answer, other_teacher, ["1"])
+    assert len(given) == 2
+    assert seed not in given
+
+
+def test_a_seed_answer_at_the_desk_is_still_saved_there(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = with_seed([teacher, other_teacher], question, lead, Scheme.SINGLE)
+    seed = answers_of(made)[0]
+    give(seed, teacher, WHOLE)
+    slot = claim_next(other_teacher, round=made, now=later(4))
+    assert slot is not None
+    assert slot.answer == seed
+    moved(made, question, RemarkScope.UNMARKED, lead)
+    assert give(seed, other_teacher, WHOLE, now=later(6)).version == 1
+    assert hits(made, other_teacher) == (1, 1)
+
+
+def test_a_intra_rater_check_under_another_rubric_is_not_compared(
+    question: Question, teacher: User, lead: User
+) -> None:
+    made = small_round([teacher], 3, question=question, scheme=Scheme.SINGLE)
+    first, again, third = answers_of(made)
+    give(first, teacher, WHOLE)
+    BlindAnswer.objects.filter(pk=again.pk).update(role=AnswerRole.REPEAT, repeat_of=first)
+    Slot.objects.filter(answer=again).update(kind=SlotKind.REPEAT)
+    assert moved(made, question, RemarkScope.UNMARKED, lead).responses == 1
+    third.refresh_from_db()
+    again.refresh_from_db()
+    assert again.rubric == third.rubric
+    give(again, teacher, ["9"])
+    (own,) = watched_round(made).teachers
+    assert own.figures["self_consistency"].n == 0
+
+
+@pytest.fixture
+def three(teacher: User, other_teacher: User) -> list[User]:
+    return [teacher, other_teacher, make_user(Role.TEACHER, "zhou")]
+
+
+def third_marked(three: list[User], question: Question) -> tuple[MarkingRound, list[User]]:
+    """A round of one response with three distant marks; its markers in the order of their roles."""
+    made = small_round(three, 1, question=question, scheme=Scheme.THREE_AND_LEAD)
+    (answer,) = answers_of(made)
+    first, second = planned_pair(answer)
+    third = next(one for one in three if one not in (first, second))
+    give(answer, first, ("0", "0", "0"))
+    give(answer, second, ("3", "3", "6"))
+    assert claim_next(third, round=made, now=later(2))
+    give(answer, third, ("3", "3", "5"))
+    return made, [first, second, third]
+
+
+def test_under_a_new_rubric_everybody_marks_in_the_role_they_had(
+    question: Question, three: list[User], lead: User
+) -> None:
+    made, (first, second, third) = third_marked(three, question)
+    (answer,) = answers_of(made)
+    make_rubric(question, (("all of it", "12"),))
+    use_new_rubric(made, question, scope=RemarkScope.ALL, acting_user=lead, now=later(5))
+    assert state_counts(made)["open"] == 1
+    assert claim_next(third, round=made, now=later(6)) is None, "the third waits for both"
+    for person, points in ((second, "12"), (first, "0")):
+        slot = claim_next(person, round=made, now=later(6))
+        assert slot is not None
+        assert slot.kind == (SlotKind.FIRST if person == first else SlotKind.SECOND)
+        give(answer, person, [points], now=later(7))
+    assert state_counts(made)["third"] == 1
+    slot = claim_next(third, round=made, now=later(8))
+    assert slot is not None
+    assert slot.kind == SlotKind.THIRD
+
+
+def test_who_once_had_another_role_can_still_save(
+    question: Question, three: list[User], lead: User
+) -> None:
+    """The page makes its key of teacher, response and own versions: it may have been used."""
+    made, (first, _second, third) = third_marked(three, question)
+    (answer,) = answers_of(made)
+    used = Mark.objects.get(teacher=third)
+    make_rubric(question, (("all of it", "12"),))
+    use_new_rubric(made, question, scope=RemarkScope.ALL, acting_user=lead, now=later(5))
+    slot = slot_of(answer, SlotKind.FIRST)
+    Slot.objects.filter(pk=slot.pk).update(holder=third, planned=None, lease_until=later(40))
+    slot.refresh_from_db()
+    stored = [
+        save_mark(
+            slot, third, key=used.key, based_on_version=0, points=[Decimal(4)], now=later(minute)
+        )
+        for minute in (7, 8)
+    ]
+    assert [one.repeated for one in stored] == [False, True]
+    assert stored[0].mark == stored[1].mark
+    assert stored[0].mark.slot == slot
+    assert first not in {one.mark.teacher for one in stored}

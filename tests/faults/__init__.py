@@ -1,0 +1,1 @@
+"""Fault tests: ``make faults``. Each starts the database, broker, web and worker that it needs."""

@@ -1,0 +1,54 @@
+"""The database dies under marking (R13, R14) and under a run (R12)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+from django.db import connection
+
+from evaluations.models import FinalMark, Mark, MarkChange
+from gradeapp.accounts.roles import Role
+from tests.evaluations.marking_world import small_round
+from tests.factories import make_user
+from tests.faults.markers import Marking, at_the_desk
+from tests.faults.services import Postgres
+from tests.faults.site import Site
+from tests.worker_processes import wait_until
+
+pytestmark = pytest.mark.faults
+
+
+def test_a_confirmed_mark_survives_kill_9_of_postgresql(site: Site, postgres: Postgres) -> None:
+    """R13, R14: ten kills under load; what was confirmed is stored, nothing twice."""
+    teachers = [make_user(Role.TEACHER, f"marker{n}") for n in range(8)]
+    made = small_round(teachers, responses=400)
+    site.web()
+    markers = at_the_desk(site, made, teachers)
+    connection.close()
+    kills = 10
+    with Marking(markers, pause=0.05) as marking:
+        for number in range(kills):
+            before = marking.saves
+            wait_until(
+                lambda enough=before + 5 + number: marking.saves >= enough or marking.failures, 60
+            )
+            assert not marking.failures, marking.failures[0]
+            postgres.kill()
+            time.sleep(0.2 * (number % 3))
+            postgres.start()
+        seen = [len(marker.statuses) for marker in marking.markers]
+        wait_until(lambda: marking.saves >= before + 60, 60)
+    assert not marking.failures, marking.failures[0]
+    confirmed = {key for marker in marking.markers for key in marker.saved}
+    stored = Counter(str(key) for key in Mark.objects.values_list("key", flat=True))
+    assert confirmed <= set(stored)
+    assert set(stored.values()) == {1}, "a save that was sent again is stored once"
+    assert len(stored) - len(confirmed) <= len(teachers), "at most what was under way at the end"
+    assert not MarkChange.objects.exists()
+    finals = FinalMark.objects.values("answer").distinct().count()
+    assert finals == FinalMark.objects.count()
+    # A connection that died is noticed: long after the last start nothing fails.
+    late = [status for m, n in zip(marking.markers, seen, strict=True) for status in m.statuses[n:]]
+    assert sum(status >= 500 or status == 0 for status in late[len(late) // 2 :]) == 0, late

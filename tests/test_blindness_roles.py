@@ -1,0 +1,238 @@
+"""Blindness of people with two roles: while they mark, they learn no more than a teacher.
+
+A lead or an admin who marks too tries every address of the URLconf, by GET and by POST,
+and the operators' site, in worlds that differ only in what the partner, the judge and the model
+did. Then attacks as sequences: look between own marks, leave a round and look, look and join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from evaluations.marking.monitoring.services.monitoring import resume_teacher
+from evaluations.marking.rounds.services.rounds import add_teachers, close_round
+from evaluations.marking.services.finalizing import finalize_due
+from evaluations.models import MarkingRound, RoundTeacher, Slot
+from evaluations.models.vocabulary import ReviewStatus, RoundStatus
+from evaluations.schemes import Scheme
+from gradeapp.accounts.blindness import CLOSED
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user
+from gradeapp.common.refusals import BadInput, Conflict
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    held_slot,
+    later,
+    small_round,
+    subjective_question,
+)
+from tests.test_blindness import (
+    CANARY,
+    WORLDS,
+    World,
+    addresses,
+    look,
+    masked,
+    world,
+    written,
+)
+from tests.test_blindness_windows import by_api, clock, told
+
+__all__ = ["clock", "world"]
+pytestmark = pytest.mark.django_db
+OPERATORS = [
+    "/admin/",
+    "/admin/evaluations/",
+    "/admin/evaluations/mark/",
+    "/admin/evaluations/finalmark/",
+    "/admin/evaluations/slot/?marked__exact=1",
+    "/admin/evaluations/judgement/",
+    "/admin/evaluations/response/",
+    "/admin/audit/auditentry/",
+]
+# What a lead would look at between two own marks to see a count move.
+LOOKS = [
+    "/",
+    "/rounds/",
+    "/api/v1/rounds/",
+    "/runs/",
+    "/api/v1/runs/",
+    "/checks/",
+    "/reports/",
+    "/judging/",
+    "/api/v1/judgements/",
+    "/runs/imports/",
+    "/admin/",
+]
+
+
+def also(person: User, roles: Sequence[Role]) -> User:
+    """The same person with *roles* beside that of a teacher, on the operators' site as well."""
+    ensure_user(person.username, roles=[Role.TEACHER, *roles])
+    if Role.ADMIN in roles:
+        User.objects.filter(pk=person.pk).update(is_staff=True, is_superuser=True)
+    return User.objects.get(pk=person.pk)
+
+
+def everywhere(
+    client: Client, tried: Sequence[str], *, posts: bool = True
+) -> dict[tuple[str, str], object]:
+    """What each address answers to GET, with the number of queries, and to an empty POST."""
+    seen: dict[tuple[str, str], object] = {}
+    for address in tried:
+        with CaptureQueriesContext(connection) as queries:
+            answer = look(client, address, {})
+        assert not written(queries), f"GET {address} writes {written(queries)}"
+        assert not CANARY.search(answer[1] + answer[2].replace(address.encode(), b"")), address
+        seen["GET", address] = (*answer, len(queries))
+        if not posts or address == "/logout/":
+            continue
+        with transaction.atomic():
+            with CaptureQueriesContext(connection) as queries:
+                posted = client.post(address)
+            if posted.status_code >= 400:
+                assert not written(queries), f"POST {address} writes {written(queries)}"
+            seen["POST", address] = (posted.status_code, masked(posted.getvalue()))
+            transaction.set_rollback(True)
+    return seen
+
+
+@pytest.mark.parametrize("world", [Scheme.TWO_AND_LEAD], indirect=True, ids=["2+1"])
+def test_who_marks_learns_nothing_whatever_the_roles(world: World) -> None:
+    """NI-1 with every role at once: the same bytes and numbers of queries in every world."""
+    client = logged_in(also(world.teacher, [Role.ADMIN, Role.CURATOR, Role.LEAD]))
+    world.set(WORLDS[0])
+    tried = [*addresses(world, client), *OPERATORS, f"/rounds/?page=1&round={world.made.pk}"]
+    everywhere(client, tried, posts=False)  # what the process remembers is not asked again
+    seen = everywhere(client, tried)
+    assert client.get("/password/").status_code == 200, "still logged in"
+    world.set(WORLDS[1])
+    assert world.marked.slots.filter(kind="arbitration").exists()
+    again = everywhere(client, tried)
+    for place in seen:
+        assert seen[place] == again[place], place
+
+
+@pytest.mark.parametrize("roles", [[Role.LEAD], [Role.ADMIN]], ids=["lead", "admin"])
+def test_looking_between_own_marks_tells_nothing(
+    roles: list[Role], teacher: User, other_teacher: User
+) -> None:
+    """Save, look everywhere, save again: whether the partner has marked, and what, reads alike."""
+    question = subjective_question(())
+    made = small_round([teacher, other_teacher], 1, window_minutes=15, question=question)
+    answer = answers_of(made)[0]
+    held_slot(answer, teacher)
+    client, worlds = logged_in(also(teacher, roles)), []
+    looks = [*LOOKS, f"/rounds/{made.public_id}/", f"/api/v1/rounds/{made.public_id}/"]
+    looks += [f"/rounds/{made.public_id}/monitoring/", f"/rounds/{made.public_id}/marks.csv"]
+    for theirs in (None, "0", "12"):
+        before = transaction.savepoint()
+        if theirs:
+            give(answer, other_teacher, theirs)
+        said = [told(client, method="GET", path=path, count=True) for path in looks]
+        said += by_api(client, answer, "look")[:2]
+        assert answer.slots.get(holder=teacher).marked
+        Slot.objects.update(revisable_until=later(0))
+        finalize_due(made, now=timezone.now())
+        said += [told(client, method="GET", path=path, count=True) for path in looks]
+        worlds.append(said)
+        transaction.savepoint_rollback(before)
+    assert worlds[0] == worlds[1] == worlds[2]
+
+
+def test_the_refusal_says_why_and_until_when(teacher: User, other_teacher: User) -> None:
+    """One sentence for pages and API, until the round or the review is closed."""
+    made = small_round([teacher, other_teacher], 1)
+    client = logged_in(also(teacher, [Role.LEAD]))
+    page = client.get("/rounds/", headers={"Accept-Language": "en"})
+    assert page.status_code == 403
+    assert str(CLOSED).replace("'", "&#x27;") in page.text
+    refused = client.get("/api/v1/rounds/")
+    assert (refused.status_code, refused.json()) == (
+        403,
+        {"code": "marking", "detail": str(CLOSED)},
+    )
+    close_round(made, acting_user=None, now=timezone.now())
+    assert client.get("/rounds/").status_code == 200
+    assert client.get("/api/v1/rounds/").json()["results"][0]["name"] == made.name
+
+
+def test_a_planned_round_hides_nothing_and_a_paused_one_does(
+    teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], 1)
+    client = logged_in(also(teacher, [Role.LEAD]))
+    for status, code in ((RoundStatus.PAUSED, 403), (RoundStatus.PLANNED, 200)):
+        MarkingRound.objects.filter(pk=made.pk).update(status=status)
+        assert client.get("/rounds/").status_code == code
+
+
+@pytest.mark.parametrize("world", [Scheme.TWO_AND_LEAD], indirect=True, ids=["2+1"])
+def test_a_reviewer_waits_until_the_review_is_closed(world: World) -> None:
+    MarkingRound.objects.update(status=RoundStatus.CLOSED)
+    client = logged_in(also(world.teacher, [Role.LEAD]))
+    assert client.get("/runs/").status_code == 403
+    type(world.review).objects.update(status=ReviewStatus.CLOSED)
+    assert client.get("/runs/").status_code == 200
+
+
+def test_who_leaves_may_look_and_never_marks_again(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Leave, look, then save, revise, be resumed, join again: the mark stays what it was."""
+    made = small_round([teacher, other_teacher], 2, window_minutes=15)
+    marked, held = answers_of(made)
+    mark = give(marked, teacher, ["1", "1", "1"], now=timezone.now())
+    held_slot(held, teacher)
+    person = also(teacher, [Role.LEAD])
+    client = logged_in(person)
+    assert client.get(f"/rounds/{made.public_id}/").status_code == 403
+    own = f"/marking/rounds/{made.public_id}/"
+    assert b"Leave the round" in client.get(own).content
+    assert client.post(f"{own}leave/").status_code == 302
+    assert client.get(f"/rounds/{made.public_id}/").status_code == 200
+    for answer in (marked, held):
+        sent = {"response": str(answer.public_id), "key": str(answer.public_id)}
+        sent |= {"based_on_version": 1, "points": ["3", "3", "6"]}
+        saved = client.post("/api/v1/marks/", sent, content_type="application/json")
+        assert saved.status_code == 404
+        assert client.get(f"/marking/responses/{answer.public_id}/").status_code == 404
+    assert client.post(f"{own}next/").status_code == 404
+    assert [(one.pk, one.total) for one in marked.slots.get(marked=True).marks.all()] == [
+        (mark.pk, mark.total)
+    ]
+    assert not Slot.objects.filter(holder=person, marked=False).exists()
+    with pytest.raises(Conflict, match="has left"):
+        resume_teacher(made, person, acting_user=lead)
+    with pytest.raises(BadInput, match="cannot come back"):
+        add_teachers(made, [person], acting_user=lead)
+
+
+def test_who_has_only_the_role_of_a_teacher_cannot_leave(
+    teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], 1)
+    left = logged_in(teacher).post(f"/marking/rounds/{made.public_id}/leave/")
+    assert left.status_code == 403
+    assert not RoundTeacher.objects.filter(left_at__isnull=False).exists()
+
+
+def test_who_looked_at_a_round_cannot_join_it(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    made = small_round([teacher, other_teacher], 1)
+    person = also(third_teacher, [Role.LEAD])
+    assert logged_in(person).get(f"/rounds/{made.public_id}/").status_code == 200
+    sent = {"teachers": [person.pk]}
+    joined = logged_in(lead).post(f"/rounds/{made.public_id}/teachers/", sent, follow=True)
+    assert "has looked at the marks of this round" in joined.text
+    assert not made.pool.filter(teacher=person).exists()

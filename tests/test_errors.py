@@ -1,0 +1,44 @@
+"""Errors that no view expects: a page or JSON without a secret, 503 where the database is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+import pytest
+from django.conf import settings
+from django.db import OperationalError, connection
+
+from gradeapp.accounts.models import User
+from tests.conftest import logged_in
+
+SECRET = "SELECT password FROM /srv/secret"
+
+
+def failing(error: Exception) -> Callable[..., NoReturn]:
+    """A wrapper of every statement that raises *error* instead."""
+
+    def fails(*_: object) -> NoReturn:
+        raise error
+
+    return fails
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(OperationalError(SECRET), 503), (RuntimeError(SECRET), 500)]
+)
+@pytest.mark.parametrize("address", ["/questions/", "/api/v1/questions/"])
+def test_an_unexpected_error_shows_no_secret(
+    curator: User, error: Exception, status: int, address: str
+) -> None:
+    client = logged_in(curator)
+    client.raise_request_exception = False
+    with connection.execute_wrapper(failing(error)):
+        page = client.get(address)
+    assert page.status_code == status
+    text = page.content.decode()
+    assert SECRET not in text
+    assert str(settings.BASE_DIR) not in text
+    assert ("Retry-After" in page.headers) == (status == 503)
+    if address.startswith("/api/"):
+        assert set(page.json()) == {"code", "detail"}

@@ -1,0 +1,101 @@
+"""No reader of strangers' text takes more than linear time, whatever is repeated in the text.
+
+Times are compared with each other, never with a clock: four times the text may take about four
+times as long, not sixteen times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluations.judging.rules.judge_reply import read_judge_reply
+from evaluations.reading.rules.extraction.blanks import read_exact_answer
+from evaluations.reading.rules.extraction.cascade import read_answer
+from evaluations.reading.rules.extraction.published import read_answer_published
+from evaluations.reading.rules.extraction.published_agibench import read_agibench
+from evaluations.reading.rules.extraction.published_agieval import read_agieval
+from evaluations.reading.rules.scoring.error_texts import is_error_text
+from evaluations.reading.rules.scoring.exact_match import exact_match
+from evaluations.suggesting.rules.reply_json import one_object
+from gradeapp.common.hidden_text import hidden_kinds, visible_tex
+from gradeapp.rendering import Kind, render_text
+
+pytestmark = pytest.mark.once
+READERS: Mapping[str, Callable[[str], object]] = {
+    "render": lambda text: render_text(text, kind=Kind.RESPONSE),
+    "choice": lambda text: read_answer(text, "single_choice", "ABCD", 1),
+    "choices": lambda text: read_answer(text, "multi_question_choice", "ABCD", 5),
+    "blanks": lambda text: read_exact_answer(text, 3),
+    "published": lambda text: read_answer_published(text, "multi_question_choice", 5),
+    "agibench": read_agibench,
+    "agieval": lambda text: read_agieval(text, "math"),
+    "exact": lambda text: exact_match(text, text + "1"),
+    "error": is_error_text,
+    "judge": lambda text: read_judge_reply(text, Decimal(10)),
+    "json": lambda text: one_object(text, "stop"),
+    "hidden": lambda text: (hidden_kinds(text), visible_tex(text)),
+}
+PIECES = [
+    *("\\(", "\\[", "$", "{", "}", "\\begin{", "\\boxed{", "\\frac{", "\\text{", "**", "`", "|"),
+    *(
+        "a|b\n-|-\n",
+        "![",
+        "](",
+        "[",
+        "(",
+        "（",
+        "【",
+        "】",
+        "【答案】",
+        "【总分】",
+        "答案是",
+        "故选",
+    ),
+    *("The answer is ", "A", "A.", "(A)", "A B C D ", " ", "\n", "　", "1. ", "(1)", "①", "0", ","),
+    *(
+        "，",
+        "。",
+        "-",
+        "_",
+        "^{",
+        "\\",
+        "\\\\",
+        "&",
+        "=",
+        "/",
+        "<think>",
+        "</think>",
+        '{"',
+        '"',
+        "x+",
+    ),
+    *("\\sqrt", "总分：", "Error: ", "\\color", "\\phantom{", "\u200b", "\u202e", "1:", "$1$", "e"),
+]
+
+
+def seconds(reader: Callable[[str], object], text: str) -> float:
+    """The best of two times of the processor."""
+    times = []
+    for number in range(2):
+        started = time.process_time()
+        with contextlib.suppress(ValueError):
+            reader(text + "x" * number)  # another text, so that nothing kept answers
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=6, deadline=None)
+@given(unit=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map("".join))
+def test_a_text_of_repeats_is_read_in_linear_time(name: str, unit: str) -> None:
+    reader = READERS[name]
+    short, long = (unit * (size // len(unit)) for size in (10_000, 40_000))
+    least = 0.02  # below it the clock is too coarse for a ratio
+    assert seconds(reader, long) < 9 * max(seconds(reader, short), least)
