@@ -38,6 +38,26 @@ def read_examples(file: Path) -> tuple[SourceFile, Examples]:
     return _read(file.name, rows)
 
 
+def raw_examples(file: Path) -> dict[str, list[tuple[dict[str, Any], str]]]:
+    """Return, by task, the samples as they are written, each with its explanation.
+
+    Prompts show these texts byte for byte. Raises JsonRefusal for a broken file, OSError for one
+    that cannot be read.
+    """
+    with file.open("rb") as stream:
+        rows = _rows(whole_file(stream))
+    tasks = rows[0][1:]
+    cells = {row[0].strip(): (number, row[1:]) for number, row in enumerate(rows[1:], start=2)}
+    examples: dict[str, list[tuple[dict[str, Any], str]]] = defaultdict(list)
+    for number in range(1, MAX_EXAMPLES + 1):
+        _line, samples = cells.get(f"sample {number}", (0, []))
+        _line, explanations = cells.get(f"explanation {number}", (0, [""] * len(tasks)))
+        for task, sample, explanation in zip(tasks, samples, explanations, strict=False):
+            if sample.strip():
+                examples[task].append((_literal(sample), explanation))
+    return dict(examples)
+
+
 def _rows(data: bytes) -> list[list[str]]:
     try:
         text = data.decode("utf-8")
