@@ -29,6 +29,7 @@ def store(count: int) -> None:
     """A run with *count* responses to objective questions, and no score."""
     from evaluations.models import LanguageModel, Response, Run
     from evaluations.models.vocabulary import RunPurpose, RunStatus
+    from evaluations.runs.services.conditions import of_model
     from questions.models import Dataset, Question, QuestionRevision, Task
     from questions.rules.vocabulary import Language, QuestionType, Subject
 
@@ -67,10 +68,9 @@ def store(count: int) -> None:
         asked.append((question.pk, revision.pk))
     run = Run.objects.create(
         purpose=RunPurpose.ANSWER,
-        language_model=LanguageModel.objects.create(name="bench"),
+        **of_model(LanguageModel.objects.create(name="bench")),
         dataset=dataset,
         status=RunStatus.IMPORTED,
-        run_settings={},
         repeats=count // len(asked) + 1,
     )
     rows = (

@@ -15,6 +15,7 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
 from evaluations.models import FinalMark, LanguageModel, Mark, Response, Run, Slot
 from evaluations.models.vocabulary import RunPurpose, RunStatus, SlotKind
+from evaluations.runs.services.conditions import of_model
 from evaluations.schemes import Scheme
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
@@ -66,7 +67,7 @@ def _answered(repeats: int) -> Run:
     """A run whose answers are those of the sample's students, over and over."""
     run = Run.objects.create(
         purpose=RunPurpose.ANSWER,
-        language_model=LanguageModel.objects.create(name="benchmark"),
+        **of_model(LanguageModel.objects.create(name="benchmark")),
         dataset=Dataset.objects.get(),
         repeats=repeats,
         status=RunStatus.IMPORTED,

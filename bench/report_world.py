@@ -28,6 +28,7 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import RoundStatus, RunPurpose, RunStatus, SlotKind
+from evaluations.runs.services.conditions import of_model
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from questions.models import Dataset, Question, QuestionRevision, Task
@@ -109,7 +110,7 @@ def _answers(dataset: Dataset, questions: list[Question]) -> list[Response]:
     for number in range(MODELS):
         run = Run.objects.create(
             purpose=RunPurpose.ANSWER,
-            language_model=LanguageModel.objects.create(name=f"model-{number}"),
+            **of_model(LanguageModel.objects.create(name=f"model-{number}")),
             dataset=dataset,
             repeats=REPEATS,
             status=RunStatus.IMPORTED,

@@ -24,6 +24,7 @@ from evaluations.models import (
     Slot,
 )
 from evaluations.models.vocabulary import AnswerRole, RunPurpose, RunStatus, SlotKind
+from evaluations.runs.services.conditions import of_model
 from evaluations.schemes import FinalRule, Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -104,7 +105,7 @@ def _answered(size: int) -> list[Run]:
     runs = [
         Run.objects.create(
             purpose=RunPurpose.ANSWER,
-            language_model=LanguageModel.objects.get_or_create(name=f"model-{number}")[0],
+            **of_model(LanguageModel.objects.get_or_create(name=f"model-{number}")[0]),
             dataset_id=questions[0].task.dataset_id,
             repeats=repeats,
             status=RunStatus.IMPORTED,

@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluations.models import BlindAnswer, Endpoint, FinalMark, LanguageModel, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.runs.services.conditions import imported_condition
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
@@ -107,6 +108,7 @@ def make_run(dataset: Dataset | None = None, model: str = "canary-gpt-7f3a", **f
     return Run.objects.create(
         purpose=RunPurpose.ANSWER,
         language_model=language_model,
+        condition=fields.pop("condition", None) or imported_condition(language_model),
         dataset=dataset or make_dataset(),
         status=fields.pop("status", RunStatus.IMPORTED),
         **fields,

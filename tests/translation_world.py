@@ -37,6 +37,7 @@ from evaluations.models.vocabulary import (
 from evaluations.reading.services.pattern_decisions import accept_pattern
 from evaluations.reading.services.pattern_searches import start_search
 from evaluations.reading.services.rescoring_jobs import start_rescoring
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.runs import start_run
 from evaluations.schemes import Scheme
@@ -197,8 +198,12 @@ def _runs() -> tuple[Endpoint, Run, Run]:
         price_output=Decimal(12),
     )
     dataset = Dataset.objects.get()
-    live = start_run(endpoint=endpoint, dataset=dataset, acting_user=None, limit=3)
-    paused = start_run(endpoint=endpoint, dataset=dataset, acting_user=None, limit=2)
+    live = start_run(
+        endpoint=endpoint, dataset=dataset, acting_user=None, choice=QuestionChoice(limit=3)
+    )
+    paused = start_run(
+        endpoint=endpoint, dataset=dataset, acting_user=None, choice=QuestionChoice(limit=2)
+    )
     job = live.jobs.earliest("pk")
     Attempt.objects.create(
         job=job, number=1, fence=1, status=AttemptStatus.UNKNOWN, error="timeout",

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.conditions import RequestSettings, Sampling
 from evaluations.judging.rules.judge_prompt import JUDGE_PROMPT_VERSION, judge_messages
 from evaluations.judging.rules.judge_reply import HIDDEN_TEXT, OTHER_MODEL, read_judge_reply
 from evaluations.judging.rules.judged_texts import same_model, withheld
@@ -27,7 +28,6 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import JobStatus, RunPurpose, RunStatus
 from evaluations.runs.kinds import Cost, Messages
-from evaluations.runs.rules.prompting.run_settings import RunSettings
 from evaluations.runs.services.calls import fence_for, subject_name
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.run_estimates import cost_of
@@ -86,9 +86,7 @@ def start_judge_run(
     if run.judge_runs.filter(judge=judge).exists():
         raise Conflict(_("%(judge)s is already marking this run.") % {"judge": judge.name})
     check_ready(judge.endpoint, budget)
-    settings = RunSettings(
-        prompt_version=JUDGE_PROMPT_VERSION, max_tokens=judge.endpoint.max_tokens
-    )
+    settings = RequestSettings(JUDGE_PROMPT_VERSION, Sampling(max_tokens=judge.endpoint.max_tokens))
     frozen = freeze(settings, judge.endpoint)
     judge_run = Run.objects.create(
         purpose=RunPurpose.JUDGE,

@@ -7,6 +7,7 @@ from evaluations.models.capability import (
     ReviewItem,
     ReviewSlot,
 )
+from evaluations.models.conditions import Condition, PromptSet, PromptSetVersion, Study
 from evaluations.models.history import MarkChange
 from evaluations.models.judging import Judge, Judgement
 from evaluations.models.marking import (
@@ -30,7 +31,7 @@ from evaluations.models.rounds import (
     MarkingSheet,
     RoundTeacher,
 )
-from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run
+from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run, StepReply
 
 __all__ = [
     "AnswerCheck",
@@ -40,6 +41,7 @@ __all__ = [
     "CapabilityJudgement",
     "CapabilityReview",
     "CheckSample",
+    "Condition",
     "DeskSettings",
     "Draft",
     "Endpoint",
@@ -61,6 +63,8 @@ __all__ = [
     "PatternDecision",
     "PatternSearch",
     "PointMark",
+    "PromptSet",
+    "PromptSetVersion",
     "Rescoring",
     "Response",
     "ReviewItem",
@@ -69,5 +73,7 @@ __all__ = [
     "Run",
     "SeedAnswer",
     "Slot",
+    "StepReply",
+    "Study",
     "SuggestionReading",
 ]

@@ -23,6 +23,10 @@ class Response(models.Model):
     (``evaluations.reading.rules.scoring.error_texts``). It earns nothing, and ``strict`` does
     not count it.
 
+    ``option_order`` are the printed letters of the options in the order in which they were shown,
+    such as ``CDAB``; empty: as printed. ``images_sent`` and ``images_omitted`` count the
+    question's images; with the latter it was asked blind.
+
     ``strict_score`` and ``published_score`` point to the score that counts under each
     policy, ``rule_reading`` to the strict reading by rules, before models and people, and
     ``model_reading`` to what a model read: the services that add these rows move them.
@@ -42,6 +46,9 @@ class Response(models.Model):
     is_error_text = models.BooleanField(default=False)
     reasoning = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
+    option_order = models.CharField(max_length=26, blank=True)
+    images_sent = models.PositiveSmallIntegerField(default=0)
+    images_omitted = models.PositiveSmallIntegerField(default=0)
     strict_score = models.OneToOneField(
         "ObjectiveScore", null=True, editable=False, on_delete=models.PROTECT, related_name="+"
     )

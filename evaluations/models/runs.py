@@ -37,7 +37,8 @@ class Endpoint(models.Model):
     ``stored_key`` is the encrypted key, and ``key_hint`` its last four characters.
 
     Prices are in ``currency`` per million tokens. ``max_tokens`` bounds an
-    answer: a reasoning model needs much, a small local one must not ramble.
+    answer: a reasoning model needs much, a small local one must not ramble. ``max_temperature``
+    is the highest that the endpoint takes; only one that ``takes_images`` is sent any.
     """
 
     name = models.CharField(max_length=60, unique=True)
@@ -55,6 +56,8 @@ class Endpoint(models.Model):
     price_input = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
     price_output = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
     currency = models.CharField(max_length=3, default="CNY")
+    max_temperature = models.FloatField(default=2.0)
+    takes_images = models.BooleanField(default=False)
     note = models.CharField(max_length=200, blank=True)
 
     class Meta:
@@ -89,7 +92,8 @@ _NEEDS = (
 class Run(models.Model):
     """A model sits an exam once or several times, under settings that are frozen at the start.
 
-    ``fingerprint`` is the SHA-256 of the settings. A judge run names its judge
+    ``fingerprint`` is the SHA-256 of the settings. A run that answers, and no other, has a
+    ``condition``, and may be part of a ``study``. A judge run names its judge
     and in ``judged_run`` the run whose responses it judges, a run that reads the
     one whose answers it reads; an imported run has neither endpoint nor jobs.
     ``worker`` holds the run until ``worker_until``: one pump at a time.
@@ -107,6 +111,10 @@ class Run(models.Model):
     judge = models.ForeignKey(
         "Judge", null=True, on_delete=models.PROTECT, related_name="judge_runs"
     )
+    condition = models.ForeignKey(
+        "Condition", null=True, on_delete=models.PROTECT, related_name="runs"
+    )
+    study = models.ForeignKey("Study", null=True, on_delete=models.PROTECT, related_name="runs")
     run_settings = models.JSONField(default=dict)
     fingerprint = models.CharField(max_length=64, blank=True)
     repeats = models.PositiveSmallIntegerField(default=1)
@@ -129,6 +137,11 @@ class Run(models.Model):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(condition=_NEEDS, name="a_run_names_what_its_kind_needs"),
+            models.CheckConstraint(
+                condition=models.Q(purpose="answer", condition__isnull=False)
+                | (~models.Q(purpose="answer") & models.Q(condition=None, study=None)),
+                name="a_run_that_answers_has_a_condition",
+            ),
             known(
                 "run_lists_known",
                 purpose=RunPurpose,
@@ -142,7 +155,10 @@ class Run(models.Model):
 
 
 class Job(models.Model):
-    """One call to be made: this question, this repeat, in this run.
+    """One call to be made: this question, this repeat and this step, in this run.
+
+    ``waits_for`` is the job of the step before: this one is asked after its reply is stored,
+    and fails with it.
 
     Claimed by one conditional update that raises ``fence``; whoever writes a
     result must still hold the fence it was given. ``response`` is set in runs
@@ -153,6 +169,10 @@ class Job(models.Model):
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="jobs")
     revision = models.ForeignKey(QuestionRevision, on_delete=models.PROTECT, related_name="jobs")
     repeat = models.PositiveSmallIntegerField(default=1)
+    step = models.PositiveSmallIntegerField(default=1)
+    waits_for = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="next_step"
+    )
     response = models.ForeignKey(
         "Response", null=True, on_delete=models.PROTECT, related_name="judge_jobs"
     )
@@ -171,7 +191,13 @@ class Job(models.Model):
         constraints = [
             known("job_status_known", status=JobStatus),
             models.UniqueConstraint(
-                fields=["run", "question", "repeat"], name="one_job_per_question_and_repeat"
+                fields=["run", "question", "repeat", "step"],
+                name="one_job_per_question_repeat_and_step",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(step=1, waits_for=None)
+                | models.Q(step__gt=1, waits_for__isnull=False),
+                name="a_later_step_waits_for_the_one_before",
             ),
         ]
         indexes = [models.Index(fields=["run", "status", "id"], name="job_by_run_and_status")]
@@ -185,8 +211,9 @@ class Attempt(models.Model):
 
     ``reserved`` is the most that the call could cost; it stands in for ``cost``
     while the answer is awaited, and where it never came. ``body`` is the answer
-    as the endpoint sent it, ``seconds`` how long it took. ``rubric`` and
-    ``marking_notes`` are what the request showed to a judge, null where it showed none.
+    as the endpoint sent it, ``seconds`` how long it took. ``params`` are the parameters that were
+    sent beside the messages, ``examples_used`` the worked examples in a few-shot prompt.
+    ``rubric`` and ``marking_notes`` are what the request showed to a judge, null where it showed none.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
@@ -196,6 +223,8 @@ class Attempt(models.Model):
         max_length=8, choices=AttemptStatus.choices(), default=AttemptStatus.SENT.value
     )
     request_hash = models.CharField(max_length=64)
+    params = models.JSONField(default=dict)
+    examples_used = models.PositiveSmallIntegerField(null=True)
     rubric = models.ForeignKey(
         "questions.Rubric", null=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -225,3 +254,16 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.job} attempt {self.number}"
+
+
+class StepReply(models.Model):
+    """The reply to a step that is not the last: the next step is asked with it."""
+
+    job = models.OneToOneField(Job, on_delete=models.PROTECT, related_name="step_reply")
+    attempt = models.OneToOneField(Attempt, on_delete=models.PROTECT, related_name="step_reply")
+    text = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.job} step {self.job.step}"

@@ -54,9 +54,13 @@ class PatternVerdict(Named):
 
 
 class JobStatus(Named):
-    """A job is claimed by a lease; ``failed`` only after its last attempt."""
+    """A job is claimed by a lease; ``failed`` only after its last attempt.
+
+    A second step is ``waiting`` until the reply of the first is stored.
+    """
 
     PENDING = "pending", "Pending", "待处理"
+    WAITING = "waiting", "Waiting for the first step", "等待第一步"
     LEASED = "leased", "In flight", "进行中"
     DONE = "done", "Done", "已完成"
     FAILED = "failed", "Failed", "失败"

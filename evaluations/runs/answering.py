@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.utils.translation import get_language
 
+from evaluations.conditions import PromptSetting
 from evaluations.models import Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.kinds import Kept, Messages, Prompt, ReadCounts, Replies, RunKind
-from evaluations.runs.rules.prompting.run_settings import Setting
 from evaluations.runs.rules.prompting.zero_shot import zero_shot_messages
 from evaluations.runs.services.calls import subject_name
 from gradeapp.common.storable import storable
@@ -27,11 +27,9 @@ class AnswerKind(RunKind):
 
     def setting(self, run: Run) -> str:
         """Return the prompt setting and the repeats; imported answers may have neither."""
-        name = run.run_settings.get("setting")
-        if not name:
+        if run.condition is None or not run.condition.setting:
             return f"× {run.repeats}" if run.repeats > 1 else "–"
-        known = name in Setting.__members__.values()
-        label = Setting(name).label(get_language() or "en") if known else name
+        label = PromptSetting(run.condition.setting).label(get_language() or "en")
         return f"{label} × {run.repeats}"
 
     def store_replies(self, replies: Replies) -> Kept:

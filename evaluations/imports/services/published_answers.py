@@ -15,6 +15,7 @@ from evaluations.imports.rules.belonging import Known, is_foreign, key_text, kno
 from evaluations.models import LanguageModel, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from evaluations.reading.rules.scoring.error_texts import is_error_text
+from evaluations.runs.services.conditions import imported_condition
 from questions.importers.records import Problem
 from questions.models import Dataset, Question, QuestionRevision
 
@@ -112,6 +113,7 @@ def imported_run(dataset: Dataset, model: str) -> Run:
     defaults = {
         "purpose": RunPurpose.ANSWER,
         "language_model": language_model,
+        "condition": imported_condition(language_model),
         "dataset": dataset,
         "status": RunStatus.IMPORTED,
         "finished_at": timezone.now(),

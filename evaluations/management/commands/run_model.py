@@ -13,8 +13,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from evaluations.conditions import Asking, PromptSetting
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import Progress, progress, waits_for_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
@@ -52,7 +54,7 @@ class Command(GradeappCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--endpoint", required=True, help="the name of the endpoint")
         parser.add_argument("--dataset", required=True, help="the slug of the dataset")
-        parser.add_argument("--setting", default="zero_shot")
+        parser.add_argument("--setting", default="zero-shot", choices=list(PromptSetting))
         parser.add_argument("--repeats", type=int, default=1)
         parser.add_argument("--limit", type=int, help="ask only so many items, over all tasks")
         parser.add_argument("--budget", help="stop before this amount is passed")
@@ -63,9 +65,9 @@ class Command(GradeappCommand):
         run = start_run(
             endpoint=get_by_name(Endpoint, "name", options["endpoint"]),
             dataset=get_by_name(Dataset, "slug", options["dataset"]),
-            setting=options["setting"],
+            asking=Asking(setting=PromptSetting(options["setting"])),
             repeats=options["repeats"],
-            limit=options["limit"],
+            choice=QuestionChoice(limit=options["limit"]),
             budget=amount(options["budget"]),
             acting_user=None,
         )

@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.conditions import RequestSettings, Sampling
 from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
@@ -21,7 +22,6 @@ from evaluations.reading.rules.extraction.model_reader import (
 )
 from evaluations.reading.selectors.model_reading import asked_of, unread_responses
 from evaluations.runs.kinds import Messages
-from evaluations.runs.rules.prompting.run_settings import RunSettings
 from evaluations.runs.services.calls import fence_for
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.run_estimates import Estimate, cost_of
@@ -104,8 +104,8 @@ def start_reading(
     ``budget`` is in the endpoint's currency. The same idempotency key gives the
     same run, whatever else is asked.
     """
-    settings = RunSettings(
-        prompt_version=FALLBACK_PROMPT_VERSION, max_tokens=wanted.endpoint.max_tokens
+    settings = RequestSettings(
+        FALLBACK_PROMPT_VERSION, Sampling(max_tokens=wanted.endpoint.max_tokens)
     )
     frozen = freeze(settings, wanted.endpoint)
     run = Run(

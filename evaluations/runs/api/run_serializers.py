@@ -8,8 +8,10 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from evaluations.conditions import Asking, PromptSetting
 from evaluations.models import Endpoint, Response, Run, SuggestionReading
-from evaluations.runs.services.runs import MOST_REPEATS, ZERO_SHOT
+from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.services.runs import MOST_REPEATS
 from gradeapp import api_fields
 from questions.models import Dataset
 
@@ -45,7 +47,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     dataset = serializers.CharField(source="dataset.slug")
     judge = serializers.CharField(source="judge.name", default=None, allow_null=True)
     judged_run = serializers.IntegerField(source="judged_run_id", allow_null=True)
-    setting = serializers.CharField(source="run_settings.setting", default=None, allow_null=True)
+    setting = serializers.CharField(source="condition.setting", default=None, allow_null=True)
+    condition = serializers.CharField(source="condition.name", default=None, allow_null=True)
     asks = serializers.CharField(source="run_settings.asks", default=None, allow_null=True)
     currency = serializers.CharField(source="run_settings.currency", default=None, allow_null=True)
     planned = serializers.IntegerField()
@@ -67,6 +70,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "judge",
             "judged_run",
             "setting",
+            "condition",
             "asks",
             "fingerprint",
             "repeats",
@@ -87,7 +91,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
     endpoint = serializers.SlugRelatedField(slug_field="name", queryset=Endpoint.objects.all())
     dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
-    setting = serializers.CharField(default=ZERO_SHOT)
+    setting = serializers.ChoiceField(PromptSetting.choices(), default=PromptSetting.ZERO_SHOT)
     repeats = api_fields.IntegerField(min_value=1, max_value=MOST_REPEATS, default=1)
     limit = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
     budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)
@@ -98,6 +102,13 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return no_unknown(self, attrs)
+
+    def wanted(self) -> dict[str, Any]:
+        """Return what a valid request asks ``start_run`` for."""
+        given = dict(self.validated_data)
+        asking = Asking(setting=PromptSetting(given.pop("setting")))
+        choice = QuestionChoice(limit=given.pop("limit"))
+        return {**given, "asking": asking, "choice": choice}
 
 
 class ResumeSerializer(serializers.Serializer[Any]):

@@ -62,9 +62,8 @@ class RunListAPI(DeclaredFilters, generics.ListAPIView[Run]):
         """Plan a run and hand it to the workers. The same ``idempotency_key``: the same run."""
         form = NewRunSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        said = dict(form.validated_data)
         with transaction.atomic():
-            run = services.start_run(**said, acting_user=request.user)
+            run = services.start_run(**form.wanted(), acting_user=request.user)
             transaction.on_commit(partial(ask_for_work, run.pk))
         return run_response(run, status.HTTP_201_CREATED)
 

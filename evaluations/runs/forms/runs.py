@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, Response, Run
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.runs import MOST_REPEATS
 from evaluations.statistics.outcomes import LedgerOutcome
 from gradeapp.common import number_fields
@@ -92,8 +93,9 @@ class NewRunForm(StartForm):
 
     def wanted(self) -> dict[str, Any]:
         """Return what a valid form asks for."""
-        names = ("endpoint", "dataset", "repeats", "limit", "judge")
-        return {name: self.cleaned_data[name] for name in names}
+        names = ("endpoint", "dataset", "repeats", "judge")
+        given = {name: self.cleaned_data[name] for name in names}
+        return {**given, "choice": QuestionChoice(limit=self.cleaned_data["limit"])}
 
 
 class BudgetForm(forms.Form):

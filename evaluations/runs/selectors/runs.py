@@ -109,7 +109,15 @@ class ErrorRow:
 def runs() -> QuerySet[Run]:
     """Return all runs, annotated with their numbers of jobs and responses."""
     jobs = Job.objects.filter(run=OuterRef("pk"))
-    related = ("language_model", "endpoint", "dataset", "created_by", "judge", "judged_run")
+    related = (
+        "language_model",
+        "condition__prompts__prompt_set",
+        "endpoint",
+        "dataset",
+        "created_by",
+        "judge",
+        "judged_run",
+    )
     return Run.objects.select_related(*related).annotate(
         planned=_counted(jobs),
         done=_counted(jobs.filter(status=JobStatus.DONE)),

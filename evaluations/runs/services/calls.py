@@ -9,7 +9,7 @@ from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Job, Run
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.fence import visible
-from evaluations.runs.services.frozen import price_of, settings_of
+from evaluations.runs.services.frozen import price_of, sampling_of
 from evaluations.runs.services.job_queue import Call
 from questions.models import Question
 from questions.rules.vocabulary import Language, Subject
@@ -17,11 +17,11 @@ from questions.rules.vocabulary import Language, Subject
 
 def call_for(run: Run, job: Job) -> Call:
     """Return the call of *job*, with its highest possible cost."""
-    settings = settings_of(run)
+    sampling = sampling_of(run)
     prompt = kind_of(run).prompt(run, job)
     messages = prompt.messages
-    params = settings.request_params()
-    most = price_of(run).cost(most_prompt_tokens(messages), settings.max_tokens)
+    params = sampling.request_params()
+    most = price_of(run).cost(most_prompt_tokens(messages), sampling.max_tokens)
     body = {**params, "model": run.run_settings["model"], "messages": messages}
     text = json.dumps(body, ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

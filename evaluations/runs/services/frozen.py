@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from evaluations.conditions import (
+    ConditionSettings,
+    RequestSettings,
+    Sampling,
+    fingerprint,
+    read_sampling,
+)
 from evaluations.llm.budget import Price
 from evaluations.models import Endpoint, Run
-from evaluations.runs.rules.prompting.run_settings import RunSettings
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,7 @@ class Frozen:
     fingerprint: str
 
 
-def freeze(settings: RunSettings, endpoint: Endpoint) -> Frozen:
+def freeze(settings: RequestSettings | ConditionSettings, endpoint: Endpoint) -> Frozen:
     """Freeze *settings* with the model, address and prices of *endpoint*."""
     facts = {
         "model": endpoint.model,
@@ -28,13 +34,13 @@ def freeze(settings: RunSettings, endpoint: Endpoint) -> Frozen:
         "price_output": str(endpoint.price_output),
         "currency": endpoint.currency,
     }
-    return Frozen({**facts, **settings.as_dict()}, settings.fingerprint())
+    asked = settings.as_dict()
+    return Frozen({**facts, **asked}, fingerprint(asked))
 
 
-def settings_of(run: Run) -> RunSettings:
-    """Return the prompt settings that *run* was started with."""
-    names = RunSettings.__dataclass_fields__
-    return RunSettings(**{name: run.run_settings[name] for name in names})
+def sampling_of(run: Run) -> Sampling:
+    """Return the sampling that *run* was started with."""
+    return read_sampling(run.run_settings["sampling"])
 
 
 def is_still_the_same(run: Run, endpoint: Endpoint) -> bool:

@@ -11,11 +11,13 @@ from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
 from evaluations.runs.answering import answer_call
 from evaluations.runs.kinds import Cost, followers
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.planning import items_of
 from questions.models import Dataset
 
 # From this many earlier calls of an endpoint on, they are used instead of the rule of thumb.
 ENOUGH = 20
+ALL = QuestionChoice()
 # The rule of thumb: bytes of text per token, and tokens per answer.
 BYTES_A_TOKEN = 3.5
 USUAL_ANSWER = 600
@@ -40,11 +42,11 @@ def estimate(
     endpoint: Endpoint,
     dataset: Dataset,
     repeats: int,
-    limit: int | None = None,
+    choice: QuestionChoice = ALL,
     judge: Endpoint | None = None,
 ) -> Estimate:
     """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
-    items = items_of(dataset, limit)
+    items = items_of(dataset, choice.limit)
     size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
     calls = len(items) * repeats
     answering = cost_of(endpoint, RunPurpose.ANSWER, calls, size * repeats)

@@ -8,11 +8,13 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.conditions import Asking, PromptSetting, read_condition
 from evaluations.models import Endpoint, Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.runs.kinds import followers
-from evaluations.runs.rules.prompting.run_settings import RunSettings
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
+from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.planning import items_of, plan_jobs
 from evaluations.runs.services.run_starts import (
@@ -30,7 +32,7 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Dataset
 
 MOST_REPEATS = 100
-ZERO_SHOT = "zero_shot"
+DEFAULT, ALL = Asking(), QuestionChoice()
 RESUMABLE = (RunStatus.STOPPED, RunStatus.PAUSED)
 
 
@@ -40,35 +42,33 @@ def start_run(
     dataset: Dataset,
     acting_user: User | None,
     idempotency_key: str | None = None,
-    setting: str = ZERO_SHOT,
+    asking: Asking = DEFAULT,
+    choice: QuestionChoice = ALL,
     repeats: int = 1,
-    limit: int | None = None,
     budget: Decimal | None = None,
     judge: Endpoint | None = None,
 ) -> Run:
-    """Plan a run over the items of *dataset*, *repeats* times each, for a worker.
+    """Plan a run over the *choice* of items of *dataset*, *repeats* times each, for a worker.
 
-    ``limit`` is the number of items, spread evenly over the tasks; None for all. ``budget`` is in
-    the endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget
-    of the same amount, which marks the subjective answers as they arrive. A second call with the
-    same idempotency key returns the same run. Raises BadInput for invalid arguments.
+    ``asking`` says how they are asked: it gives the run its condition. ``budget`` is in the
+    endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget of
+    the same amount, which marks the subjective answers as they arrive. A second call with the same
+    idempotency key returns the same run. Raises BadInput for invalid arguments.
     """
-    if setting != ZERO_SHOT:
+    if asking.setting is not PromptSetting.ZERO_SHOT:
         raise BadInput(
-            _("The setting %(name)s is not supported yet. Use zero_shot.") % {"name": setting}
+            _("The setting %(name)s is not supported yet. Use zero-shot.")
+            % {"name": asking.setting}
         )
     if not 1 <= repeats <= MOST_REPEATS:
         raise BadInput(
             _("The number of repeats must be between 1 and %(most)d.") % {"most": MOST_REPEATS}
         )
-    frozen = freeze(RunSettings(setting=setting, max_tokens=endpoint.max_tokens), endpoint)
     run = Run(
         purpose=RunPurpose.ANSWER,
         language_model=endpoint.language_model,
         endpoint=endpoint,
         dataset=dataset,
-        run_settings={**frozen.settings, "limit": limit},
-        fingerprint=frozen.fingerprint,
         repeats=repeats,
         status=RunStatus.QUEUED,
         budget=budget,
@@ -78,7 +78,11 @@ def start_run(
 
     def plan() -> None:
         check_ready(endpoint, budget)
-        items = items_of(dataset, limit)
+        items = items_of(dataset, choice.limit)
+        run.condition = condition_for(endpoint, asking)
+        run.fingerprint = run.condition.fingerprint
+        settings = freeze(read_condition(run.condition.settings), endpoint).settings
+        run.run_settings = {**settings, "choice": choice.as_dict(), "limit": choice.limit}
         run.save()
         record_start(run, plan_jobs(run, items))
         if judge is not None:

@@ -15,11 +15,11 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.conditions import RequestSettings, Sampling
 from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import Asks, RunPurpose, RunStatus
 from evaluations.runs.kinds import Messages
-from evaluations.runs.rules.prompting.run_settings import RunSettings
 from evaluations.runs.services.calls import subject_name
 from evaluations.runs.services.frozen import Frozen, freeze
 from evaluations.runs.services.planning import plan_jobs, spread
@@ -109,7 +109,7 @@ def _none_left(wanted: Wanted) -> str:
 def freeze_suggesting(endpoint: Endpoint, asks: Asks) -> Frozen:
     """The settings of a model that suggests, with its instructions in both languages."""
     version, instructions = PROMPTS[asks]
-    frozen = freeze(RunSettings(prompt_version=version, max_tokens=endpoint.max_tokens), endpoint)
+    frozen = freeze(RequestSettings(version, Sampling(max_tokens=endpoint.max_tokens)), endpoint)
     prompt = {language.value: instructions(language) for language in Language}
     return Frozen({**frozen.settings, "asks": asks.value, "prompt": prompt}, frozen.fingerprint)
 

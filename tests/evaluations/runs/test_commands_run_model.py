@@ -41,7 +41,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def run_model(*arguments: str, dataset: str = "exam", name: str = "scripted") -> Any:
     """Its JSON (None where it ended with status 1) and what it said on standard error."""
     out, err = io.StringIO(), io.StringIO()
-    options = ["--endpoint", name, "--dataset", dataset, "--setting", "zero_shot", *arguments]
+    options = ["--endpoint", name, "--dataset", dataset, "--setting", "zero-shot", *arguments]
     try:
         call_command("run_model", *options, "--format", "json", stdout=out, stderr=err)
     except SystemExit:
@@ -74,7 +74,7 @@ def test_without_wait_it_only_plans(endpoint: Endpoint, server: ScriptedServer) 
         (("--budget", "0"), "above zero"),
         (("--budget", "NaN"), "above zero"),
         (("--budget", "much"), "such as 12.50"),
-        (("--setting", "few_shot"), "zero_shot"),
+        (("--setting", "few-shot"), "zero-shot"),
     ],
 )
 def test_bad_input_gets_a_sentence(

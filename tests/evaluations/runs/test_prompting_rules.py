@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from evaluations.runs.rules.prompting.run_settings import RunSettings
+from evaluations.conditions import Asking, OptionOrder, PromptSetting, Sampling, read_condition
 from evaluations.runs.rules.prompting.zero_shot import zero_shot_messages
 from questions.rules.vocabulary import Language, QuestionType
 
@@ -53,30 +55,29 @@ def test_several_questions_are_numbered() -> None:
 
 
 def test_equal_settings_have_equal_fingerprints() -> None:
-    assert RunSettings().fingerprint() == RunSettings(temperature=0.0).fingerprint()
-    others = [RunSettings(temperature=0.3), RunSettings(max_tokens=99), RunSettings(top_p=0.9)]
-    others.append(RunSettings(prompt_version="another"))
-    assert len({settings.fingerprint() for settings in [RunSettings(), *others]}) == 5
+    usual = Asking().settings(model="m", max_tokens=9, prompt_hash="1", answer_format="tags")
+    assert read_condition(usual.as_dict()) == usual
+    others = [
+        replace(usual, sampling=Sampling(temperature=0.3)),
+        replace(usual, setting=PromptSetting.FEW_SHOT),
+        replace(usual, prompt_hash="2"),
+        replace(usual, option_order=OptionOrder.ROTATED),
+    ]
+    marks = {one.fingerprint("GPT") for one in (usual, *others)}
+    assert len(marks) == 5
+    assert usual.fingerprint("another") not in marks
 
 
 def test_sampling_is_never_left_to_the_provider() -> None:
-    assert RunSettings().request_params() == {
-        "temperature": 0.0,
-        "top_p": 1.0,
-        "max_tokens": 2048,
-    }
+    always = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 2048}
+    assert Sampling().request_params() == always
+    given = Sampling(stop=("<eoa>",), seed=0, extra={"top_k": 1})
+    assert given.request_params() == always | {"stop": ["<eoa>"], "seed": 0, "top_k": 1}
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"setting": "guess"},
-        {"temperature": -1},
-        {"temperature": 3},
-        {"top_p": 0},
-        {"max_tokens": 0},
-    ],
+    "wrong", [{"temperature": -1}, {"temperature": 3}, {"top_p": 0}, {"max_tokens": 0}]
 )
 def test_nonsense_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"setting|temperature|max_tokens"):
-        RunSettings(**wrong)
+    with pytest.raises(ValueError, match=r"temperature|max_tokens"):
+        Sampling(**wrong)

@@ -8,7 +8,9 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 
+from evaluations.conditions import Asking, PromptSetting
 from evaluations.models import Endpoint, Job, LanguageModel, Run
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.runs import resume_run, retry_failed, start_run, stop_run
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -58,14 +60,21 @@ def test_the_plan(admin: User) -> None:
     assert (run.status, run.created_by, run.budget) == ("queued", admin, Decimal("1.5"))
     frozen = run.run_settings
     assert (frozen["model"], frozen["base_url"]) == ("small", "http://127.0.0.1:8000/v1")
-    assert (frozen["setting"], frozen["temperature"], frozen["max_tokens"]) == ("zero_shot", 0, 512)
-    assert len(run.fingerprint) == 64
+    assert (frozen["setting"], frozen["sampling"]["temperature"]) == ("zero-shot", 0)
+    assert frozen["sampling"]["max_tokens"] == 512
+    assert run.condition
+    assert run.fingerprint == run.condition.fingerprint
     assert AuditEntry.objects.get(tag="run.started").detail == {"planned": 12, "budget": "1.5"}
 
 
 @pytest.mark.django_db
 def test_a_limit_takes_from_every_task() -> None:
-    run = start_run(endpoint=make_endpoint(), dataset=make_exam(8), limit=4, acting_user=None)
+    run = start_run(
+        endpoint=make_endpoint(),
+        dataset=make_exam(8),
+        choice=QuestionChoice(limit=4),
+        acting_user=None,
+    )
     tasks = list(Job.objects.filter(run=run).values_list("question__task", flat=True))
     assert sorted(tasks.count(task) for task in set(tasks)) == [2, 2]
 
@@ -98,10 +107,10 @@ def test_the_same_key_gives_the_same_run() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"setting": "few_shot"}, "zero_shot"),
+        ({"asking": Asking(setting=PromptSetting.FEW_SHOT)}, "zero-shot"),
         ({"repeats": 0}, "repeats"),
         ({"repeats": 101}, "repeats"),
-        ({"limit": 0}, "limit"),
+        ({"choice": QuestionChoice(limit=0)}, "limit"),
         ({"budget": Decimal(0)}, "above zero"),
         ({"budget": Decimal(-1)}, "above zero"),
         ({"budget": Decimal("NaN")}, "above zero"),

@@ -1,0 +1,81 @@
+"""Conditions: found by their fingerprint, or made with a name."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from django.db import transaction
+
+from evaluations.conditions import (
+    Asking,
+    ConditionOrigin,
+    ConditionSettings,
+    ImagePolicy,
+    OptionOrder,
+    fingerprint,
+)
+from evaluations.models import Condition, Endpoint, LanguageModel
+from evaluations.runs.services.prompt_sets import OWN_SET, current_prompts
+
+AS_PUBLISHED = "as published"
+NAME_LENGTH = 100
+
+
+@transaction.atomic
+def condition_for(endpoint: Endpoint, asking: Asking) -> Condition:
+    """Return the condition in which *endpoint* is asked as *asking* says; make it if it is new.
+
+    Raises NotFound if there is no such prompt set.
+    """
+    prompts = current_prompts(asking.prompt_set)
+    settings = asking.settings(
+        model=endpoint.model,
+        max_tokens=endpoint.max_tokens,
+        prompt_hash=prompts.content_hash,
+        answer_format=prompts.content["answer_format"],
+    )
+    key = settings.fingerprint(endpoint.language_model.name)
+    found = Condition.objects.filter(fingerprint=key).first()
+    return found or Condition.objects.create(
+        name=free_name(endpoint.language_model, name_of(settings)),
+        language_model=endpoint.language_model,
+        origin=ConditionOrigin.ASKED,
+        setting=settings.setting,
+        prompts=prompts,
+        settings=settings.as_dict(),
+        fingerprint=key,
+    )
+
+
+def imported_condition(model: LanguageModel) -> Condition:
+    """Return the condition of all imported answers of *model*; little is known of it."""
+    key = fingerprint({"imported": model.name})
+    given = {"name": AS_PUBLISHED, "language_model": model, "origin": ConditionOrigin.IMPORTED}
+    return Condition.objects.get_or_create(fingerprint=key, defaults=given)[0]
+
+
+def of_model(model: LanguageModel) -> dict[str, LanguageModel | Condition]:
+    """Return the fields of an imported run that name *model* and its condition."""
+    return {"language_model": model, "condition": imported_condition(model)}
+
+
+def name_of(settings: ConditionSettings) -> str:
+    """Return a short name that says what differs from our usual way of asking."""
+    sampling = settings.sampling
+    parts = [settings.setting.value]
+    if settings.prompt_set != OWN_SET:
+        parts.append(settings.prompt_set)
+    if sampling.temperature:
+        parts.append(f"T {sampling.temperature:g}")
+    if settings.images is not ImagePolicy.OMIT:
+        parts.append({ImagePolicy.SEND: "images"}.get(settings.images, "without images"))
+    if settings.option_order is not OptionOrder.PRINTED:
+        parts.append(f"options {settings.option_order.value}")
+    return " · ".join(parts)[:NAME_LENGTH]
+
+
+def free_name(model: LanguageModel, name: str) -> str:
+    """Return *name*, with a number if *model* has a condition of that name."""
+    taken = set(Condition.objects.filter(language_model=model).values_list("name", flat=True))
+    numbered = (f"{name[: NAME_LENGTH - 6]} ({number})" for number in count(2))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
