@@ -213,7 +213,8 @@ class Attempt(models.Model):
     while the answer is awaited, and where it never came. ``body`` is the answer
     as the endpoint sent it, ``seconds`` how long it took. ``params`` are the parameters that were
     sent beside the messages, ``examples_used`` the worked examples in a few-shot prompt.
-    ``rubric`` and ``marking_notes`` are what the request showed to a judge, null where it showed none.
+    ``rubric`` and ``marking_notes`` are what the request showed to a judge, null where it
+    showed none.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
