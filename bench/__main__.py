@@ -23,7 +23,7 @@ from pathlib import Path
 import psycopg
 
 from bench.measured import COLUMNS, Measured, arguments
-from bench.own_database import template_database
+from bench.own_database import TEMPLATE, template_database
 
 ROOT = Path(__file__).resolve().parent.parent
 # What teachers and leads wait for differs between the two databases.
@@ -76,7 +76,7 @@ def main() -> int:
     if not options.json:
         print(COLUMNS, flush=True)
     with ExitStack() as stack:
-        if quick:
+        if quick and TEMPLATE not in os.environ:
             stack.enter_context(template_database())
         threads = stack.enter_context(ThreadPoolExecutor(2 if quick else 1))
         done = threads.map(run, *zip(*todo, strict=True))

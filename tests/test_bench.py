@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from bench.__main__ import ROOT, databases, figures_of, modules
@@ -19,10 +20,12 @@ from bench.browsing import form_in
 from bench.desk_world import Saved, make_world, what_went_wrong
 from bench.gaokao_shape import write_folder
 from bench.measured import Measured, percentile, show
+from bench.own_database import TEMPLATE
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from gradeapp.accounts.models import User
 from questions.importers.gaokao_bench import read_gaokao_bench
+from tests.prepared_database import prepared
 
 
 @pytest.mark.parametrize(
@@ -76,6 +79,8 @@ def test_the_generated_folder_has_the_shape_of_the_benchmark(tmp_path: Path) -> 
 def test_every_benchmark_runs_in_its_small_form() -> None:
     command = [sys.executable, "-m", "bench", "--quick", "--json"]
     environment = os.environ | {"DATABASE_URL": ""}
+    if prepared() and connection.vendor == "sqlite":
+        environment[TEMPLATE] = prepared()
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900
     )
