@@ -13,10 +13,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from evaluations.conditions import Asking, PromptSetting
+from evaluations.management.run_arguments import (
+    asking_arguments,
+    asking_of,
+    choice_arguments,
+    choice_of,
+)
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
-from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import Progress, progress, waits_for_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
@@ -54,9 +58,9 @@ class Command(GradeappCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--endpoint", required=True, help="the name of the endpoint")
         parser.add_argument("--dataset", required=True, help="the slug of the dataset")
-        parser.add_argument("--setting", default="zero-shot", choices=list(PromptSetting))
+        asking_arguments(parser)
+        choice_arguments(parser)
         parser.add_argument("--repeats", type=int, default=1)
-        parser.add_argument("--limit", type=int, help="ask only so many items, over all tasks")
         parser.add_argument("--budget", help="stop before this amount is passed")
         parser.add_argument("--wait", action="store_true", help="work here until the run is over")
 
@@ -65,9 +69,9 @@ class Command(GradeappCommand):
         run = start_run(
             endpoint=get_by_name(Endpoint, "name", options["endpoint"]),
             dataset=get_by_name(Dataset, "slug", options["dataset"]),
-            asking=Asking(setting=PromptSetting(options["setting"])),
+            asking=asking_of(options),
             repeats=options["repeats"],
-            choice=QuestionChoice(limit=options["limit"]),
+            choice=choice_of(options),
             budget=amount(options["budget"]),
             acting_user=None,
         )
@@ -78,6 +82,7 @@ class Command(GradeappCommand):
         now = progress(run, timezone.now())
         return {
             "run": run.pk,
+            "condition": run.condition.name if run.condition else None,
             "planned": now.planned,
             "done": now.done,
             "failed": now.failed,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evaluations.conditions import Asking, PromptSetting
+from evaluations.conditions import MOST_PROMPT_TOKENS, Asking, ImagePolicy, PromptSetting
 from evaluations.models import Endpoint, Response, Run, SuggestionReading
-from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.rules.question_choice import STRATA, QuestionChoice, read_choice
+from evaluations.runs.services.prompt_sets import OWN_SET
 from evaluations.runs.services.runs import MOST_REPEATS
 from gradeapp import api_fields
 from questions.models import Dataset
+from questions.rules.vocabulary import Part, Subject
 
 
 class MoneySerializer(serializers.Serializer[Any]):
@@ -49,6 +53,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     judged_run = serializers.IntegerField(source="judged_run_id", allow_null=True)
     setting = serializers.CharField(source="condition.setting", default=None, allow_null=True)
     condition = serializers.CharField(source="condition.name", default=None, allow_null=True)
+    choice = serializers.JSONField(source="run_settings.choice", default=None, allow_null=True)
     asks = serializers.CharField(source="run_settings.asks", default=None, allow_null=True)
     currency = serializers.CharField(source="run_settings.currency", default=None, allow_null=True)
     planned = serializers.IntegerField()
@@ -71,6 +76,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "judged_run",
             "setting",
             "condition",
+            "choice",
             "asks",
             "fingerprint",
             "repeats",
@@ -86,6 +92,40 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         ]
 
 
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """A choice of the questions of a dataset; an unknown field is refused."""
+
+    tasks = serializers.ListField(child=serializers.CharField(), max_length=500, default=())
+    subjects = serializers.ListField(
+        child=serializers.ChoiceField(Subject.choices()), max_length=50, default=()
+    )
+    part = serializers.ChoiceField(Part.choices(), allow_blank=True, default="")
+    years = serializers.ListField(
+        child=api_fields.IntegerField(min_value=0, max_value=9999),
+        min_length=2,
+        max_length=2,
+        allow_null=True,
+        default=None,
+        help_text="the first and the last year",
+    )
+    ids = serializers.ListField(child=serializers.UUIDField(), max_length=5000, default=())
+    query = serializers.CharField(
+        max_length=1000, allow_blank=True, default="", help_text="filters of the bank, a=b&c=d"
+    )
+    limit = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
+    sample = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
+    random_seed = api_fields.IntegerField(min_value=0, max_value=2**53, default=0)
+    stratified_by = serializers.ChoiceField(STRATA, allow_blank=True, default="")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return no_unknown(self, attrs)
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> QuestionChoice:
+        """Return the choice of valid data."""
+        return read_choice({**given, "ids": [str(one) for one in given["ids"]]})
+
+
 class NewRunSerializer(serializers.Serializer[Any]):
     """A run to be started; an unknown field is refused."""
 
@@ -93,6 +133,10 @@ class NewRunSerializer(serializers.Serializer[Any]):
     dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
     setting = serializers.ChoiceField(PromptSetting.choices(), default=PromptSetting.ZERO_SHOT)
     repeats = api_fields.IntegerField(min_value=1, max_value=MOST_REPEATS, default=1)
+    prompts = serializers.CharField(max_length=60, default=OWN_SET)
+    max_prompt_tokens = api_fields.IntegerField(min_value=0, default=MOST_PROMPT_TOKENS)
+    images = serializers.ChoiceField(ImagePolicy.choices(), default=ImagePolicy.OMIT)
+    choice = ChoiceSerializer(required=False)
     limit = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
     budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)
     judge = serializers.SlugRelatedField(
@@ -106,8 +150,16 @@ class NewRunSerializer(serializers.Serializer[Any]):
     def wanted(self) -> dict[str, Any]:
         """Return what a valid request asks ``start_run`` for."""
         given = dict(self.validated_data)
-        asking = Asking(setting=PromptSetting(given.pop("setting")))
-        choice = QuestionChoice(limit=given.pop("limit"))
+        asking = Asking(
+            setting=PromptSetting(given.pop("setting")),
+            prompt_set=given.pop("prompts"),
+            max_prompt_tokens=given.pop("max_prompt_tokens"),
+            images=ImagePolicy(given.pop("images")),
+        )
+        limit, chosen = given.pop("limit"), given.pop("choice", None)
+        choice = ChoiceSerializer.of(chosen) if chosen else QuestionChoice()
+        if limit is not None:
+            choice = replace(choice, limit=limit)
         return {**given, "asking": asking, "choice": choice}
 
 

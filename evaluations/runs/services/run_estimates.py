@@ -12,7 +12,7 @@ from evaluations.models.vocabulary import AttemptStatus, RunPurpose
 from evaluations.runs.answering import answer_call
 from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
-from evaluations.runs.services.planning import items_of
+from evaluations.runs.selectors.chosen_questions import chosen_questions
 from questions.models import Dataset
 
 # From this many earlier calls of an endpoint on, they are used instead of the rule of thumb.
@@ -46,7 +46,7 @@ def estimate(
     judge: Endpoint | None = None,
 ) -> Estimate:
     """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
-    items = items_of(dataset, choice.limit)
+    items = chosen_questions(dataset, choice)
     size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
     calls = len(items) * repeats
     answering = cost_of(endpoint, RunPurpose.ANSWER, calls, size * repeats)

@@ -13,10 +13,11 @@ from evaluations.models import Endpoint, Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.runs.kinds import followers
 from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze
-from evaluations.runs.services.planning import items_of, plan_jobs
+from evaluations.runs.services.planning import plan_jobs
 from evaluations.runs.services.run_starts import (
     as_text,
     check_ready,
@@ -78,7 +79,7 @@ def start_run(
 
     def plan() -> None:
         check_ready(endpoint, budget)
-        items = items_of(dataset, choice.limit)
+        items = chosen_questions(dataset, choice)
         run.condition = condition_for(endpoint, asking)
         run.fingerprint = run.condition.fingerprint
         settings = freeze(read_condition(run.condition.settings), endpoint).settings

@@ -20,9 +20,10 @@ from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import Asks, RunPurpose, RunStatus
 from evaluations.runs.kinds import Messages
+from evaluations.runs.rules.question_choice import spread
 from evaluations.runs.services.calls import subject_name
 from evaluations.runs.services.frozen import Frozen, freeze
-from evaluations.runs.services.planning import plan_jobs, spread
+from evaluations.runs.services.planning import plan_jobs
 from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
     check_call_count,

@@ -52,7 +52,7 @@ def run_model(*arguments: str, dataset: str = "exam", name: str = "scripted") ->
 def test_wait_works_here_and_now(endpoint: Endpoint) -> None:
     result, said = run_model("--repeats", "2", "--limit", "2", "--wait")
     run = Run.objects.get()
-    assert set(result) == {"run", "planned", "done", "failed", "spent", "seconds"}
+    assert set(result) == {"run", "condition", "planned", "done", "failed", "spent", "seconds"}
     assert (result["run"], result["planned"], result["done"]) == (run.pk, 4, 4)
     assert (result["failed"], result["spent"]) == (0, 0)
     assert "4 of 4 done" in said
@@ -71,6 +71,10 @@ def test_without_wait_it_only_plans(endpoint: Endpoint, server: ScriptedServer) 
     [
         (("--repeats", "0"), "repeats"),
         (("--limit", "0"), "limit"),
+        (("--sample", "0"), "sample"),
+        (("--years", "2022-2019"), "Years are written"),
+        (("--tasks", "none"), "no task none"),
+        (("--prompts", "none"), "no prompt set"),
         (("--budget", "0"), "above zero"),
         (("--budget", "NaN"), "above zero"),
         (("--budget", "much"), "such as 12.50"),
