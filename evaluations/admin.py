@@ -61,7 +61,6 @@ class EndpointAdmin(admin.ModelAdmin):
 
     list_display = ("name", "base_url", "model", "key_variable", "key_hint", "max_in_flight")
     readonly_fields = ("base_url", "model", "key_variable", "key_hint", "language_model")
-    exclude = ("max_temperature", "takes_images")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -25,6 +25,17 @@ def asking_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--images", default="omit", choices=list(ImagePolicy))
 
 
+def sampling_arguments(parser: ArgumentParser) -> None:
+    """Add the options of ``sampling_for``, which reads and checks them."""
+    parser.add_argument("--temperature", help="such as 0, 0.3, or half of the maximum (half)")
+    parser.add_argument("--top-p")
+    parser.add_argument("--max-tokens", help="the most tokens of a reply")
+    parser.add_argument("--stop", action="append", help="a text that ends a reply; up to 4")
+    parser.add_argument("--seed", help="of the endpoint's sampling")
+    parser.add_argument("--reasoning-effort")
+    parser.add_argument("--extra", metavar="JSON", help="more parameters of the endpoint")
+
+
 def asking_of(options: dict[str, Any]) -> Asking:
     """Return how *options* ask. Raises BadInput."""
     if options["max_prompt_tokens"] < 0:

@@ -39,6 +39,7 @@ class Endpoint(models.Model):
     Prices are in ``currency`` per million tokens. ``max_tokens`` bounds an
     answer: a reasoning model needs much, a small local one must not ramble. ``max_temperature``
     is the highest that the endpoint takes; only one that ``takes_images`` is sent any.
+    ``max_completion_tokens``: it refuses the parameter ``max_tokens`` and wants this name.
     """
 
     name = models.CharField(max_length=60, unique=True)
@@ -58,6 +59,7 @@ class Endpoint(models.Model):
     currency = models.CharField(max_length=3, default="CNY")
     max_temperature = models.FloatField(default=2.0)
     takes_images = models.BooleanField(default=False)
+    max_completion_tokens = models.BooleanField(default=False)
     note = models.CharField(max_length=200, blank=True)
 
     class Meta:

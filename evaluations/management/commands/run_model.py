@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -18,6 +19,7 @@ from evaluations.management.run_arguments import (
     asking_of,
     choice_arguments,
     choice_of,
+    sampling_arguments,
 )
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
@@ -25,6 +27,7 @@ from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import Progress, progress, waits_for_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
+from evaluations.runs.services.sampling import sampling_for
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.cli import GradeappCommand
@@ -59,6 +62,7 @@ class Command(GradeappCommand):
         parser.add_argument("--endpoint", required=True, help="the name of the endpoint")
         parser.add_argument("--dataset", required=True, help="the slug of the dataset")
         asking_arguments(parser)
+        sampling_arguments(parser)
         choice_arguments(parser)
         parser.add_argument("--repeats", type=int, default=1)
         parser.add_argument("--budget", help="stop before this amount is passed")
@@ -66,10 +70,11 @@ class Command(GradeappCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         started = time.monotonic()
+        endpoint = get_by_name(Endpoint, "name", options["endpoint"])
         run = start_run(
-            endpoint=get_by_name(Endpoint, "name", options["endpoint"]),
+            endpoint=endpoint,
             dataset=get_by_name(Dataset, "slug", options["dataset"]),
-            asking=asking_of(options),
+            asking=replace(asking_of(options), sampling=sampling_for(endpoint, options)),
             repeats=options["repeats"],
             choice=choice_of(options),
             budget=amount(options["budget"]),

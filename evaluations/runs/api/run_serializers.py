@@ -13,8 +13,10 @@ from rest_framework import serializers
 from evaluations.conditions import MOST_PROMPT_TOKENS, Asking, ImagePolicy, PromptSetting
 from evaluations.models import Endpoint, Response, Run, SuggestionReading
 from evaluations.runs.rules.question_choice import STRATA, QuestionChoice, read_choice
+from evaluations.runs.rules.sampling import REASONING_EFFORTS
 from evaluations.runs.services.prompt_sets import OWN_SET
 from evaluations.runs.services.runs import MOST_REPEATS
+from evaluations.runs.services.sampling import sampling_for
 from gradeapp import api_fields
 from questions.models import Dataset
 from questions.rules.vocabulary import Part, Subject
@@ -126,6 +128,26 @@ class ChoiceSerializer(serializers.Serializer[Any]):
         return read_choice({**given, "ids": [str(one) for one in given["ids"]]})
 
 
+class SamplingSerializer(serializers.Serializer[Any]):
+    """How replies are sampled; a field that is left out has the default of ``run_model``.
+
+    ``temperature`` may be ``half``: half of the endpoint's maximum.
+    """
+
+    temperature = api_fields.NumberTextField(max_length=10, required=False)
+    top_p = api_fields.NumberTextField(max_length=10, required=False)
+    max_tokens = api_fields.IntegerField(required=False)
+    stop = serializers.ListField(child=serializers.CharField(trim_whitespace=False), required=False)
+    seed = api_fields.IntegerField(required=False)
+    reasoning_effort = serializers.ChoiceField(REASONING_EFFORTS, required=False)
+    extra = serializers.DictField(required=False)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        given: dict[str, Any] = super().to_internal_value(data)
+        refuse_unknown(set(data) - set(self.fields))
+        return given
+
+
 class NewRunSerializer(serializers.Serializer[Any]):
     """A run to be started; an unknown field is refused."""
 
@@ -137,6 +159,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
     max_prompt_tokens = api_fields.IntegerField(min_value=0, default=MOST_PROMPT_TOKENS)
     images = serializers.ChoiceField(ImagePolicy.choices(), default=ImagePolicy.OMIT)
     choice = ChoiceSerializer(required=False)
+    sampling = SamplingSerializer(allow_null=True, default=None)
     limit = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
     budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)
     judge = serializers.SlugRelatedField(
@@ -150,7 +173,9 @@ class NewRunSerializer(serializers.Serializer[Any]):
     def wanted(self) -> dict[str, Any]:
         """Return what a valid request asks ``start_run`` for."""
         given = dict(self.validated_data)
+        sampling = sampling_for(given["endpoint"], given.pop("sampling") or {})
         asking = Asking(
+            sampling=sampling,
             setting=PromptSetting(given.pop("setting")),
             prompt_set=given.pop("prompts"),
             max_prompt_tokens=given.pop("max_prompt_tokens"),
@@ -174,11 +199,15 @@ class ResumeSerializer(serializers.Serializer[Any]):
 
 def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict[str, Any]:
     """Refuse fields that the serializer does not declare: a typo must not start another run."""
-    unknown = set(form.initial_data) - set(form.fields)
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise serializers.ValidationError(_("There is no field called %(n)s.") % {"n": names})
+    refuse_unknown(set(form.initial_data) - set(form.fields))
     return attrs
+
+
+def refuse_unknown(names: set[str]) -> None:
+    """Raise ValidationError if there are *names*."""
+    if names:
+        listed = ", ".join(sorted(names))
+        raise serializers.ValidationError(_("There is no field called %(n)s.") % {"n": listed})
 
 
 class SuggestionSerializer(serializers.Serializer[SuggestionReading]):

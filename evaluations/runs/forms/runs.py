@@ -166,6 +166,24 @@ class EndpointForm(forms.Form):
     max_tokens = number_fields.IntegerField(
         min_value=1, max_value=200_000, initial=2048, label=_("Maximum tokens per reply")
     )
+    max_temperature = number_fields.DecimalField(
+        min_value=0,
+        max_value=2,
+        max_digits=4,
+        decimal_places=3,
+        initial=2,
+        required=False,
+        label=_("Highest temperature"),
+        help_text=_(
+            "The highest that the endpoint takes. Half of it is offered to runs. Empty: 2."
+        ),
+    )
+    takes_images = forms.BooleanField(required=False, label=_("The model can see images"))
+    max_completion_tokens = forms.BooleanField(
+        required=False,
+        label=_("Send max_completion_tokens instead of max_tokens"),
+        help_text=_("For endpoints that refuse max_tokens, as OpenAI does for reasoning models."),
+    )
     note = forms.CharField(max_length=200, required=False, label=_("Note"))
     password = forms.CharField(
         required=False,
@@ -178,6 +196,8 @@ class EndpointForm(forms.Form):
     def facts(self, endpoint: Endpoint | None) -> dict[str, Any]:
         """Return the arguments of ``save_endpoint``; without a key the present one is kept."""
         facts = {**self.cleaned_data, "endpoint": endpoint}
+        if facts["max_temperature"] is None:
+            del facts["max_temperature"]
         typed = facts["key_variable"] or facts["key"]
         if facts.pop("no_key"):
             facts["key_variable"] = facts["key"] = ""
@@ -192,6 +212,7 @@ def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
     names = set(EndpointForm.base_fields) - hidden
     shown = {name: getattr(endpoint, name) for name in names}
     prices = {name: f"{shown[name].normalize():f}" for name in ("price_input", "price_output")}
+    shown["max_temperature"] = f"{endpoint.max_temperature:g}"
     return {**shown, **prices, "language_model": endpoint.language_model.name}
 
 

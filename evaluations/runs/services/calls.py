@@ -9,6 +9,7 @@ from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Job, Run
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.fence import visible
+from evaluations.runs.rules.sampling import most_completion_tokens, sent_params
 from evaluations.runs.services.frozen import price_of, sampling_of
 from evaluations.runs.services.job_queue import Call
 from questions.models import Question
@@ -20,8 +21,9 @@ def call_for(run: Run, job: Job) -> Call:
     sampling = sampling_of(run)
     prompt = kind_of(run).prompt(run, job)
     messages = prompt.messages
-    params = sampling.request_params()
-    most = price_of(run).cost(most_prompt_tokens(messages), sampling.max_tokens)
+    assert run.endpoint is not None  # only runs with an endpoint have jobs
+    params = sent_params(sampling, max_completion_tokens=run.endpoint.max_completion_tokens)
+    most = price_of(run).cost(most_prompt_tokens(messages), most_completion_tokens(sampling))
     body = {**params, "model": run.run_settings["model"], "messages": messages}
     text = json.dumps(body, ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

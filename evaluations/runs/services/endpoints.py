@@ -26,7 +26,8 @@ from gradeapp.common.refusals import BadInput, Refusal
 if TYPE_CHECKING:
     from evaluations.llm.openai_client import OpenAIChat
 
-CHECK_REQUEST = ChatRequest("check", [{"role": "user", "content": "1+1=?"}], {"max_tokens": 8})
+CHECK_MESSAGES = ({"role": "user", "content": "1+1=?"},)
+CHECK_TOKENS = 8
 
 K = FailureKind
 SENTENCES: Mapping[FailureKind, str | Promise] = {
@@ -75,6 +76,9 @@ def save_endpoint(
     max_in_flight: int = 8,
     timeout_seconds: int = 120,
     max_tokens: int = 2048,
+    max_temperature: float = 2.0,
+    takes_images: bool = False,
+    max_completion_tokens: bool = False,
     note: str = "",
 ) -> Endpoint:
     """Create an endpoint, or change *endpoint*. Prices are per million tokens.
@@ -97,7 +101,9 @@ def save_endpoint(
     endpoint.price_input, endpoint.price_output = price_input, price_output
     endpoint.currency, endpoint.note = currency, note
     endpoint.max_in_flight, endpoint.timeout_seconds = max_in_flight, timeout_seconds
-    endpoint.max_tokens = max_tokens
+    endpoint.max_tokens, endpoint.max_temperature = max_tokens, float(max_temperature)
+    endpoint.takes_images = takes_images
+    endpoint.max_completion_tokens = max_completion_tokens
     endpoint.language_model = LanguageModel.objects.get_or_create(name=language_model or model)[0]
     _check_fields(endpoint)
     endpoint.save()
@@ -111,6 +117,8 @@ def _check_fields(endpoint: Endpoint) -> None:
     """Raise BadInput for invalid fields."""
     if min(endpoint.max_in_flight, endpoint.timeout_seconds, endpoint.max_tokens) < 1:
         raise BadInput(_("Concurrent calls, timeout and maximum tokens must be above zero."))
+    if not 0 < endpoint.max_temperature <= 2:
+        raise BadInput(_("The highest temperature must be above 0, and 2 at most."))
     if endpoint.price_input < 0 or endpoint.price_output < 0:
         raise BadInput(_("A price must be zero or more."))
     if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
@@ -155,9 +163,12 @@ class EndpointCheck:
 def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
     """Make one small call to *endpoint*, unless its key is missing or its address forbidden."""
 
+    name = "max_completion_tokens" if endpoint.max_completion_tokens else "max_tokens"
+    request = ChatRequest("check", CHECK_MESSAGES, {name: CHECK_TOKENS})
+
     async def call(client: OpenAIChat) -> ChatReply:
         async with client:
-            return await client.complete(CHECK_REQUEST)
+            return await client.complete(request)
 
     try:
         reply = asyncio.run(call(open_chat(endpoint)))

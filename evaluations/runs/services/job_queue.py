@@ -105,6 +105,7 @@ def claim_jobs(
                 fence=job.fence,
                 status=AttemptStatus.SENT,
                 request_hash=planned[job.pk].request_hash,
+                params=planned[job.pk].params,
                 rubric=planned[job.pk].rubric,
                 marking_notes=planned[job.pk].marking_notes,
                 sent_at=now,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Avg, Count
 
+from evaluations.conditions import Asking, Sampling
 from evaluations.llm.budget import Price, most_prompt_tokens
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
 from evaluations.runs.answering import answer_call
 from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
+from evaluations.runs.services.sampling import check_sampling
 from questions.models import Dataset
 
 # From this many earlier calls of an endpoint on, they are used instead of the rule of thumb.
@@ -44,43 +48,62 @@ def estimate(
     repeats: int,
     choice: QuestionChoice = ALL,
     judge: Endpoint | None = None,
+    asking: Asking | None = None,
 ) -> Estimate:
     """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
     items = chosen_questions(dataset, choice)
     size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
     calls = len(items) * repeats
-    answering = cost_of(endpoint, RunPurpose.ANSWER, calls, size * repeats)
+    sampling = asking.sampling if asking else None
+    if sampling is not None:
+        check_sampling(endpoint, sampling)
+    answering = cost_of(
+        endpoint, RunPurpose.ANSWER, calls, size * repeats, reply_tokens=_most_tokens(sampling)
+    )
     if judge is None:
         return Estimate(len(items), answering, endpoint.note)
     beside = tuple(follower.cost(items, repeats, judge) for follower in followers())
     return Estimate(len(items), answering, endpoint.note, beside)
 
 
+def _most_tokens(sampling: Sampling | None) -> int | None:
+    return None if sampling is None else most_completion_tokens(sampling)
+
+
 def cost_of(
-    endpoint: Endpoint, purpose: RunPurpose, calls: int, prompt_bytes: int, **alike: str
+    endpoint: Endpoint,
+    purpose: RunPurpose,
+    calls: int,
+    prompt_bytes: int,
+    *,
+    reply_tokens: int | None = None,
+    alike: Mapping[str, str] | None = None,
 ) -> Cost:
     """Estimate the cost of *calls* whose prompts have *prompt_bytes* in all.
 
     It is based on earlier calls to *endpoint* with the same *purpose*, in runs that *alike*
-    filters, or on a rule of thumb if there are fewer than ``ENOUGH``.
+    filters, or on a rule of thumb if there are fewer than ``ENOUGH``. ``reply_tokens`` is the most
+    of one reply, None for the limit of the endpoint.
     """
+    most_tokens = endpoint.max_tokens if reply_tokens is None else reply_tokens
     price = Price(endpoint.price_input, endpoint.price_output)
     earlier = Attempt.objects.filter(
         job__run__endpoint=endpoint,
         job__run__purpose=purpose,
         status=AttemptStatus.ANSWERED,
-        **alike,
+        **(alike or {}),
     ).aggregate(n=Count("pk"), read=Avg("prompt_tokens"), written=Avg("completion_tokens"))
     known = earlier["n"] >= ENOUGH and earlier["read"] is not None
     if known:
-        read, written = earlier["read"] * calls, (earlier["written"] or 0) * calls
+        read = earlier["read"] * calls
+        written = min(most_tokens, earlier["written"] or 0) * calls
     else:
         read = prompt_bytes / BYTES_A_TOKEN
-        written = min(endpoint.max_tokens, USUAL_ANSWER) * calls
+        written = min(most_tokens, USUAL_ANSWER) * calls
     return Cost(
         calls=calls,
         expected=price.cost(round(read), round(written)),
-        at_most=price.cost(prompt_bytes, endpoint.max_tokens * calls),
+        at_most=price.cost(prompt_bytes, most_tokens * calls),
         earlier_calls=earlier["n"] if known else 0,
         currency=endpoint.currency,
     )

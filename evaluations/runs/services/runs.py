@@ -26,6 +26,7 @@ from evaluations.runs.services.run_starts import (
     record_start,
 )
 from evaluations.runs.services.run_states import WORKABLE, finalize
+from evaluations.runs.services.sampling import check_sampling
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -79,6 +80,8 @@ def start_run(
 
     def plan() -> None:
         check_ready(endpoint, budget)
+        if asking.sampling is not None:
+            check_sampling(endpoint, asking.sampling)
         items = chosen_questions(dataset, choice)
         run.condition = condition_for(endpoint, asking)
         run.fingerprint = run.condition.fingerprint

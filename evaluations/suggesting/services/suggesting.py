@@ -149,7 +149,7 @@ def estimate_suggesting(wanted: Wanted) -> Estimate:
         most_prompt_tokens(suggest_call(settings, one, one.current)) for one in items if one.current
     )
     alike = {"job__run__run_settings__asks": asks.value}
-    cost = cost_of(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, **alike)
+    cost = cost_of(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, alike=alike)
     return Estimate(len(items), cost, wanted.endpoint.note)
 
 
