@@ -19,8 +19,8 @@ from django.utils import translation
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.append_only import lifted
+from tests.database_template import postgres_template, sqlite_template
 from tests.factories import make_user
-from tests.prepared_database import prepared
 from tests.scripted_server import LOOPBACK
 
 # Logins in tests need no slow hash; that the real one is set is tested in test_accounts.
@@ -66,27 +66,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A database of this process alone, copied from the prepared one where there is one.
+    """A database of this process alone, copied from a migrated one.
 
     SQLite in a file, as in production: in memory its threads would not queue but fail. What a
     test confirmed need not outlive a power cut, so neither database waits for the disk.
     """
-    options = connection.settings_dict["OPTIONS"]
+    options, test = connection.settings_dict["OPTIONS"], connection.settings_dict["TEST"]
     if connection.vendor == "sqlite":
         file = tmp_path_factory.mktemp("database") / "test.sqlite3"
-        connection.settings_dict["TEST"]["NAME"] = str(file)
         options["init_command"] = options["init_command"].replace("=FULL", "=OFF")
-        if prepared():
-            shutil.copyfile(prepared(), file)
+        shutil.copyfile(sqlite_template(), file)
+        test["NAME"] = str(file)
     else:
         options["options"] += " -c synchronous_commit=off"
-        connection.settings_dict["TEST"]["TEMPLATE"] = prepared() or None
+        test["TEMPLATE"] = postgres_template(os.environ["DATABASE_URL"])
 
 
 @pytest.fixture(scope="session")
-def django_db_keepdb(django_db_keepdb: bool) -> bool:
+def django_db_keepdb() -> bool:
     """Keep the copied file, which would be deleted before it is used."""
-    return django_db_keepdb or (connection.vendor == "sqlite" and prepared() != "")
+    return connection.vendor == "sqlite"
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from bench.__main__ import ROOT, databases, figures_of, modules
@@ -25,7 +24,7 @@ from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from gradeapp.accounts.models import User
 from questions.importers.gaokao_bench import read_gaokao_bench
-from tests.prepared_database import prepared
+from tests.database_template import sqlite_template
 
 
 @pytest.mark.parametrize(
@@ -78,9 +77,7 @@ def test_the_generated_folder_has_the_shape_of_the_benchmark(tmp_path: Path) -> 
 @pytest.mark.once
 def test_every_benchmark_runs_in_its_small_form() -> None:
     command = [sys.executable, "-m", "bench", "--quick", "--json"]
-    environment = os.environ | {"DATABASE_URL": ""}
-    if prepared() and connection.vendor == "sqlite":
-        environment[TEMPLATE] = prepared()
+    environment = os.environ | {"DATABASE_URL": "", TEMPLATE: str(sqlite_template())}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900
     )
