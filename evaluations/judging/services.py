@@ -28,7 +28,8 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import JobStatus, RunPurpose, RunStatus
 from evaluations.runs.kinds import Cost, Messages
-from evaluations.runs.services.calls import fence_for, subject_name
+from evaluations.runs.selectors.prompt_items import subject_name
+from evaluations.runs.services.calls import fence_for
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.run_estimates import cost_of
 from evaluations.runs.services.run_starts import check_ready

@@ -8,11 +8,10 @@ from evaluations.conditions import PromptSetting
 from evaluations.models import Job, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.kinds import Kept, Messages, Prompt, ReadCounts, Replies, RunKind
-from evaluations.runs.rules.prompting.zero_shot import zero_shot_messages
-from evaluations.runs.services.calls import subject_name
+from evaluations.runs.rules.prompting.shipped_sets import GRADEAPP, shipped_set
+from evaluations.runs.selectors.prompt_items import composed, composed_in
 from gradeapp.common.storable import storable
 from questions.models import Question, QuestionRevision
-from questions.rules.vocabulary import Language, QuestionType
 
 
 class AnswerKind(RunKind):
@@ -23,7 +22,8 @@ class AnswerKind(RunKind):
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the messages that ask the item."""
-        return Prompt(answer_call(job.question, job.revision))
+        assert run.condition is not None
+        return Prompt(composed_in(run.condition, job.question, job.revision).messages())
 
     def setting(self, run: Run) -> str:
         """Return the prompt setting and the repeats; imported answers may have neither."""
@@ -42,16 +42,8 @@ class AnswerKind(RunKind):
 
 
 def answer_call(question: Question, revision: QuestionRevision) -> Messages:
-    """Return the messages that ask one item."""
-    language = Language(revision.language)
-    return zero_shot_messages(
-        QuestionType(revision.question_type),
-        subject_name(question, language),
-        revision.asked,
-        language,
-        parts=revision.sub_answers,
-        letters=revision.letters,
-    )
+    """Return the messages that ask one item with our own words, zero-shot."""
+    return composed(shipped_set(GRADEAPP), question, revision).messages()
 
 
 def store_responses(replies: Replies) -> Kept:

@@ -47,6 +47,7 @@ TAGS: Words = {
     Tag.ANSWERS_IMPORTED: ("Responses imported", "导入作答"),
     Tag.ENDPOINT_SAVED: ("Endpoint saved", "保存接口"),
     Tag.KEY_ROTATED: ("API key encrypted with a new field key", "用新密钥重新加密 API 密钥"),
+    Tag.PROMPTS_CHANGED: ("Changed a prompt set", "修改提示词集"),
     Tag.RUN_STARTED: ("Run started", "启动运行"),
     Tag.RUN_STOPPED: ("Run stopped", "停止运行"),
     Tag.RUN_RESUMED: ("Run resumed", "继续运行"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,10 +12,13 @@ from typing import Any
 from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.agieval_tasks import AgievalTask
 from questions.importers.source_files import text_of, wrong_type
+from questions.rules.json_schema import json_text
 from questions.rules.vocabulary import QuestionType
 
 KEYS = ("passage", "question", "options", "label", "answer", "other")
 MAX_OPTIONS = 10
+# Where the options cannot be written again from letters and texts: the list of the file, as JSON.
+PUBLISHED_OPTIONS = "published_options"
 
 _LETTERS = re.compile(r"[A-J]")
 _BETWEEN = re.compile(r"[A-J\s,，、;；]*")
@@ -49,6 +53,7 @@ def read_item(row: dict[str, Any], task: AgievalTask) -> AgievalItem:
     if not stem.strip():
         raise JsonRefusal("bad_value", "The value of 'question' is empty.")
     options = _options(row)
+    published = row["options"] if options else []
     read = read_options(options) if options else None
     notes = [read.note] if read and read.note else []
     if read:
@@ -59,6 +64,8 @@ def read_item(row: dict[str, Any], task: AgievalTask) -> AgievalItem:
     else:
         key = text_of(row, "answer").strip()
     other = _other(row)
+    if read and " ".join(published) != lettered(read.letters, read.texts):
+        other[PUBLISHED_OPTIONS] = json_text(published)
     return AgievalItem(
         passage=text_of(row, "passage"),
         stem=stem,
@@ -71,6 +78,23 @@ def read_item(row: dict[str, Any], task: AgievalTask) -> AgievalItem:
         extra=other,
         notes=tuple(notes),
     )
+
+
+def lettered(letters: str, texts: Sequence[str]) -> str:
+    """Options as one text, written as nearly all files of AGIEval write them: ``(A)one (B)two``."""
+    return " ".join(f"({letter}){text}" for letter, text in zip(letters, texts, strict=True))
+
+
+def published_options(extra: Mapping[str, str], letters: str, texts: Sequence[str]) -> str | None:
+    """Return the options of an item as one text, as its file has them, joined by one blank.
+
+    None if the item was repaired since, so that the text of the file is no longer that of the item.
+    """
+    if PUBLISHED_OPTIONS not in extra:
+        return lettered(letters, texts)
+    published = json.loads(extra[PUBLISHED_OPTIONS])
+    read = read_options(apart(published))
+    return " ".join(published) if (read.letters, read.texts) == (letters, tuple(texts)) else None
 
 
 def full_marks() -> tuple[Decimal, ...]:

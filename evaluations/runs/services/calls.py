@@ -12,8 +12,6 @@ from evaluations.runs.rules.fence import visible
 from evaluations.runs.rules.sampling import most_completion_tokens, sent_params
 from evaluations.runs.services.frozen import price_of, sampling_of
 from evaluations.runs.services.job_queue import Call
-from questions.models import Question
-from questions.rules.vocabulary import Language, Subject
 
 
 def call_for(run: Run, job: Job) -> Call:
@@ -28,11 +26,6 @@ def call_for(run: Run, job: Job) -> Call:
     text = json.dumps(body, ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Call(messages, params, digest, most, prompt.rubric, prompt.marking_notes)
-
-
-def subject_name(question: Question, language: Language) -> str:
-    """Return the subject in the item's language; "" for a task without a subject."""
-    return Subject(question.subject).label(language) if question.subject else ""
 
 
 def fence_for(run: Run, response_id: int, text: str, turn: int = 0) -> str:

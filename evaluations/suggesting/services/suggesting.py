@@ -21,7 +21,7 @@ from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import Asks, RunPurpose, RunStatus
 from evaluations.runs.kinds import Messages
 from evaluations.runs.rules.question_choice import spread
-from evaluations.runs.services.calls import subject_name
+from evaluations.runs.selectors.prompt_items import subject_name
 from evaluations.runs.services.frozen import Frozen, freeze
 from evaluations.runs.services.planning import plan_jobs
 from evaluations.runs.services.run_estimates import Estimate, cost_of

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluations.conditions import PromptSetting
 from evaluations.runs.rules.prompting.compose import CannotCompose, compose, token_count
 from evaluations.runs.rules.prompting.filling import escaped, fill
 from evaluations.runs.rules.prompting.items import PromptExample, PromptItem
 from evaluations.runs.rules.prompting.prompt_sets import (
     BrokenPromptSet,
-    PromptSetting,
     as_json,
     content_hash,
     read_prompt_set,

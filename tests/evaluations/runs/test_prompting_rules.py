@@ -2,30 +2,68 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 
 import pytest
 
 from evaluations.conditions import Asking, OptionOrder, PromptSetting, Sampling, read_condition
-from evaluations.runs.rules.prompting.zero_shot import zero_shot_messages
+from evaluations.runs.rules.prompting.compose import compose
+from evaluations.runs.rules.prompting.items import PromptExample, PromptItem
+from evaluations.runs.rules.prompting.shipped_sets import GRADEAPP, shipped_set
 from questions.rules.vocabulary import Language, QuestionType
 
-HOSTILE_STEM = "若 {x} 与 {0.__class__} 之和为 %s，$\\frac{1}{2}$"
+# Of the zero-shot messages before prompt sets existed: old runs were asked with these words.
+FIRST_WORDS = "03e0505feef9e2ec8d09114219ee7e3490b3e9fe38999315069305c23326be7d"
 
 
-@pytest.mark.parametrize("question_type", list(QuestionType))
+def item(question_type: QuestionType, language: Language, parts: int, letters: str) -> PromptItem:
+    return PromptItem(
+        "exam",
+        "a-task",
+        "1",
+        0,
+        question_type,
+        language,
+        stem=" 题 {x}\n",
+        subject_name="物理",
+        letters=letters,
+        parts=parts,
+    )
+
+
+def test_our_zero_shot_words_are_those_of_earlier_runs() -> None:
+    own, digest = shipped_set(GRADEAPP), hashlib.sha256()
+    for question_type in QuestionType:
+        for language in Language:
+            for parts, letters in ((1, ""), (1, "ABCD"), (3, "ABCDE"), (5, "ABCDEFG")):
+                asked = compose(own, "zero-shot", item(question_type, language, parts, letters))
+                digest.update(json.dumps(asked.messages(), ensure_ascii=False).encode())
+    assert digest.hexdigest() == FIRST_WORDS
+
+
+@pytest.mark.parametrize("setting", list(PromptSetting))
 @pytest.mark.parametrize("language", list(Language))
-def test_every_type_is_asked_in_its_language(
-    question_type: QuestionType, language: Language
-) -> None:
-    messages = zero_shot_messages(question_type, "物理", HOSTILE_STEM, language, 2, "ABCD")
-    assert [message["role"] for message in messages] == ["system", "user"]
-    assert messages[1]["content"] == HOSTILE_STEM
-    system = messages[0]["content"]
-    assert "【答案】" in system
-    assert "<eoa>" in system
-    assert "{" not in system
-    assert ("请" in system) is (language is Language.CHINESE)
+def test_every_type_is_asked_in_its_language(setting: PromptSetting, language: Language) -> None:
+    own = shipped_set(GRADEAPP)
+    example = PromptExample("E?", answer="B", explanation="{because}")
+    for question_type in QuestionType:
+        for wording in range(own.wording_count(setting)):
+            one = item(question_type, language, 2, "ABCD")
+            asked = compose(own, setting, one, [example], wording=wording)
+            assert asked.steps == (2 if setting is PromptSetting.ZERO_SHOT_COT else 1)
+            messages = asked.messages(asked.steps, ["a {reply}"] * (asked.steps - 1))
+            assert "题 {x}" in [message["content"] for message in messages]
+            last = messages[-1]["content"] if asked.steps == 2 else messages[0]["content"]
+            assert "【答案】" in last
+            assert "<eoa>" in last
+            assert "{" not in last
+            assert ("请" in messages[0]["content"]) is (language is Language.CHINESE)
+            if setting.few_shot:
+                told = messages[2]["content"]
+                assert ("{because}" in told) is (setting is PromptSetting.FEW_SHOT_COT)
+    assert own.wording_count(PromptSetting.ZERO_SHOT) == 3
 
 
 @pytest.mark.parametrize(
@@ -35,23 +73,25 @@ def test_every_type_is_asked_in_its_language(
         (QuestionType.MULTIPLE_CHOICE, "ABCD", 1, "【答案】AB<eoa>"),
         (QuestionType.FIVE_OUT_OF_SEVEN, "ABCDEFG", 5, "【答案】A B C D E<eoa>"),
         (QuestionType.OPEN_ENDED, "", 1, "【答案】……<eoa>"),
+        (QuestionType.SEVERAL_QUESTIONS, "ABCD", 3, "3道物理"),
+        (QuestionType.SEVERAL_QUESTIONS, "ABCD", 3, "题号"),
     ],
 )
 def test_the_form_shows_the_shape_of_the_answer(
     question_type: QuestionType, letters: str, parts: int, form: str
 ) -> None:
-    system = zero_shot_messages(question_type, "物理", "题", Language.CHINESE, parts, letters)[0][
-        "content"
-    ]
-    assert form in system
+    one = item(question_type, Language.CHINESE, parts, letters)
+    assert form in compose(shipped_set(GRADEAPP), "zero-shot", one).messages()[0]["content"]
 
 
-def test_several_questions_are_numbered() -> None:
-    system = zero_shot_messages(
-        QuestionType.SEVERAL_QUESTIONS, "地理", "题", Language.CHINESE, 3, "ABCD"
-    )[0]["content"]
-    assert "3道" in system
-    assert "题号" in system
+def test_agibench_has_three_types_of_prompt() -> None:
+    one = replace(item(QuestionType.SINGLE_CHOICE, Language.CHINESE, 1, "AB"), options=("x", "y"))
+    ends = {"none": "", "answer": "\nThe answer is:", "reason": "\nThe answer and the reason are:"}
+    for name, end in ends.items():
+        asked = compose(shipped_set(f"agibench:{name}"), "zero-shot", one)
+        content = "题 {x}\n\n\nA. x\nB. y" + end
+        assert asked.messages() == [{"role": "user", "content": content}]
+        assert asked.answer_format == "agibench"
 
 
 def test_equal_settings_have_equal_fingerprints() -> None:

@@ -16,19 +16,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluations.conditions import MOST_PROMPT_TOKENS, PromptSetting
 from evaluations.runs.rules.prompting.filling import fill
 from evaluations.runs.rules.prompting.items import PromptExample, PromptItem
 from evaluations.runs.rules.prompting.prompt_sets import (
     AnswerFormat,
     ExampleTurns,
     PromptSetContent,
-    PromptSetting,
     SettingTemplate,
     Template,
 )
 from questions.rules.vocabulary import Language, QuestionType
-
-MAX_PROMPT_TOKENS = 2048
 
 ChatMessage = dict[str, str]
 
@@ -101,7 +99,7 @@ def compose(
     item: PromptItem,
     examples: Sequence[PromptExample] = (),
     *,
-    max_prompt_tokens: int = MAX_PROMPT_TOKENS,
+    max_prompt_tokens: int = MOST_PROMPT_TOKENS,
     wording: int = 0,
 ) -> Composed:
     """Return the prompt of *item* in *setting* (``zero-shot``, ``zero-shot-cot``, ...).

@@ -15,8 +15,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from evaluations.conditions import PromptSetting
 from evaluations.runs.rules.prompting.filling import fields_of, lone_brace
 from gradeapp.common.named import Named
+from questions.rules.json_schema import json_text
 from questions.rules.vocabulary import Language, QuestionType
 
 FORMAT = "gradeapp-prompts/1"
@@ -34,20 +36,6 @@ EXAMPLE_FIELDS = frozenset(
     {"passage", "stem", "question", "options", "option_lines", "letters", "last", "subject", "n"}
 )
 ANSWER_FIELDS = EXAMPLE_FIELDS | {"answer", "explanation"}
-
-
-class PromptSetting(Named):
-    """The four settings of AGIEval (section 4.2), with the names of the command line."""
-
-    ZERO_SHOT = "zero-shot", "Zero-shot", "零样本"
-    ZERO_SHOT_COT = "zero-shot-cot", "Zero-shot, chain of thought", "零样本思维链"
-    FEW_SHOT = "few-shot", "Few-shot", "少样本"
-    FEW_SHOT_COT = "few-shot-cot", "Few-shot, chain of thought", "少样本思维链"
-
-    @property
-    def shows_examples(self) -> bool:
-        """Whether worked examples stand before the question."""
-        return self in (PromptSetting.FEW_SHOT, PromptSetting.FEW_SHOT_COT)
 
 
 class AnswerFormat(Named):
@@ -205,7 +193,7 @@ class BrokenPromptSet(ValueError):
 def read_prompt_set(value: object) -> PromptSetContent:
     """Return the prompt set in *value*, parsed JSON. Raises BrokenPromptSet."""
     try:
-        content = PromptSetContent.model_validate_json(json.dumps(value))
+        content = PromptSetContent.model_validate_json(json_text(value))
     except ValidationError as error:
         raise BrokenPromptSet([_problem(one) for one in error.errors()][:MAX_PROBLEMS]) from None
     problems = list(_problems(content))
@@ -284,11 +272,11 @@ def _problems_of_settings(
         for step, messages in enumerate(setting.steps, start=1):
             yield from _problems_of_step(f"{where}.steps.{step}", step, messages)
         if setting.examples is None:
-            if name.shows_examples:
+            if name.few_shot:
                 text = "A few-shot setting must say how an example is written."
                 yield PromptSetProblem("missing_key", f"{where}.examples", text)
             continue
-        if not name.shows_examples:
+        if not name.few_shot:
             text = "Only the few-shot settings show examples."
             yield PromptSetProblem("unknown_key", f"{where}.examples", text)
         turns = setting.examples
