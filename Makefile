@@ -25,7 +25,7 @@ test: $(VENV)/test.done ## run the whole suite (installs what it needs)
 	@sh .ci/tests
 
 faults: $(VENV)/test.done ## run the fault tests: databases, brokers and processes that die
-	@timeout 1500 $(BIN)/python -m pytest -q -n 0 tests/faults
+	@timeout 3600 $(BIN)/python -m pytest -q -n 0 tests/faults
 
 fuzz: $(VENV)/test.done ## ask the API much more than the usual suite does, as each role
 	@FUZZ_EXAMPLES=40 timeout 1500 $(BIN)/python -m pytest -q -n 0 tests/test_api_fuzz.py
