@@ -40,7 +40,9 @@ from tests.evaluations.marking_world import (
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROUNDS = 500 if os.environ.get("GRADEAPP_FULL") == "yes" else 12
+FULL = os.environ.get("GRADEAPP_FULL") == "yes"
+ROUNDS = 500 if FULL else 12
+WINDOWS = 8 if FULL else 2  # of each teacher, in each order
 CLAIMS = 200
 
 
@@ -186,3 +188,26 @@ def test_first_drafts_that_race_leave_the_newest() -> None:
         slot = held_slot(answer, people[0])
         at_once(*[partial(write_draft, slot, people[0], n, {"total": n}) for n in (3, 1, 2)])
         assert slot.drafts.get().sequence == 3
+
+
+def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other() -> None:
+    """R15, R52: every window of a teacher saves every response, half of them backwards."""
+    people = teachers(2)
+    answers = answers_of(small_round(people, 10, scheme=Scheme.TWO_AND_LEAD))
+    slots = {person: [held_slot(answer, person) for answer in answers] for person in people}
+    keys = {slot.pk: uuid.uuid4() for held in slots.values() for slot in held}
+
+    def saves(person: User, backwards: bool) -> list[int]:
+        values = "336" if person == people[0] else "000"
+        held = reversed(slots[person]) if backwards else slots[person]
+        return sorted(save(slot, person, values, keys[slot.pk]).pk for slot in held)
+
+    windows = [(person, order) for person in people for order in (False, True)] * WINDOWS
+    stored = at_once(*[partial(saves, *window) for window in windows])
+    assert not [one for one in stored if isinstance(one, Refusal)]
+    assert {tuple(one) for one in stored} == {
+        tuple(sorted(Mark.objects.filter(teacher=person).values_list("pk", flat=True)))
+        for person in people
+    }
+    assert Mark.objects.count() == 20
+    assert Slot.objects.filter(kind=SlotKind.ARBITRATION).count() == 10
