@@ -109,6 +109,14 @@ def first(table: str) -> str:
     return f"t.id = (SELECT min(id) FROM evaluations_{table})"
 
 
+def waits_for_marks(reader: psycopg.Connection) -> bool:
+    """Whether somebody waits for the lock of the table of marks."""
+    found = reader.execute(
+        "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'evaluations_mark'::regclass"
+    )
+    return found.fetchone() is not None
+
+
 def migrating(site: Site) -> subprocess.Popen[str]:
     """The documented command, started."""
     return subprocess.Popen(
@@ -133,6 +141,7 @@ def test_migrations_of_full_tables_stop_no_writer_and_wait_for_a_reader(site: Si
         reader.execute("SELECT 1 FROM evaluations_mark LIMIT 1")  # holds the table until its end
         wait_until(lambda: len(writer.seconds) >= 20)
         process = migrating(site)
+        wait_until(lambda: waits_for_marks(reader) or process.poll() is not None, 240)
         time.sleep(READING_SECONDS)
         meanwhile = len(writer.seconds)
         reader.rollback()
