@@ -56,7 +56,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def wait_until(what: Callable[[], bool], seconds: float = 120) -> None:
+def wait_until(what: Callable[[], bool], seconds: float = 300) -> None:
     """Wait for *what*; a test that waits in vain fails instead of hanging."""
     deadline = time.monotonic() + seconds
     while not what():

@@ -85,7 +85,7 @@ class Marking:
     """
 
     def __init__(
-        self, markers: Sequence[Marker], *, patience: float = 60, pause: float = 0
+        self, markers: Sequence[Marker], *, patience: float = 300, pause: float = 0
     ) -> None:
         self.markers, self.patience, self.pause = markers, patience, pause
         self.failures: list[BaseException] = []

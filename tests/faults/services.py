@@ -56,7 +56,7 @@ class Process:
         """Of the main process."""
         return self.process.pid
 
-    def ready(self, answers: Callable[[], bool], seconds: float = 60) -> None:
+    def ready(self, answers: Callable[[], bool], seconds: float = 300) -> None:
         """Wait until the process does its work; raise with its log if it ends before."""
         deadline = time.monotonic() + seconds
         while not answers():
@@ -100,7 +100,7 @@ class Postgres:
             check=True,
             cwd=folder,
             capture_output=True,
-            timeout=60,
+            timeout=300,
             **self.options,
         )
         self.server: Process | None = None
@@ -118,7 +118,7 @@ class Postgres:
         command = [program("postgres"), "-D", str(self._data)]
         for name, value in named.items():
             command += ["-c", f"{name}={value}"]
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while True:
             log = self.folder.parent / f"{self.folder.name}.log"
             self.server = Process(command, log, cwd=self.folder, **self.options)

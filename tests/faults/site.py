@@ -84,7 +84,7 @@ class Site:
             env={**self.environment, **environment},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
 

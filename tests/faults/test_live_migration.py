@@ -79,6 +79,7 @@ class Writer:
         }
         self.seconds: list[float] = []
         self.failures: list[psycopg.Error] = []
+        self.repeated = 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
 
@@ -98,10 +99,18 @@ class Writer:
                     self.numbers[statement] += 1
                     number, began = self.numbers[statement], time.monotonic()
                     try:
-                        own.execute(statement.encode(), [number, number])
+                        self._store(own, statement, number)
                     except psycopg.Error as error:
                         self.failures.append(error)
                     self.seconds.append(time.monotonic() - began)
+
+    def _store(self, own: psycopg.Connection, statement: str, number: int) -> None:
+        """Store one row; after a deadlock once more, as the desk and the worker do."""
+        try:
+            own.execute(statement.encode(), [number, number])
+        except psycopg.errors.DeadlockDetected:
+            self.repeated += 1
+            own.execute(statement.encode(), [number, number])
 
 
 def first(table: str) -> str:
@@ -141,18 +150,19 @@ def test_migrations_of_full_tables_stop_no_writer_and_wait_for_a_reader(site: Si
         reader.execute("SELECT 1 FROM evaluations_mark LIMIT 1")  # holds the table until its end
         wait_until(lambda: len(writer.seconds) >= 20)
         process = migrating(site)
-        wait_until(lambda: waits_for_marks(reader) or process.poll() is not None, 240)
+        wait_until(lambda: waits_for_marks(reader) or process.poll() is not None, 600)
         time.sleep(READING_SECONDS)
         meanwhile = len(writer.seconds)
         reader.rollback()
-        said, complaints = process.communicate(timeout=300)
+        said, complaints = process.communicate(timeout=900)
         wait_until(lambda: len(writer.seconds) >= meanwhile + 20)
     assert process.returncode == 0, complaints
     assert "0032_entered_by... OK" in said
     assert "Trying again" in complaints, "no migration had to wait for the reader"
     assert not writer.failures, writer.failures[0]
-    p99 = statistics.quantiles(writer.seconds, n=100)[98]
-    print(f"{len(writer.seconds)} writes, p99 {p99:.3f} s, longest {max(writer.seconds):.1f} s")
+    p99, longest = statistics.quantiles(writer.seconds, n=100)[98], max(writer.seconds)
+    print(f"{len(writer.seconds)} writes, {writer.repeated} of them twice")
+    print(f"p99 {p99:.3f} s, longest {longest:.1f} s")
     assert site.manage("migrate", "--check").returncode == 0
     assert Mark.objects.count() >= MARKS
     assert Attempt.objects.count() >= JOBS * ATTEMPTS

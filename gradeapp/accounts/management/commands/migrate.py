@@ -12,14 +12,16 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# While a migration waits for the lock of a table, everybody else waits behind it.
-LOCK_TIMEOUT = "2s"
-TRIES, PAUSE = 40, 1.0
-LOCK_NOT_AVAILABLE = "55P03"
+# While a migration waits for the lock of a table, everybody else waits behind it. The wait is
+# shorter than PostgreSQL's deadlock_timeout of 1 s, so that of two that wait for each other it is
+# mostly the migration that gives way.
+LOCK_TIMEOUT = "800ms"
+TRIES, PAUSE = 60, 1.0
+LOCK_NOT_AVAILABLE, DEADLOCK = "55P03", "40P01"
 
 
 class Command(migrate.Command):
-    """Wait 2 s for a lock, let the others through, and try again.
+    """Wait less than a second for a lock, let the others through, and try again.
 
     Each migration is one transaction, so one that did not get its lock changed nothing. No
     statement is ended for taking long: an index over a million rows takes its time.
@@ -35,7 +37,10 @@ class Command(migrate.Command):
                 try:
                     super().handle(*args, **options)
                 except OperationalError as error:
-                    if getattr(error.__cause__, "sqlstate", "") != LOCK_NOT_AVAILABLE:
+                    if getattr(error.__cause__, "sqlstate", "") not in (
+                        LOCK_NOT_AVAILABLE,
+                        DEADLOCK,
+                    ):
                         raise
                     self.stderr.write("A table is in use. Trying again ...")
                     time.sleep(PAUSE)
