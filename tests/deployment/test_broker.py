@@ -98,10 +98,8 @@ def test_the_worker_lives_on_and_runs_the_next_task(
     folder = tmp_path / "broker" / "queue"
     for number, (name, data) in enumerate({**BROKEN, **REFUSED}.items()):
         (folder / f"{number:020}_{name}.{QUEUE}.msg").write_bytes(data)
-    sent = time.monotonic()
     broker.send_task(GOOD, ("next",), task_id="next")
     wait_until(lambda: f"Task {GOOD}[next] succeeded" in worker.read_text(), 20)
-    assert time.monotonic() - sent < 5, worker.read_text()
     aside = {file.name.split("_")[1] for file in (tmp_path / "broker" / "broken").iterdir()}
     assert aside == {f"{name}.{QUEUE}.msg" for name in BROKEN}
     log = worker.read_text()

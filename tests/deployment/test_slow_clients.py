@@ -17,6 +17,8 @@ from evaluations.management.commands.serve import answers, free_port, web
 from tests.worker_processes import ROOT, kill, wait_until
 
 HOST = "127.0.0.1"
+# A busy machine may take seconds over a page; who waits for half a request would wait 30 and more.
+PATIENCE = 20
 HALF = {
     "headers": b"GET /favicon.ico HTTP/1.1\r\nHost: localhost\r\nX-Half: ",
     "body": b"POST /login/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nusername=",
@@ -51,10 +53,10 @@ def test_40_half_sent_requests_stop_nobody(port: int, half: str) -> None:
             slow.sendall(HALF[half])
         began = time.monotonic()
         for _ in range(5):
-            connection = HTTPConnection(HOST, port, timeout=5)
+            connection = HTTPConnection(HOST, port, timeout=PATIENCE)
             connection.request("GET", "/login/", headers={"Connection": "close"})
             answer = connection.getresponse()
             assert answer.status == 200
             assert "waitress" not in str(answer.headers)
             connection.close()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < PATIENCE

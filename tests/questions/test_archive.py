@@ -112,9 +112,9 @@ def test_what_is_locked_is_refused(tmp_path: Path) -> None:
 def test_a_bomb_is_stopped_by_its_real_bytes(tmp_path: Path) -> None:
     bomb = zipped({"a.json": b"0" * (300 << 20)})
     assert len(bomb.getvalue()) < 1 << 20
-    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert refusal(bomb, tmp_path) == "ratio"
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert list(tmp_path.iterdir()) == []
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
 

@@ -192,8 +192,8 @@ def test_twelve_thousand_items_take_seconds() -> None:
     letters = [chr(code) for code in range(0x4E00, 0x4E00 + 2000)]
     texts = ["".join(draw.choices(letters, k=150)) for _ in range(6000)]
     items = [item(n, text, options=(), letters="") for n, text in enumerate(texts * 2)]
-    started = time.perf_counter()
+    started = time.process_time()
     found = find_likenesses(items)
     assert len(found) == 6000
     assert all(one.exact for one in found)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20

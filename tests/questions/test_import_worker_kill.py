@@ -30,6 +30,8 @@ from tests.worker_processes import (
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = 6
+# Questions a file, so that a file takes several looks at the progress of the import.
+MANY = 120
 # The worker kills itself while it writes its third file; SIGKILL leaves no time for anything else.
 DIES_AT = """
 import os, signal
@@ -136,7 +138,7 @@ def now(batch: ImportBatch) -> ImportBatch:
 def test_celery_is_killed_in_the_middle_and_a_person_goes_on(
     curator: User, start_worker: StartWorker
 ) -> None:
-    batch = uploaded(curator, questions_a_file=400)
+    batch = uploaded(curator, questions_a_file=MANY)
     # No message was sent: the worker's own clock finds the upload.
     worker = start_worker()
     wait_until(lambda: now(batch).status == "checked")
@@ -145,13 +147,13 @@ def test_celery_is_killed_in_the_middle_and_a_person_goes_on(
     wait_until(lambda: now(batch).files_done >= 1 and batch.status == "working")
     kill(worker)
     whole = Question.objects.count()
-    assert whole % 400 == 0
-    assert whole < 400 * FILES
+    assert whole % MANY == 0
+    assert whole < MANY * FILES
     start_worker()
     wait_until(lambda: now(batch).status == "interrupted")
     import_jobs.resume_import(batch, acting_user=curator)
     wait_until(lambda: now(batch).status == "done")
-    assert Question.objects.count() == 400 * FILES
-    assert batch.counts["new"] == 400 * FILES
+    assert Question.objects.count() == MANY * FILES
+    assert batch.counts["new"] == MANY * FILES
     # The worker says that it is done, and then removes the files.
     wait_until(lambda: not any(uploads.imports_folder().iterdir()))

@@ -159,9 +159,9 @@ def test_no_text_breaks_the_reading(text: str) -> None:
     ["（", "（ ", "（2", "…", ". . ", "（1）", "每点", "第一问（2分）", "答D给", "①", "\n  "],
 )
 def test_a_hostile_key_costs_little_time(unit: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     proposed(unit * (50_000 // len(unit)), 6)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the published data is not here")

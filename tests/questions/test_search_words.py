@@ -37,9 +37,9 @@ def test_a_formula_is_read_as_signs(text: str, shown: str) -> None:
     ["\\frac{" * 4000, "{" * 30000, "$" + "_{" * 9000, "| " * 20000, "<a" * 20000, "![" * 20000],
 )
 def test_hostile_markup_is_read_in_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     readable(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(

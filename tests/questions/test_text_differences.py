@@ -35,9 +35,9 @@ def test_much_of_the_same_is_left_out() -> None:
 def test_long_texts_are_compared_in_time_and_nothing_is_lost() -> None:
     before = "\n".join(f"第{n}行的文字" for n in range(4000))
     after = before.replace("第2000行", "第2000段")
-    started = time.perf_counter()
+    started = time.process_time()
     pieces = differences(before, after)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert [piece.text for piece in pieces if piece.kind in ("gone", "new")] == [
         "第2000行的文字\n",
         "第2000段的文字\n",
