@@ -133,10 +133,12 @@ class Asking:
 
 @dataclass(frozen=True)
 class RequestSettings:
-    """The settings of a run that judges, reads or suggests: its prompt and its sampling."""
+    """The settings of a run that judges, reads or suggests: its prompt, sampling and images."""
 
     prompt_version: str
     sampling: Sampling = field(default_factory=Sampling)
+    images: ImagePolicy = ImagePolicy.OMIT
+    largest_side: int = LARGEST_SIDE
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""

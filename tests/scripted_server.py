@@ -115,6 +115,11 @@ def _message(**facts: Any) -> Change:
     return change
 
 
+def saying(text: str) -> Fault:
+    """Return what makes the server answer with *text*."""
+    return Fault(change=_message(content=text))
+
+
 def _finish(reason: str, **facts: Any) -> Change:
     def change(completion: Completion) -> Completion:
         completion["choices"][0]["finish_reason"] = reason
@@ -140,6 +145,7 @@ _NAMED: dict[str, Callable[..., Fault]] = {
     "context_length": lambda: _error_fault(
         400, "the request exceeds the available context size", kind="exceed_context_size_error"
     ),
+    "no_images": lambda: _error_fault(400, "This model does not support image input."),
     "slow": lambda seconds=1.0: Fault(delay=seconds),
     "drip": lambda seconds=0.2: Fault(drip=seconds),
     "reset": lambda after=40: Fault(cut_after=after),

@@ -25,6 +25,7 @@ class ReportParams:
     ``marker`` is who marked the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds`` are
     the public ids of the marking rounds whose marks count; none means all. Marks of practice rounds
     never count. ``by`` names the keys that a report groups by, separated by commas.
+    ``without_blind`` leaves out answers to questions of which the model did not get all images.
     """
 
     dataset: str
@@ -34,6 +35,7 @@ class ReportParams:
     by: str = ""
     year: int | None = None
     rounds: tuple[str, ...] = ()
+    without_blind: bool = False
 
     @property
     def judge(self) -> str:
@@ -50,7 +52,7 @@ class ReportParams:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
-            if value not in ("", (), None)
+            if value not in ("", (), None, False)
         }
 
     def of_rounds(self, path: str) -> Q:

@@ -36,6 +36,7 @@ from evaluations.runs.kinds import (
     RunKind,
 )
 from evaluations.runs.selectors.runs import read_counts
+from evaluations.runs.services.images import with_question_images
 from evaluations.runs.services.run_states import OVER
 from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.accounts.models import User
@@ -55,7 +56,8 @@ class JudgeKind(RunKind):
         assert job.response  # every job of a judge run has one
         now = timezone.now()
         rubric, notes = rubric_of(job.question, now), notes_for_judge(job.response, now)
-        return Prompt(judge_call(run, job, rubric, notes), rubric, notes)
+        shown = with_question_images(run, job, judge_call(run, job, rubric, notes))
+        return Prompt(shown.messages, rubric, notes, shown.sent, len(shown.omitted))
 
     def setting(self, run: Run) -> str:
         """Return which run is judged."""

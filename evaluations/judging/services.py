@@ -31,6 +31,7 @@ from evaluations.runs.kinds import Cost, Messages
 from evaluations.runs.selectors.prompt_items import subject_name
 from evaluations.runs.services.calls import fence_for
 from evaluations.runs.services.frozen import freeze
+from evaluations.runs.services.images import images_for
 from evaluations.runs.services.run_estimates import cost_of
 from evaluations.runs.services.run_starts import check_ready
 from evaluations.statistics.outcomes import JudgeStatus
@@ -87,7 +88,11 @@ def start_judge_run(
     if run.judge_runs.filter(judge=judge).exists():
         raise Conflict(_("%(judge)s is already marking this run.") % {"judge": judge.name})
     check_ready(judge.endpoint, budget)
-    settings = RequestSettings(JUDGE_PROMPT_VERSION, Sampling(max_tokens=judge.endpoint.max_tokens))
+    settings = RequestSettings(
+        JUDGE_PROMPT_VERSION,
+        Sampling(max_tokens=judge.endpoint.max_tokens),
+        images_for(judge.endpoint),
+    )
     frozen = freeze(settings, judge.endpoint)
     judge_run = Run.objects.create(
         purpose=RunPurpose.JUDGE,

@@ -6,6 +6,7 @@ before the call and replaced by its cost afterwards, so that concurrent calls st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,6 +15,7 @@ from typing import Any
 _MILLION = Decimal(1_000_000)
 # Tokens for the role name and the separators that a chat template adds to each message.
 _TEMPLATE_TOKENS = 16
+_IMAGE_TOKENS, _IMAGE_PATCH = 1600, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +32,32 @@ class Price:
         return (read + written) / _MILLION
 
 
-def most_prompt_tokens(messages: Iterable[Mapping[str, Any]]) -> int:
-    """Return an upper bound of the tokens of *messages*: a token is at least one byte of UTF-8."""
-    sizes = (len(str(message.get("content") or "").encode()) for message in messages)
-    return sum(size + _TEMPLATE_TOKENS for size in sizes)
+def most_prompt_tokens(
+    messages: Iterable[Mapping[str, Any]], images: Iterable[tuple[int, int]] = ()
+) -> int:
+    """Return an upper bound of the tokens of *messages*: a token is at least one byte of UTF-8.
+
+    *images* are the sizes, in pixels, of the images in them (``most_image_tokens``).
+    """
+    sizes = (len(_text(message.get("content")).encode()) for message in messages)
+    pictures = sum(most_image_tokens(*size) for size in images)
+    return sum(size + _TEMPLATE_TOKENS for size in sizes) + pictures
+
+
+def most_image_tokens(width: int, height: int) -> int:
+    """Return an upper bound of the tokens of an image: one for 24 x 24 pixels, at least 1,600.
+
+    Models that count by size take a token for 28 x 28 pixels or for 750 pixels, others a fixed
+    number up to 1,600, whatever the size.
+    """
+    return max(_IMAGE_TOKENS, math.ceil(width / _IMAGE_PATCH) * math.ceil(height / _IMAGE_PATCH))
+
+
+def _text(content: object) -> str:
+    """Return the text of a message; that of its parts where it has images."""
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content)
+    return str(content or "")
 
 
 class BudgetSpentError(Exception):

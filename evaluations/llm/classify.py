@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -41,6 +42,21 @@ _BY_STATUS = {
 
 # vLLM, SGLang and older servers send no code for this, only a message.
 _TOO_LONG = ("maximum context length", "context length", "context window", "context size")
+
+# What endpoints say to a message with images that their model cannot take: OpenAI and DeepSeek
+# (a 400 about the type "image_url"), llama.cpp (500: "image input is not supported"), vLLM ("is
+# not a multimodal model", "At most 0 image(s) may be provided"), OpenRouter (404: "No endpoints
+# found that support image input"), Mistral and Groq (content "must be a string").
+_NO_IMAGES = re.compile(
+    r"image input|(?:un)?support\w* image|images? (?:is|are) not (?:supported|allowed|enabled)|"
+    r"(?:does not|doesn't|do not|cannot|can't|not) (?:\w+ )?(?:support|accept|process|take|handle)"
+    r"(?:ing)? (?:\w+ )?(?:images?|vision|multimodal)|not (?:a )?multimodal|at most 0 image|"
+    r"image_url.{0,80}(?:unknown|unsupported|(?:not|only) (?:supported|allowed)|expected)|"
+    r"(?:unknown|unsupported|expected|invalid (?:content )?type).{0,80}image_url|"
+    r"(?:不支持|无法处理|不能处理)(?:图像|图片|视觉|多模态)",
+    re.IGNORECASE | re.DOTALL,
+)
+_MAY_SAY_NO_IMAGES = frozenset({400, 404, 415, 422, 500, 501})
 
 LONGEST_TEXT = 2048
 NO_MESSAGE = "the endpoint sent no error message in a known format"
@@ -103,11 +119,14 @@ def _kind(status: int, error: Mapping[str, Any]) -> FailureKind:
         value = error.get(name)
         if isinstance(value, str) and value.lower() in _BY_CODE:
             return _BY_CODE[value.lower()]
+    message = str(error.get("message", ""))[:_READ_AT_MOST]
+    if status in _MAY_SAY_NO_IMAGES and _NO_IMAGES.search(message):
+        return FailureKind.NO_IMAGES
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if status >= 500:
         return FailureKind.SERVER
-    too_long = any(words in str(error.get("message", "")).lower() for words in _TOO_LONG)
+    too_long = any(words in message.lower() for words in _TOO_LONG)
     return FailureKind.CONTEXT_LENGTH if too_long else FailureKind.BAD_REQUEST
 
 

@@ -78,6 +78,7 @@ class FailureKind(StrEnum):
     NOT_FOUND = "not_found"
     BAD_REQUEST = "bad_request"
     CONTEXT_LENGTH = "context_length"
+    NO_IMAGES = "no_images"
     REDIRECT = "redirect"
     MALFORMED = "malformed"
     OVERSIZE = "oversize"

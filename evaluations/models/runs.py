@@ -217,6 +217,8 @@ class Attempt(models.Model):
     sent beside the messages, ``examples_used`` the worked examples in a few-shot prompt.
     ``rubric`` and ``marking_notes`` are what the request showed to a judge, null where it
     showed none.
+    ``images`` are the SHA-256 of the images in it, ``images_omitted`` the number of those that it
+    said are missing, and ``option_order`` is that of ``Response``.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
@@ -234,6 +236,9 @@ class Attempt(models.Model):
     marking_notes = models.ForeignKey(
         "evaluations.MarkingNotes", null=True, on_delete=models.PROTECT, related_name="+"
     )
+    images = models.JSONField(default=list)
+    images_omitted = models.PositiveSmallIntegerField(default=0)
+    option_order = models.CharField(max_length=26, blank=True)
     sent_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=40, blank=True)

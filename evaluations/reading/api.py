@@ -31,6 +31,7 @@ from evaluations.reading.services.answer_checks import MOST_DRAWN, draw_sample, 
 from evaluations.reading.services.model_reading import MOST_ANSWERS, WantedReading, start_reading
 from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
 from evaluations.runs.api.runs import run_response
+from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work
 from evaluations.statistics.outcomes import ReadingOutcome
@@ -229,7 +230,7 @@ def shown(response: Response) -> dict[str, Any]:
         "response": response.public_id,
         "question_type": revision.question_type,
         "letters": revision.letters,
-        "asked": revision.asked,
+        "asked": asked_as_shown(revision, response.option_order),
         "text": response.text,
         "seen": name_of(reading),
         "answers": reading.answers,

@@ -17,6 +17,7 @@ from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.answering import AnswerKind
 from evaluations.runs.kinds import Kept, Panel, PanelPosition, Prompt, ReadCounts, Replies, RunKind
 from evaluations.runs.selectors.runs import read_counts, runs
+from evaluations.runs.services.images import with_question_images
 from evaluations.statistics.outcomes import ReadingOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
@@ -66,7 +67,8 @@ class ReadKind(RunKind):
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the question and the response, without the key."""
         assert job.response  # every job of a run that reads has one
-        return Prompt(read_call(run, job.response, job.revision))
+        shown = with_question_images(run, job, read_call(run, job.response, job.revision))
+        return Prompt(shown.messages, images=shown.sent, images_omitted=len(shown.omitted))
 
     def setting(self, run: Run) -> str:
         """Return whose answers are read."""

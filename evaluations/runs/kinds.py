@@ -22,21 +22,31 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.llm.client import ChatReply
 from evaluations.models import Attempt, Endpoint, Job, MarkingNotes, Response, Run
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.runs.rules.prompting.images import SentImage
 from gradeapp.accounts.models import User
 from questions.models import Question, Rubric
 
-Messages = Sequence[dict[str, str]]
+# The content of a message is a string, or a list of parts where images are sent.
+Messages = Sequence[Mapping[str, Any]]
 Replies = Sequence[tuple[Attempt, ChatReply]]
 ReadCounts = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The messages of one call, with the rubric and marking notes in them, for the attempt."""
+    """The messages of one call, and what the attempt stores of them.
+
+    ``rubric`` and ``marking_notes`` are those that a judge is shown, ``images`` those that are
+    sent. ``images_omitted`` counts the images that the messages only say are missing;
+    ``option_order`` is that of ``Response``.
+    """
 
     messages: Messages
     rubric: Rubric | None = None
     marking_notes: MarkingNotes | None = None
+    images: Sequence[SentImage] = ()
+    images_omitted: int = 0
+    option_order: str = ""
 
 
 @dataclass

@@ -19,7 +19,7 @@ from evaluations.statistics.tally import ALL, Params, subject_order
 from questions.rules.vocabulary import Part
 
 ACCURACIES = ("average", "worst", "best", "majority", "majority_paper")
-SHARES = ("all_same", "one_differs", "all_different")
+SHARES = ("all_same", "one_differs", "all_different", "consistency")
 
 Item = Sequence[ScoredAnswer]
 
@@ -110,21 +110,32 @@ def repeatability(items: Sequence[Item]) -> dict[str, Figure]:
     ``all_same``: all R equal; ``one_differs``: R - 1 equal and one other; ``all_different``: no two
     equal. For R = 3 the three add up to 1; for R = 2 ``one_differs`` has the reason
     ``only_two_repeats``, because it would equal ``all_different``; for R > 3 patterns such as AABB
-    are in none of them.
+    are in none of them. ``consistency`` is the share of the same content chosen in all repeats,
+    among the items whose repeats all have an answer; its n is the number of these items. Where the
+    options stood in another order in each repeat, it tells a choice of content from a habit of
+    choosing a letter.
     """
     n = len(items)
     if not _answers_known(items):
         return {name: missing("no_answers", n) for name in SHARES}
+    answered = [item for item in items if all(map(_is_whole, item))]
+    same = sum(len({row.answer for row in item}) == 1 for item in answered)
     times = len(items[0])
     patterns = [sorted(Counter(row.answer for row in item).values()) for item in items]
     figures = {
         "all_same": share(sum(pattern == [times] for pattern in patterns), n),
         "one_differs": share(sum(pattern == [1, times - 1] for pattern in patterns), n),
         "all_different": share(sum(len(pattern) == times for pattern in patterns), n),
+        "consistency": share(same, len(answered)) if answered else missing("no_answered"),
     }
     if times == 2:
         figures["one_differs"] = missing("only_two_repeats", n)
     return figures
+
+
+def _is_whole(row: ScoredAnswer) -> bool:
+    """Whether every sub-answer of *row* was read."""
+    return bool(row.answer) and "-" not in str(row.answer).split(" ")
 
 
 def _answers_known(items: Sequence[Item]) -> bool:

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.conditions import OptionOrder
 from evaluations.models import Run
 from evaluations.models.vocabulary import AttemptStatus
 from evaluations.runs import kinds
@@ -34,6 +35,12 @@ JUDGED: Mapping[str, Promise | str] = {
 
 register.filter("shown_state", run_words.shown_state)
 register.filter("error_words", run_words.error_words)
+
+
+@register.filter
+def order_words(order: str) -> str:
+    """Return the order of options in words."""
+    return label(OptionOrder, order)
 
 
 @register.filter

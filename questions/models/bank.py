@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from decimal import Decimal
 
 from django.conf import settings
@@ -154,7 +155,11 @@ class QuestionRevision(models.Model):
     @property
     def asked(self) -> str:
         """The whole text that is asked: passage, stem, and the options as lines ``A. ...``."""
-        pairs = zip(self.letters, self.options, strict=False)  # no options: they stand in the stem
+        return self.asked_with(self.options)
+
+    def asked_with(self, options: Sequence[str]) -> str:
+        """Return the whole text that is asked, with *options* at the letters in their order."""
+        pairs = zip(self.letters, options, strict=False)  # no options: they stand in the stem
         lines = [f"{letter}. {text}" for letter, text in pairs]
         return "\n\n".join(part for part in (self.passage, self.stem, "\n".join(lines)) if part)
 

@@ -26,6 +26,7 @@ from evaluations.models import (
     ReviewSlot,
 )
 from evaluations.models.vocabulary import ReviewStatus
+from evaluations.runs.rules.option_order import as_shown, asked_as_shown
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 from questions.selectors.bank import image_addresses
@@ -193,6 +194,8 @@ def review_desk(slot: ReviewSlot, reviewer: User) -> ReviewDesk:
 def reviewed_answer(item: ReviewItem) -> ReviewedAnswer:
     """What a reviewer may know of *item*."""
     question, revision = item.question, item.revision
+    # The letters in the response are those that were shown, so the key has them too.
+    order = item.response.option_order
     return ReviewedAnswer(
         public_id=str(item.public_id),
         task=question.task.slug,
@@ -201,8 +204,8 @@ def reviewed_answer(item: ReviewItem) -> ReviewedAnswer:
         question_type=revision.question_type,
         year=question.year,
         paper=question.paper,
-        stem=revision.asked,
-        answer_key=tuple(revision.answer_key),
+        stem=asked_as_shown(revision, order),
+        answer_key=as_shown(revision.answer_key, revision.letters, order),
         reference_answer=revision.reference_answer,
         analysis=revision.analysis,
         response_text=item.response.text,

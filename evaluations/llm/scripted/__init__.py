@@ -42,6 +42,13 @@ def error_of(message: str, code: str) -> dict[str, Any]:
 def prompt_of(body: bytes) -> str | None:
     """Return the text of all messages; None if the body is not a chat request."""
     try:
-        return "\n".join(str(message["content"]) for message in json.loads(body)["messages"])
+        return "\n".join(_text(message["content"]) for message in json.loads(body)["messages"])
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _text(content: object) -> str:
+    """Return the text of a message; images are left out."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part["type"] == "text")
+    return str(content)

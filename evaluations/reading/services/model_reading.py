@@ -22,8 +22,10 @@ from evaluations.reading.rules.extraction.model_reader import (
 )
 from evaluations.reading.selectors.model_reading import asked_of, unread_responses
 from evaluations.runs.kinds import Messages
+from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.services.calls import fence_for
 from evaluations.runs.services.frozen import freeze
+from evaluations.runs.services.images import images_for
 from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
     check_call_count,
@@ -73,7 +75,7 @@ def read_call(run: Run, response: Response, revision: QuestionRevision) -> Messa
     """Return the messages that ask what the examinee answered, without the key."""
     asked = asked_of(revision)
     return fallback_messages(
-        question=revision.asked,
+        question=asked_as_shown(revision, response.option_order),
         response_text=response.text,
         question_type=asked.question_type,
         letters=asked.letters,
@@ -105,7 +107,9 @@ def start_reading(
     same run, whatever else is asked.
     """
     settings = RequestSettings(
-        FALLBACK_PROMPT_VERSION, Sampling(max_tokens=wanted.endpoint.max_tokens)
+        FALLBACK_PROMPT_VERSION,
+        Sampling(max_tokens=wanted.endpoint.max_tokens),
+        images_for(wanted.endpoint),
     )
     frozen = freeze(settings, wanted.endpoint)
     run = Run(

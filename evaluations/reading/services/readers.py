@@ -54,6 +54,7 @@ class AnswerKey:
     ``revision`` is the later revision that repaired the key, None where the response's
     own revision gives it; ``rules`` are those of ``published``, None under ``strict``.
     ``error_text``: the response at hand is a message of a program, which no reader reads.
+    ``option_order`` is that of the response at hand: its letters are those that were shown.
     """
 
     question_type: str
@@ -66,6 +67,7 @@ class AnswerKey:
     revision: int | None = None
     rules: PublishedRules | None = None
     error_text: bool = False
+    option_order: str = ""
 
     @property
     def reader(self) -> str:

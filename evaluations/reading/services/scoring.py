@@ -33,6 +33,7 @@ from evaluations.reading.services.readers import (
     StrictReaders,
     read_published,
 )
+from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import SCORER_VERSION, Policy, published_rules
 from gradeapp.common.collector import collector_paused
@@ -159,8 +160,10 @@ def _score_batch(
     chosen: dict[int, ScoreBasis] = {}
     for response in responses:
         key = keys[response.revision_id]
-        if response.is_error_text:
-            key = replace(key, error_text=True)
+        if response.is_error_text or response.option_order:
+            key = replace(
+                key, error_text=response.is_error_text, option_order=response.option_order
+            )
         known = stored.get(response.pk, {})
         basis = readers.basis_of(response, key) if readers else Basis(key.reader)
         read = None
@@ -233,7 +236,7 @@ def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
         full = sum(key.sub_marks, Decimal(0))
         return ObjectiveResult(Decimal(0), full, nothing, LedgerOutcome.API_ERROR)
     return score_objective(
-        answers=read.reading.answers,
+        answers=as_printed(read.reading.answers, key.letters, key.option_order),
         key=key.key,
         sub_marks=key.sub_marks,
         question_type=key.question_type,

@@ -30,6 +30,7 @@ from evaluations.reading.selectors.answer_check_queue import (
 )
 from evaluations.reading.selectors.answer_checks import reading_to_check, spans_of
 from evaluations.reading.services.answer_checks import save_check
+from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.selectors.responses import for_page, pieces_of
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -145,7 +146,7 @@ def _context(
         "text": response.text,
         "cut_off": response.finish_reason == "length",
         "by_model": not hasattr(reading, "policy"),
-        "asked": revision.asked,
+        "asked": asked_as_shown(revision, response.option_order),
         "language": revision.language,
         "question_type": revision.question_type,
         "subject": question.subject,

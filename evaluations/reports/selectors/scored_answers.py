@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from django.db.models import Exists, OuterRef, Q
 
 from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.facts.points import Points, judge_points, left_out
+from evaluations.llm.client import FailureKind
 from evaluations.models import FinalMark, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
@@ -18,6 +19,7 @@ from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
 from evaluations.reading.rules.scoring.objective import has_key
 from evaluations.reading.selectors.answer_checks import DECIDED
 from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
+from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy, published_rules
 from evaluations.statistics.rows import ScoredAnswer
@@ -35,6 +37,9 @@ KEY_REPAIRED = Points(None, LedgerOutcome.NOT_SCORED.value, "key_repaired")
 NO_RULES = Points(None, LedgerOutcome.NOT_SCORED.value, "no_published_rules")
 NO_KEY = Points(None, LedgerOutcome.NOT_SCORED.value, "no_key")
 FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.value)
+# The endpoint took no images, so there is no answer: refused, with nothing for a rule to score.
+TOOK_NO_IMAGES = Points(0.0, LedgerOutcome.REFUSED.value, FailureKind.NO_IMAGES.value, answer="")
+NOT_SEEN = Points(None, LedgerOutcome.REFUSED.value, FailureKind.NO_IMAGES.value)
 
 
 def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
@@ -46,8 +51,9 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     impossible; under ``strict`` an impossible total has no points, and its status as the reason.
     Answers to items that do not count (``left_out``) have no points, outcome ``excluded`` and the
     status of the item as the reason. A failed call has the negative key of its job as ``response``.
-    An imported error message of a program has no points under ``strict``, like a failed call, and 0
-    under ``published``, as benchmarks count it.
+    A call that failed because the endpoint takes no images is refused, with 0 points if the
+    question is objective. An imported error message of a program has no points under ``strict``,
+    like a failed call, and 0 under ``published``, as benchmarks count it.
 
     The repeats of a later run of a model are numbered after those of its earlier runs. All is read
     from one state of the database, while runs and teachers go on.
@@ -64,8 +70,8 @@ def _scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     rows = _Rows(params)
     answers = [rows.row(*columns, given.get(columns[0])) for columns in _responses(params)]
     failed = [
-        rows.row(-job, run, repeat, question, revision, FAILED)
-        for job, run, repeat, question, revision in _failed_calls(params)
+        rows.row(-job, run, repeat, question, revision, _failure(part, error))
+        for job, run, repeat, question, revision, part, error in _failed_calls(params)
     ]
     return answers + failed
 
@@ -82,10 +88,19 @@ Columns = tuple[int, int, int, int, int]
 
 def _responses(params: ReportParams) -> Iterable[Columns]:
     answers = Response.objects.filter(_asked_for(params), run__purpose=RunPurpose.ANSWER)
+    if params.without_blind:
+        answers = answers.filter(images_omitted=0)
     return answers.order_by("pk").values_list(*COLUMNS)
 
 
-def _failed_calls(params: ReportParams) -> Iterable[Columns]:
+def _failure(part: str, error: str) -> Points:
+    """Return the points of a call that failed with *error*."""
+    if error != FailureKind.NO_IMAGES:
+        return FAILED
+    return TOOK_NO_IMAGES if part == Part.OBJECTIVE else NOT_SEEN
+
+
+def _failed_calls(params: ReportParams) -> Iterable[tuple[int, int, int, int, int, str, str]]:
     """Return the jobs that failed after their last attempt and have no response."""
     answered = Response.objects.filter(
         run=OuterRef("run"), question=OuterRef("question"), repeat=OuterRef("repeat")
@@ -96,7 +111,7 @@ def _failed_calls(params: ReportParams) -> Iterable[Columns]:
         run__purpose=RunPurpose.ANSWER,
         status=JobStatus.FAILED,
     )
-    return failed.order_by("pk").values_list(*COLUMNS)
+    return failed.order_by("pk").values_list(*COLUMNS, "question__part", "error")
 
 
 def _error_texts(params: ReportParams) -> Iterable[int]:
@@ -159,7 +174,7 @@ class _Rows:
         full, subs, question_type = self.worth[revision]
         if status in self.left_out:
             given = Points(None, LedgerOutcome.EXCLUDED.value, status)
-        elif given is not FAILED and part == Part.OBJECTIVE:
+        elif given not in (FAILED, TOOK_NO_IMAGES) and part == Part.OBJECTIVE:
             if revision in self.without_key:
                 given = NO_KEY
             elif self.params.policy == Policy.PUBLISHED and not published_rules(
@@ -229,12 +244,15 @@ def _sittings(params: ReportParams) -> dict[int, tuple[str, int]]:
 def _objective_points(params: ReportParams) -> dict[int, Points]:
     """Return the current score of each response, by response.
 
-    Under ``strict`` a score by a key that was repaired since does not count.
+    Under ``strict`` a score by a key that was repaired since does not count. Answers are in printed
+    letters, also where the options were shown in another order.
     """
     asked = Response.objects.filter(_asked_for(params))
     score = Response.score_field(params.policy)
+    moved = asked.exclude(option_order="").values_list("pk", "revision__letters", "option_order")
+    orders = {pk: (letters, order) for pk, letters, order in moved}
     given = {
-        response: Points(points, outcome, answer=_spelled(read))
+        response: Points(points, outcome, answer=_spelled(read, *orders.get(response, ())))
         for response, points, outcome, read in asked.filter(
             **{f"{score}__isnull": False}
         ).values_list(
@@ -251,9 +269,12 @@ def _objective_points(params: ReportParams) -> dict[int, Points]:
 
 
 @lru_cache(maxsize=4096)
-def _spelled(answers: str) -> str:
-    """Return the answers as one text such as ``A - BD`` (- for a gap); "" if nothing was read."""
-    read: list[str | None] = json.loads(answers)
+def _spelled(answers: str, letters: str = "", order: str = "") -> str:
+    """Return the answers as one text such as ``A - BD`` (- for a gap); "" if nothing was read.
+
+    *order* is in which the options with *letters* were shown, empty for as printed.
+    """
+    read: Sequence[str | None] = as_printed(json.loads(answers), letters, order)
     return " ".join(answer or "-" for answer in read) if any(read) else ""
 
 

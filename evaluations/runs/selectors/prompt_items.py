@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evaluations.conditions import MOST_PROMPT_TOKENS, PromptSetting
 from evaluations.models import Condition, PromptSetVersion
+from evaluations.runs.rules.option_order import reordered
 from evaluations.runs.rules.prompting.compose import Composed, compose
 from evaluations.runs.rules.prompting.items import PromptExample, PromptItem
 from evaluations.runs.rules.prompting.prompt_sets import PromptSetContent, read_prompt_set
@@ -89,28 +91,52 @@ def composed(
     setting: PromptSetting = PromptSetting.ZERO_SHOT,
     max_prompt_tokens: int = MOST_PROMPT_TOKENS,
     wording: int = 0,
+    order: str = "",
 ) -> Composed:
-    """Return the prompt of one question. Raises CannotCompose if *prompts* has no words for it."""
+    """Return the prompt of one question, its options in *order* (empty: as printed).
+
+    Raises CannotCompose if *prompts* has no words for it.
+    """
     examples: Sequence[PromptExample] = ()
     if setting.few_shot and not prompts.examples.get(question.task.slug):
         examples = prompt_examples(question.task_id)
+    item = prompt_item(question, revision)
+    if order:
+        # The published text of the options has them in their printed order.
+        moved = reordered(item.options, item.letters, order)
+        item = replace(item, options=tuple(moved), original={})
     return compose(
         prompts,
         setting,
-        prompt_item(question, revision),
+        item,
         examples,
         max_prompt_tokens=max_prompt_tokens,
         wording=wording,
     )
 
 
-def composed_in(condition: Condition, question: Question, revision: QuestionRevision) -> Composed:
-    """Return the prompt of one question in *condition*, which must be one that asks."""
+def composed_in(
+    condition: Condition,
+    question: Question,
+    revision: QuestionRevision,
+    *,
+    order: str = "",
+    repeat: int = 1,
+) -> Composed:
+    """Return the prompt of one question in *condition*, which must be one that asks.
+
+    Its options stand in *order* (empty: as printed). A prompt set with several wordings is used
+    with the next one in each *repeat*, and with the first one again after the last.
+    """
     assert condition.prompts is not None
+    prompts = prompts_of(condition.prompts)
+    setting = PromptSetting(condition.settings["setting"])
     return composed(
-        prompts_of(condition.prompts),
+        prompts,
         question,
         revision,
-        setting=PromptSetting(condition.settings["setting"]),
+        setting=setting,
         max_prompt_tokens=condition.settings["max_prompt_tokens"],
+        wording=(repeat - 1) % max(1, prompts.wording_count(setting)),
+        order=order,
     )

@@ -12,6 +12,7 @@ from django.db.models import F, OuterRef, Prefetch, QuerySet, Subquery
 
 from evaluations.models import Extraction, Job, Judgement, ObjectiveScore, Response, Run
 from evaluations.runs.kinds import kind_of
+from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.policies import Policy
 
 # A page shows this many characters at both ends of a piece, and this many pieces.
@@ -33,9 +34,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class SubAnswer:
-    """One sub-answer with its key; ``points`` is None without a score."""
+    """One sub-answer with its key; ``points`` is None without a score.
+
+    ``answer`` has the printed letters, ``read`` those of the response where the options were shown
+    in another order.
+    """
 
     number: int
+    read: str | None
     answer: str | None
     key: str
     points: Decimal | None
@@ -105,6 +111,7 @@ def readings_of(response: Response) -> list[Reading]:
     with_score = ObjectiveScore.objects.filter(pk__in=[pk for pk in current if pk])
     scores = {one.policy: one for one in with_score.select_related("extraction")}
     valid = newest | {policy: score.extraction for policy, score in scores.items()}
+    letters = response.revision.letters
     keys, full_marks = response.revision.answer_key, response.revision.decimal_sub_marks
     readings = []
     for policy in Policy:
@@ -112,10 +119,11 @@ def readings_of(response: Response) -> list[Reading]:
             continue
         score = scores.get(policy)
         points: Sequence[str | None] = score.sub_points if score else [None] * len(keys)
-        rows = zip(extraction.answers, keys, points, full_marks, strict=False)
+        answers = as_printed(extraction.answers, letters, response.option_order)
+        rows = zip(extraction.answers, answers, keys, points, full_marks, strict=False)
         sub_answers = [
-            SubAnswer(number, answer, key, None if given is None else Decimal(given), full)
-            for number, (answer, key, given, full) in enumerate(rows, 1)
+            SubAnswer(number, read, answer, key, None if given is None else Decimal(given), full)
+            for number, (read, answer, key, given, full) in enumerate(rows, 1)
         ]
         pieces = for_page(pieces_of(response.text, extraction.spans))
         readings.append(Reading(policy, extraction, score, pieces, sub_answers))

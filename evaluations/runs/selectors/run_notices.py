@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
+from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.selectors.run_words import error_words, pause_sentence
-from evaluations.runs.selectors.runs import LIVE, Progress
+from evaluations.runs.selectors.runs import FAILED, LIVE, Progress
 
 # A worker renews its lease four times per lease; it counts as lost when it is this much late.
 LATE = timedelta(seconds=10)
@@ -118,7 +118,7 @@ def _lost(run: Run, progress: Progress, now: datetime) -> str:
 
 
 def _failed(run: Run, progress: Progress) -> str:
-    failed = Job.objects.filter(run=run, status=JobStatus.FAILED).order_by()
+    failed = Job.objects.filter(FAILED, run=run).order_by()
     kinds = list(failed.values_list("error").annotate(n=Count("pk")).order_by("-n", "error"))
     kind = kinds[0][0]
     cause = CAUSES.get(kind) or error_words(kind)

@@ -68,6 +68,7 @@ ERRORS: Mapping[str, Promise | str] = {
     "not_found": _("unknown model"),
     "bad_request": _("call rejected (400)"),
     "context_length": _("prompt too long for the model"),
+    "no_images": _("the model takes no images"),
     "redirect": _("redirected"),
     "malformed": _("reply not readable"),
     "oversize": _("reply too large"),

@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.llm.client import FailureKind
 from evaluations.models import Attempt, Job, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import ReadCounts, kind_of
@@ -30,6 +31,9 @@ LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING})
 # Calls without an answer may be billed up to the reserved amount.
 OPEN = Q(status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN])
 NOTHING = Decimal(0)
+# Questions with images that an endpoint does not take are refused: no call of the run went wrong.
+REFUSED = Q(status=JobStatus.FAILED, error=FailureKind.NO_IMAGES)
+FAILED = Q(status=JobStatus.FAILED) & ~Q(error=FailureKind.NO_IMAGES)
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,14 @@ class Money:
 class Progress:
     """Progress of a run: counts of jobs, speeds in answers per second, seconds left.
 
+    ``refused`` counts the jobs whose images the endpoint did not take; they are not ``failed``.
     ``waits_since`` is the time at which the oldest unanswered call was sent.
     """
 
     planned: int
     done: int
     failed: int
+    refused: int
     in_flight: int
     waiting: int
     money: Money
@@ -70,8 +76,9 @@ class Progress:
 
     @property
     def percent(self) -> int:
-        """The percentage of jobs that are done or failed, rounded down."""
-        return 100 * (self.done + self.failed) // self.planned if self.planned else 0
+        """The percentage of jobs that are done, failed or refused, rounded down."""
+        over = self.done + self.failed + self.refused
+        return 100 * over // self.planned if self.planned else 0
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ def runs() -> QuerySet[Run]:
     return Run.objects.select_related(*related).annotate(
         planned=_counted(jobs),
         done=_counted(jobs.filter(status=JobStatus.DONE)),
-        failed=_counted(jobs.filter(status=JobStatus.FAILED)),
+        failed=_counted(jobs.filter(FAILED)),
         response_count=_counted(Response.objects.filter(run=OuterRef("pk"))),
     )
 
@@ -160,6 +167,7 @@ def progress(run: Run, now: datetime) -> Progress:
     jobs = Job.objects.filter(run=run).order_by()
     counts = Counter(dict(jobs.values_list("status").annotate(n=Count("pk"))))
     waiting, in_flight = counts[JobStatus.PENDING], counts[JobStatus.LEASED]
+    refused = jobs.filter(REFUSED).count() if counts[JobStatus.FAILED] else 0
     attempts = Attempt.objects.filter(job__run=run)
     times = attempts.filter(status=AttemptStatus.ANSWERED).aggregate(
         first=Min("sent_at"),
@@ -181,7 +189,8 @@ def progress(run: Run, now: datetime) -> Progress:
     return Progress(
         planned=counts.total(),
         done=counts[JobStatus.DONE],
-        failed=counts[JobStatus.FAILED],
+        failed=counts[JobStatus.FAILED] - refused,
+        refused=refused,
         in_flight=in_flight,
         waiting=waiting,
         money=money(run),
@@ -221,7 +230,7 @@ def by_task(run: Run) -> list[TaskProgress]:
         .annotate(
             planned=Count("pk"),
             done=Count("pk", filter=Q(status=JobStatus.DONE)),
-            failed=Count("pk", filter=Q(status=JobStatus.FAILED)),
+            failed=Count("pk", filter=FAILED),
             in_flight=Count("pk", filter=Q(status=JobStatus.LEASED)),
         )
     )
@@ -231,6 +240,23 @@ def by_task(run: Run) -> list[TaskProgress]:
         )
         for slug, part, planned, done, failed, in_flight in rows
     ]
+
+
+@dataclass(frozen=True)
+class ImagesAsked:
+    """Questions of a run: asked with all their images, and asked blind (without some of them)."""
+
+    seen: int
+    blind: int
+
+
+def images_asked(run: Run) -> ImagesAsked:
+    """Return how many questions of *run* were asked with their images, and how many blind."""
+    counts = Response.objects.filter(run=run).aggregate(
+        seen=Count("question", filter=Q(images_sent__gt=0, images_omitted=0), distinct=True),
+        blind=Count("question", filter=Q(images_omitted__gt=0), distinct=True),
+    )
+    return ImagesAsked(**counts)
 
 
 def read_counts(found: QuerySet[Any], readable: Q) -> ReadCounts:
@@ -287,7 +313,7 @@ def runs_waiting(user: User) -> Iterator[Waiting]:
     spent = by_reason.pop(PauseReason.BUDGET, 0)
     yield Waiting(_("Runs with no budget left"), spent, listed)
     yield Waiting(_("Paused runs"), sum(by_reason.values()), listed)
-    jobs = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.FAILED)
+    jobs = Job.objects.filter(FAILED, run=OuterRef("pk"))
     failed = Run.objects.filter(Exists(jobs)).count()
     yield Waiting(_("Runs with failed calls"), failed, listed)
 

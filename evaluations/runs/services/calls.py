@@ -9,6 +9,7 @@ from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Job, Run
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.fence import visible
+from evaluations.runs.rules.prompting.images import without_pixels
 from evaluations.runs.rules.sampling import most_completion_tokens, sent_params
 from evaluations.runs.services.frozen import price_of, sampling_of
 from evaluations.runs.services.job_queue import Call
@@ -21,11 +22,19 @@ def call_for(run: Run, job: Job) -> Call:
     messages = prompt.messages
     assert run.endpoint is not None  # only runs with an endpoint have jobs
     params = sent_params(sampling, max_completion_tokens=run.endpoint.max_completion_tokens)
-    most = price_of(run).cost(most_prompt_tokens(messages), most_completion_tokens(sampling))
-    body = {**params, "model": run.run_settings["model"], "messages": messages}
+    sizes = [(image.width, image.height) for image in prompt.images]
+    most = price_of(run).cost(most_prompt_tokens(messages, sizes), most_completion_tokens(sampling))
+    # Images by their digests: the hash of a request can be made again from what is stored.
+    hashed = without_pixels(messages, prompt.images)
+    body = {**params, "model": run.run_settings["model"], "messages": hashed}
     text = json.dumps(body, ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Call(messages, params, digest, most, prompt.rubric, prompt.marking_notes)
+    return Call(
+        *(messages, params, digest, most, prompt.rubric, prompt.marking_notes),
+        images=[image.sha256 for image in prompt.images],
+        images_omitted=prompt.images_omitted,
+        option_order=prompt.option_order,
+    )
 
 
 def fence_for(run: Run, response_id: int, text: str, turn: int = 0) -> str:

@@ -6,10 +6,11 @@ since when, and what may have been billed, is in these rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -34,15 +35,19 @@ RUN = Lease("worker", "worker_until", "")
 class Call:
     """The request of a job without its key, its hash, and its highest possible cost.
 
-    ``rubric`` and ``marking_notes`` are those in the messages to a judge.
+    ``rubric`` and ``marking_notes`` are those in the messages to a judge; ``images`` are the
+    SHA-256 of those that are sent.
     """
 
-    messages: Sequence[dict[str, str]]
+    messages: Sequence[Mapping[str, Any]]
     params: dict[str, object]
     request_hash: str
     most: Decimal
     rubric: Rubric | None = None
     marking_notes: MarkingNotes | None = None
+    images: Sequence[str] = ()
+    images_omitted: int = 0
+    option_order: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ def claim_jobs(
     Everything is committed when this returns, before anything is sent.
     """
     planned: dict[int, Call] = {}
-    for job in due_jobs(run, now).select_related("revision", "question", "response")[:n]:
+    for job in due_jobs(run, now).select_related("revision", "question__task", "response")[:n]:
         call = prepare(job)
         if not budget.can_reserve(call.most):
             break
@@ -108,6 +113,9 @@ def claim_jobs(
                 params=planned[job.pk].params,
                 rubric=planned[job.pk].rubric,
                 marking_notes=planned[job.pk].marking_notes,
+                images=list(planned[job.pk].images),
+                images_omitted=planned[job.pk].images_omitted,
+                option_order=planned[job.pk].option_order,
                 sent_at=now,
                 reserved=planned[job.pk].most,
             )

@@ -4,10 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluations.models import Job, Run
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.conditions import Asking, ImagePolicy, OptionOrder
+from evaluations.models import Endpoint, Job, Run
+from evaluations.runs.rules.option_order import can_reorder
+from evaluations.runs.services.images import asked_images
+from gradeapp.common.refusals import BadInput
 from questions.models import Question
 
 BATCH = 1000
+
+
+def check_images(endpoint: Endpoint, asking: Asking) -> None:
+    """Raise BadInput if *asking* sends images to an *endpoint* that takes none."""
+    if asking.images is ImagePolicy.SEND and not endpoint.takes_images:
+        raise BadInput(
+            _(
+                "The endpoint %(name)s takes no images. Ask without images, or say at the endpoint "
+                "that its model takes them."
+            )
+            % {"name": endpoint.name},
+            code="no_images",
+        )
+
+
+def to_be_asked(
+    questions: Sequence[Question], asking: Asking
+) -> tuple[list[Question], dict[str, int]]:
+    """Return those of *questions* that are asked, and counts that the run page shows.
+
+    With the policy ``without``, questions with images are ``left_out_with_images``. Where the
+    options change places, ``options_as_printed`` counts the questions whose options cannot. Counts
+    of 0 are left out. Raises BadInput if no question is left.
+    """
+    items = list(questions)
+    if asking.images is ImagePolicy.WITHOUT:
+        items = [one for one in questions if one.current and not asked_images(one.current)]
+        if not items:
+            raise BadInput(_("All chosen questions have images."))
+    fixed = 0
+    if asking.option_order is not OptionOrder.PRINTED:
+        revisions = [one.current for one in items if one.current and one.current.letters]
+        fixed = sum(not can_reorder(one.letters, one.options) for one in revisions)
+    counts = {"left_out_with_images": len(questions) - len(items), "options_as_printed": fixed}
+    return items, {name: count for name, count in counts.items() if count}
 
 
 def plan_jobs(run: Run, questions: Sequence[Question]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, Count
 
-from evaluations.conditions import Asking, Sampling
+from evaluations.conditions import Asking, ImagePolicy, Sampling
 from evaluations.llm.budget import Price, most_prompt_tokens
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
@@ -16,12 +16,15 @@ from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
+from evaluations.runs.services.images import most_tokens_of_images
+from evaluations.runs.services.planning import check_images, to_be_asked
 from evaluations.runs.services.sampling import check_sampling
 from questions.models import Dataset
 
 # From this many earlier calls of an endpoint on, they are used instead of the rule of thumb.
 ENOUGH = 20
 ALL = QuestionChoice()
+DEFAULT = Asking()
 # The rule of thumb: bytes of text per token, and tokens per answer.
 BYTES_A_TOKEN = 3.5
 USUAL_ANSWER = 600
@@ -47,14 +50,18 @@ def estimate(
     dataset: Dataset,
     repeats: int,
     choice: QuestionChoice = ALL,
+    asking: Asking = DEFAULT,
     judge: Endpoint | None = None,
-    asking: Asking | None = None,
 ) -> Estimate:
     """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
-    items = chosen_questions(dataset, choice)
+    check_images(endpoint, asking)
+    items, _counts = to_be_asked(chosen_questions(dataset, choice), asking)
     size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
+    if asking.images is ImagePolicy.SEND:
+        revisions = [question.current for question in items if question.current]
+        size += most_tokens_of_images(dataset, revisions, asking.largest_side)
     calls = len(items) * repeats
-    sampling = asking.sampling if asking else None
+    sampling = asking.sampling
     if sampling is not None:
         check_sampling(endpoint, sampling)
     answering = cost_of(

@@ -17,7 +17,7 @@ from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze
-from evaluations.runs.services.planning import plan_jobs
+from evaluations.runs.services.planning import check_images, plan_jobs, to_be_asked
 from evaluations.runs.services.run_starts import (
     as_text,
     check_ready,
@@ -82,11 +82,13 @@ def start_run(
         check_ready(endpoint, budget)
         if asking.sampling is not None:
             check_sampling(endpoint, asking.sampling)
-        items = chosen_questions(dataset, choice)
+        check_images(endpoint, asking)
+        items, counts = to_be_asked(chosen_questions(dataset, choice), asking)
         run.condition = condition_for(endpoint, asking)
         run.fingerprint = run.condition.fingerprint
         settings = freeze(read_condition(run.condition.settings), endpoint).settings
-        run.run_settings = {**settings, "choice": choice.as_dict(), "limit": choice.limit}
+        chosen = {"choice": choice.as_dict(), "limit": choice.limit}
+        run.run_settings = {**settings, **counts, **chosen}
         run.save()
         record_start(run, plan_jobs(run, items))
         if judge is not None:

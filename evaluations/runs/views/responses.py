@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from evaluations.runs.forms.runs import ResponseFilter
 from evaluations.runs.kinds import kind_of
+from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.selectors.responses import job_of, readings_of, response_whole, responses_of
 from evaluations.runs.selectors.runs import get_run
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -45,6 +46,8 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "run": response.run,
         "question": response.question,
         "revision": response.revision,
+        "asked": asked_as_shown(response.revision, response.option_order),
+        "shown_options": list(zip(response.revision.letters, response.option_order, strict=False)),
         "images": image_addresses(response.question.task.dataset, response.revision.images),
         "readings": readings_of(response),
         "job": job_of(response),

@@ -89,6 +89,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "notice_key": notice.key if notice else "none",
         "may_start": may_start,
         "tasks": reading.by_task(run),
+        "images": reading.images_asked(run),
         "errors": reading.errors(run),
         "currency": run.run_settings.get("currency", ""),
     }

@@ -62,6 +62,16 @@ def test_three_repeats_by_hand(name: str) -> None:
     assert figure.n == 5
 
 
+def test_consistency_counts_items_that_are_answered_in_every_repeat() -> None:
+    #  AAA the same, AAB and BBA and ABC not; --- and A-A are not answered in every repeat.
+    found = figures(TABLE + asked(6, "A-A"))["consistency"]
+    expected = stats.binomtest(1, 4).proportion_ci(method="wilson")
+    assert (found.value, found.n) == (1 / 4, 4)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    nothing = figures(asked(1, "--"))["consistency"]
+    assert (nothing.value, nothing.reason) == (None, "no_answered")
+
+
 def test_shares_carry_wilsons_interval() -> None:
     same = figures(TABLE)["all_same"]
     expected = stats.binomtest(2, 5).proportion_ci(method="wilson")
