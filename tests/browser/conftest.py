@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from gradeapp.accounts.models import User
+from tests.conftest import logged_in
 from tests.factories import PASSWORD
 
 # Playwright's loop runs in the test's thread; the tests use the database around it.
@@ -22,6 +24,8 @@ CHROMIUM = next(
 QUIET = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
+    # No renderer is started before it is asked for, and none of the graphics card's is imitated.
+    *("--renderer-process-limit=1", "--disable-software-rasterizer"),
 ]
 AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
 
@@ -57,21 +61,28 @@ class Site:
         self.troubles: list[str] = []
 
     def open(self, user: User | None = None, **options: Any) -> Page:
-        """A page in a browser of its own, logged in through the login form."""
+        """A page in a browser of its own, in which *user* is logged in; nothing is loaded yet."""
         options = {"viewport": {"width": 1440, "height": 900}, "locale": "en-GB", **options}
         context = self.browser.new_context(base_url=self.address, **options)
         self.contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
+        page.set_default_navigation_timeout(30_000)  # the first page of a process loads a lot
         page.on("pageerror", lambda error: self.troubles.append(f"{page.url}: {error}"))
         page.on("console", lambda message: self.heard(page, message.type, message.text))
         if user is not None:
-            page.goto("/login/")
-            page.fill("input[name=username]", user.username)
-            page.fill("input[name=password]", PASSWORD)
-            page.press("input[name=password]", "Enter")
-            page.wait_for_url(lambda url: "/login/" not in url)
+            session = logged_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+            cookie = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": self.address}
+            context.add_cookies([cookie])  # type: ignore[list-item]
         return page
+
+    def log_in(self, page: Page, user: User) -> None:
+        """Log *user* in through the login form."""
+        page.goto("/login/")
+        page.fill("input[name=username]", user.username)
+        page.fill("input[name=password]", PASSWORD)
+        page.press("input[name=password]", "Enter")
+        page.wait_for_url(lambda url: "/login/" not in url)
 
     def heard(self, page: Page, kind: str, text: str) -> None:
         """Errors of the console are troubles; what the policy blocks is one of them.
@@ -108,3 +119,25 @@ def axe() -> Callable[[Page], list[str]]:
         ]
 
     return look
+
+
+# When the page has drawn what the change of a scheme asks for, and no colour is on its way.
+DRAWN = """async () => {
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const moving = document.getAnimations().filter((one) => one instanceof CSSTransition);
+  await Promise.allSettled(moving.map((one) => one.finished));
+}"""
+
+
+def in_both_schemes(page: Page, axe: Callable[[Page], list[str]]) -> list[str]:
+    """What axe finds in light and in dark colours on the page as it is, not loaded again."""
+    found: list[str] = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.evaluate(DRAWN)
+        seen = axe(page)
+        if seen:  # what is drawn late is right at the second look; what is wrong stays so
+            page.wait_for_timeout(500)
+            seen = axe(page)
+        found += [f"{scheme}: {one}" for one in seen]
+    return found
