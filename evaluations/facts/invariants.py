@@ -89,7 +89,7 @@ INVARIANTS = (
         "job",
         """SELECT job.id FROM evaluations_job AS job
         JOIN evaluations_run AS run ON run.id = job.run_id
-        WHERE run.status = 'finished' AND job.status IN ('pending', 'leased')""",
+        WHERE run.status = 'finished' AND job.status IN ('pending', 'waiting', 'leased')""",
     ),
     Invariant(
         "leases_of_jobs",
@@ -118,23 +118,46 @@ INVARIANTS = (
     ),
     Invariant(
         "jobs_answered",
-        "a job that is done in a run that answers has its response",
+        "a job that is done in a run that answers has its response, or the reply to its step",
         "job",
         """SELECT job.id FROM evaluations_job AS job
         JOIN evaluations_run AS run ON run.id = job.run_id
-        WHERE run.purpose = 'answer' AND job.status = 'done' AND NOT EXISTS (
+        LEFT JOIN evaluations_job AS later ON later.waits_for_id = job.id
+        WHERE run.purpose = 'answer' AND job.status = 'done' AND later.id IS NULL AND NOT EXISTS (
             SELECT 1 FROM evaluations_response AS response WHERE response.run_id = job.run_id
-            AND response.question_id = job.question_id AND response.repeat = job.repeat)""",
+            AND response.question_id = job.question_id AND response.repeat = job.repeat)
+        OR later.id IS NOT NULL AND (job.status = 'done') <> EXISTS (
+            SELECT 1 FROM evaluations_stepreply AS reply WHERE reply.job_id = job.id)""",
+    ),
+    Invariant(
+        "steps_in_order",
+        "a step waits for an open step, and is asked only after the reply to the step before",
+        "job",
+        """SELECT job.id FROM evaluations_job AS job
+        JOIN evaluations_job AS before ON before.id = job.waits_for_id
+        WHERE before.run_id <> job.run_id OR before.question_id <> job.question_id
+        OR before.repeat <> job.repeat OR before.step <> job.step - 1
+        OR (job.status = 'waiting') <> (before.status IN ('pending', 'waiting', 'leased'))
+        OR (job.status IN ('pending', 'leased', 'done') AND before.status <> 'done')""",
+    ),
+    Invariant(
+        "replies_of_steps",
+        "the reply to a step came from a call for it",
+        "step reply",
+        """SELECT reply.id FROM evaluations_stepreply AS reply
+        JOIN evaluations_attempt AS attempt ON attempt.id = reply.attempt_id
+        WHERE attempt.job_id <> reply.job_id OR attempt.status <> 'answered'""",
     ),
     Invariant(
         "responses_of_calls",
-        "a response came from a call for its own run, question and repeat",
+        "a response came from the last call for its own run, question and repeat",
         "response",
         """SELECT response.id FROM evaluations_response AS response
         JOIN evaluations_attempt AS attempt ON attempt.id = response.attempt_id
         JOIN evaluations_job AS job ON job.id = attempt.job_id
         WHERE job.run_id <> response.run_id OR job.question_id <> response.question_id
-        OR job.repeat <> response.repeat OR attempt.status <> 'answered'""",
+        OR job.repeat <> response.repeat OR attempt.status <> 'answered'
+        OR EXISTS (SELECT 1 FROM evaluations_job AS later WHERE later.waits_for_id = job.id)""",
     ),
     Invariant(
         "budgets",

@@ -66,6 +66,10 @@ class JobStatus(Named):
     FAILED = "failed", "Failed", "失败"
 
 
+# The error of a job whose step before failed, so that it was never asked.
+FIRST_STEP_FAILED = "first_step_failed"
+
+
 class AttemptStatus(Named):
     """``unknown``: sent, perhaps billed, and no answer came back."""
 

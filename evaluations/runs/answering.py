@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.utils.translation import get_language
 
-from evaluations.conditions import OptionOrder, PromptSetting
-from evaluations.models import Job, Response, Run
+from evaluations.conditions import Asking, OptionOrder, PromptSetting
+from evaluations.llm.budget import most_prompt_tokens
+from evaluations.models import Job, PromptSetVersion, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.kinds import Kept, Messages, Prompt, ReadCounts, Replies, RunKind
 from evaluations.runs.rules.option_order import shown_order
+from evaluations.runs.rules.prompting.compose import compose
+from evaluations.runs.rules.prompting.items import PromptExample
 from evaluations.runs.rules.prompting.shipped_sets import GRADEAPP, shipped_set
-from evaluations.runs.selectors.prompt_items import composed, composed_in
+from evaluations.runs.selectors.prompt_items import (
+    composed,
+    composed_in,
+    prompt_examples,
+    prompt_item,
+    prompts_of,
+    steps_in,
+)
 from evaluations.runs.services.images import pictured
+from evaluations.runs.services.steps import earlier_replies
 from gradeapp.common.storable import storable
 from questions.models import Question, QuestionRevision
 
@@ -23,20 +36,31 @@ class AnswerKind(RunKind):
     people_mark_subjective = True
 
     def prompt(self, run: Run, job: Job) -> Prompt:
-        """Return the messages that ask the item, with its images and options as the run says."""
+        """Return the messages that ask the item, or the next step of it.
+
+        Its images and options are as the run says.
+        """
         assert run.condition is not None
         order = order_of(run, job)
         asked = composed_in(
             *(run.condition, job.question, job.revision), order=order, repeat=job.repeat
         )
         dataset = job.question.task.dataset_id
-        shown = pictured(asked.messages(), job.revision, dataset, settings=run.run_settings)
+        messages = asked.messages(job.step, earlier_replies(job))
+        used = asked.examples_used if PromptSetting(run.condition.setting).few_shot else None
+        shown = pictured(messages, job.revision, dataset, settings=run.run_settings)
         return Prompt(
             shown.messages,
             images=shown.sent,
             images_omitted=len(shown.omitted),
             option_order=order,
+            examples_used=used,
         )
+
+    def steps(self, run: Run, question: Question, repeat: int) -> int:
+        """Return the steps of the prompt set for *question*; a wording may differ."""
+        assert run.condition is not None
+        return steps_in(run.condition, question, repeat)
 
     def setting(self, run: Run) -> str:
         """Return the prompt setting and the repeats; imported answers may have neither."""
@@ -65,6 +89,34 @@ def order_of(run: Run, job: Job) -> str:
         repeat=job.repeat,
         random_seed=settings.get("random_seed", 0),
     )
+
+
+def prompt_sizes(
+    prompts: PromptSetVersion, asking: Asking, questions: Sequence[Question], reply_tokens: int
+) -> list[int]:
+    """Return the most tokens of each prompt that asks *questions*: one for each step.
+
+    A later step contains the reply to the one before, which has up to *reply_tokens*.
+    """
+    content = prompts_of(prompts)
+    examples: dict[int, Sequence[PromptExample]] = {}
+    sizes = []
+    for question in questions:
+        if question.current is None:
+            continue
+        if asking.setting.few_shot and question.task_id not in examples:
+            examples[question.task_id] = prompt_examples(question.task_id)
+        asked = compose(
+            content,
+            asking.setting,
+            prompt_item(question, question.current),
+            examples.get(question.task_id, ()),
+            max_prompt_tokens=asking.max_prompt_tokens,
+        )
+        for step in range(1, asked.steps + 1):
+            messages = asked.messages(step, [""] * (step - 1))
+            sizes.append(most_prompt_tokens(messages) + (reply_tokens if step > 1 else 0))
+    return sizes
 
 
 def answer_call(question: Question, revision: QuestionRevision) -> Messages:

@@ -39,6 +39,7 @@ class Prompt:
     ``rubric`` and ``marking_notes`` are those that a judge is shown, ``images`` those that are
     sent. ``images_omitted`` counts the images that the messages only say are missing;
     ``option_order`` is that of ``Response``.
+    ``examples_used`` is the number of worked examples in a few-shot prompt.
     """
 
     messages: Messages
@@ -47,6 +48,7 @@ class Prompt:
     images: Sequence[SentImage] = ()
     images_omitted: int = 0
     option_order: str = ""
+    examples_used: int | None = None
 
 
 @dataclass
@@ -107,7 +109,14 @@ class RunKind(Protocol):
 
     @abstractmethod
     def prompt(self, run: Run, job: Job) -> Prompt:
-        """Return what *job* asks. Called outside the transaction that claims the job."""
+        """Return what *job* asks. Called outside the transaction that claims the job.
+
+        ``steps.earlier_replies`` returns the replies to the steps before it.
+        """
+
+    def steps(self, run: Run, question: Question, repeat: int) -> int:
+        """Return how many calls *repeat* of *question* needs, one after the other."""
+        return 1
 
     @abstractmethod
     def setting(self, run: Run) -> str:
@@ -117,6 +126,7 @@ class RunKind(Protocol):
     def store_replies(self, replies: Replies) -> Kept:
         """Store paid replies to jobs that are not done, in the transaction of the engine.
 
+        Replies to steps that are not the last are stored by the engine and do not come here.
         The engine marks the jobs in ``Kept.done`` as done; the others are asked again.
         """
 

@@ -12,7 +12,16 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluations.facts.invariants import INVARIANTS
-from evaluations.models import Attempt, Extraction, Job, MarkingRound, ObjectiveScore, Response, Run
+from evaluations.models import (
+    Attempt,
+    Extraction,
+    Job,
+    MarkingRound,
+    ObjectiveScore,
+    Response,
+    Run,
+    StepReply,
+)
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -33,6 +42,10 @@ BREAKING = {
     ),
     "calls_numbered": "UPDATE evaluations_attempt SET number = 3",
     "jobs_answered": "UPDATE evaluations_job SET repeat = 7",
+    "steps_in_order": "UPDATE evaluations_job SET step = 3 WHERE step = 2",
+    "replies_of_steps": (
+        "UPDATE evaluations_stepreply SET attempt_id = (SELECT MAX(id) FROM evaluations_attempt)"
+    ),
     "responses_of_calls": "UPDATE evaluations_attempt SET status = 'error'",
     "budgets": "UPDATE evaluations_run SET budget = -1000",
     "revisions_of_responses": (
@@ -103,14 +116,18 @@ def _run_with_a_call(response: Response) -> None:
     run = response.run
     endpoint = make_endpoint()
     Run.objects.filter(pk=run.pk).update(endpoint=endpoint, status="finished", budget=Decimal(1))
-    job = Job.objects.create(
-        run=run, question=response.question, revision=response.revision, fence=1,
-        status=JobStatus.DONE,
-    )  # fmt: skip
-    attempt = Attempt.objects.create(
-        job=job, number=1, fence=1, status=AttemptStatus.ANSWERED, request_hash="0" * 64,
-        sent_at=timezone.now(), cost=Decimal("0.01"), reserved=Decimal("0.02"),
-    )  # fmt: skip
+    job = attempt = None
+    for step in (1, 2):
+        job = Job.objects.create(
+            run=run, question=response.question, revision=response.revision, fence=1,
+            status=JobStatus.DONE, step=step, waits_for=job,
+        )  # fmt: skip
+        attempt = Attempt.objects.create(
+            job=job, number=1, fence=1, status=AttemptStatus.ANSWERED, request_hash="0" * 64,
+            sent_at=timezone.now(), cost=Decimal("0.01"), reserved=Decimal("0.02"),
+        )  # fmt: skip
+        if step == 1:
+            StepReply.objects.create(job=job, attempt=attempt, text="first")
     read = {"response": response, "policy": "strict", "outcome": "read", "reader_version": "1"}
     score = ObjectiveScore.objects.create(
         extraction=Extraction.objects.create(**read, method="none", confidence=1),

@@ -101,7 +101,10 @@ def _failure(part: str, error: str) -> Points:
 
 
 def _failed_calls(params: ReportParams) -> Iterable[tuple[int, int, int, int, int, str, str]]:
-    """Return the jobs that failed after their last attempt and have no response."""
+    """Return the jobs that failed after their last attempt and have no response.
+
+    Of an answer in several steps it is that of the last one, which fails with those before it.
+    """
     answered = Response.objects.filter(
         run=OuterRef("run"), question=OuterRef("question"), repeat=OuterRef("repeat")
     )
@@ -110,6 +113,7 @@ def _failed_calls(params: ReportParams) -> Iterable[tuple[int, int, int, int, in
         ~Exists(answered),
         run__purpose=RunPurpose.ANSWER,
         status=JobStatus.FAILED,
+        next_step=None,
     )
     return failed.order_by("pk").values_list(*COLUMNS, "question__part", "error")
 

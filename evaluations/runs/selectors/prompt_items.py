@@ -8,7 +8,7 @@ from dataclasses import replace
 from evaluations.conditions import MOST_PROMPT_TOKENS, PromptSetting
 from evaluations.models import Condition, PromptSetVersion
 from evaluations.runs.rules.option_order import reordered
-from evaluations.runs.rules.prompting.compose import Composed, compose
+from evaluations.runs.rules.prompting.compose import Composed, compose, step_count
 from evaluations.runs.rules.prompting.items import PromptExample, PromptItem
 from evaluations.runs.rules.prompting.prompt_sets import PromptSetContent, read_prompt_set
 from evaluations.runs.rules.prompting.shipped_sets import GRADEAPP, shipped_set
@@ -113,6 +113,19 @@ def composed(
         max_prompt_tokens=max_prompt_tokens,
         wording=wording,
     )
+
+
+def steps_in(condition: Condition, question: Question, repeat: int) -> int:
+    """Return how many calls an answer to *question* needs in its *repeat*.
+
+    It is 1 in a condition without prompts, in which nobody asks.
+    """
+    assert question.current is not None
+    if condition.prompts is None:
+        return 1
+    prompts, setting = prompts_of(condition.prompts), PromptSetting(condition.settings["setting"])
+    wording = (repeat - 1) % max(1, prompts.wording_count(setting))
+    return step_count(prompts, setting, prompt_item(question, question.current), wording)
 
 
 def composed_in(

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.models.vocabulary import FIRST_STEP_FAILED, PauseReason, RunStatus
 from evaluations.runs.selectors.run_words import error_words, pause_sentence
 from evaluations.runs.selectors.runs import FAILED, LIVE, Progress
 
@@ -119,8 +119,10 @@ def _lost(run: Run, progress: Progress, now: datetime) -> str:
 
 def _failed(run: Run, progress: Progress) -> str:
     failed = Job.objects.filter(FAILED, run=run).order_by()
-    kinds = list(failed.values_list("error").annotate(n=Count("pk")).order_by("-n", "error"))
-    kind = kinds[0][0]
+    # A later step that was never asked failed by the reason of the first.
+    reasons = failed.exclude(error=FIRST_STEP_FAILED)
+    kinds = list(reasons.values_list("error").annotate(n=Count("pk")).order_by("-n", "error"))
+    kind = kinds[0][0] if kinds else FIRST_STEP_FAILED
     cause = CAUSES.get(kind) or error_words(kind)
     why = str(cause) % {"status": _last_status(run, kind)}
     if len(kinds) > 1:

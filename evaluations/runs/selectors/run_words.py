@@ -74,6 +74,7 @@ ERRORS: Mapping[str, Promise | str] = {
     "oversize": _("reply too large"),
     "cancelled": _("given up"),
     "worker_lost": _("worker lost while waiting"),
+    "first_step_failed": _("the first step failed"),
 }
 WAITING, ALL_FAILED = _("Waiting"), _("All failed")
 SOME_FAILED = _("Finished, some failed")

@@ -166,7 +166,8 @@ def progress(run: Run, now: datetime) -> Progress:
     """Return the progress of *run* at *now*."""
     jobs = Job.objects.filter(run=run).order_by()
     counts = Counter(dict(jobs.values_list("status").annotate(n=Count("pk"))))
-    waiting, in_flight = counts[JobStatus.PENDING], counts[JobStatus.LEASED]
+    waiting = counts[JobStatus.PENDING] + counts[JobStatus.WAITING]
+    in_flight = counts[JobStatus.LEASED]
     refused = jobs.filter(REFUSED).count() if counts[JobStatus.FAILED] else 0
     attempts = Attempt.objects.filter(job__run=run)
     times = attempts.filter(status=AttemptStatus.ANSWERED).aggregate(

@@ -22,6 +22,7 @@ from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.services.frozen import price_of
 from evaluations.runs.services.job_queue import JOB, MOST_ATTEMPTS, WORKER_LOST
+from evaluations.runs.services.steps import fail_steps_after, store_step_replies
 from gradeapp.common.storable import storable
 
 K = FailureKind
@@ -128,10 +129,12 @@ def _keep_replies(replies: Sequence[tuple[Attempt, ChatReply]], stored: Stored) 
             # Only the first reply to a job counts; a batch from the spool may contain two.
             first = {attempt.job_id: (attempt, reply) for attempt, reply in reversed(pairs)}
             pairs = list(first.values())
-        kept = kind.store_replies(pairs)
-        for job in kept.done:
+        steps_done, last = store_step_replies(pairs)
+        kept = kind.store_replies(last) if last else Kept()
+        done = [*steps_done, *kept.done]
+        for job in done:
             job.status = JobStatus.DONE
-        Job.objects.filter(pk__in=[job.pk for job in kept.done]).update(
+        Job.objects.filter(pk__in=[job.pk for job in done]).update(
             status=JobStatus.DONE, **JOB.released(), next_at=None, error=""
         )
         stored.kept.responses += kept.responses
@@ -164,6 +167,8 @@ def _reschedule(attempt: Attempt, failure: ChatFailure, now: datetime, random: R
         again = decision.again and job.attempts_made < MOST_ATTEMPTS
         wait = decision.wait if again else None
     job.status = JobStatus.FAILED if wait is None else JobStatus.PENDING
+    if job.status == JobStatus.FAILED:
+        fail_steps_after([job.pk], failure.kind)
     job.next_at = now + timedelta(seconds=wait) if wait else None
     job.error, job.lease_owner, job.lease_until = failure.kind, "", None
     job.save(

@@ -20,6 +20,7 @@ from evaluations.llm.budget import Budget
 from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, Job, MarkingNotes, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+from evaluations.runs.services.steps import fail_steps_after
 from evaluations.runs.services.worker_names import ended_workers
 from gradeapp.common.leases import Lease
 from questions.models import Rubric
@@ -27,6 +28,8 @@ from questions.models import Rubric
 # A job that failed this often is failed, until a person retries it.
 MOST_ATTEMPTS = 4
 WORKER_LOST = "worker_lost"
+# What the messages of a job are made from.
+SHOWN = ("revision", "question__task", "response", "waits_for__step_reply")
 JOB = Lease("lease_owner", "lease_until", "")
 RUN = Lease("worker", "worker_until", "")
 
@@ -36,7 +39,8 @@ class Call:
     """The request of a job without its key, its hash, and its highest possible cost.
 
     ``rubric`` and ``marking_notes`` are those in the messages to a judge; ``images`` are the
-    SHA-256 of those that are sent.
+    SHA-256 of those that are sent. ``examples_used``
+    counts the worked examples of a few-shot prompt.
     """
 
     messages: Sequence[Mapping[str, Any]]
@@ -48,6 +52,7 @@ class Call:
     images: Sequence[str] = ()
     images_omitted: int = 0
     option_order: str = ""
+    examples_used: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ def claim_jobs(
     Everything is committed when this returns, before anything is sent.
     """
     planned: dict[int, Call] = {}
-    for job in due_jobs(run, now).select_related("revision", "question__task", "response")[:n]:
+    for job in due_jobs(run, now).select_related(*SHOWN)[:n]:
         call = prepare(job)
         if not budget.can_reserve(call.most):
             break
@@ -116,6 +121,7 @@ def claim_jobs(
                 images=list(planned[job.pk].images),
                 images_omitted=planned[job.pk].images_omitted,
                 option_order=planned[job.pk].option_order,
+                examples_used=planned[job.pk].examples_used,
                 sent_at=now,
                 reserved=planned[job.pk].most,
             )
@@ -175,6 +181,8 @@ def release_lost_jobs(now: datetime) -> int:
     )
     free = {**JOB.released(), "error": WORKER_LOST}
     exhausted = Job.objects.filter(pk__in=ids, attempts_made__gte=MOST_ATTEMPTS)
-    exhausted.update(status=JobStatus.FAILED, **free)
+    failed = list(exhausted.values_list("pk", flat=True))
+    Job.objects.filter(pk__in=failed).update(status=JobStatus.FAILED, **free)
+    fail_steps_after(failed)
     Job.objects.filter(pk__in=ids, status=JobStatus.LEASED).update(status=JobStatus.PENDING, **free)
     return len(ids)

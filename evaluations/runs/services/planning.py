@@ -8,6 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import Asking, ImagePolicy, OptionOrder
 from evaluations.models import Endpoint, Job, Run
+from evaluations.models.vocabulary import JobStatus
+from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import can_reorder
 from evaluations.runs.services.images import asked_images
 from gradeapp.common.refusals import BadInput
@@ -52,11 +54,42 @@ def to_be_asked(
 
 
 def plan_jobs(run: Run, questions: Sequence[Question]) -> int:
-    """Create a job for each item and repeat, in the order of repeats; return their number."""
-    jobs = (
-        Job(run=run, question=question, revision_id=question.current_id, repeat=repeat)
-        for repeat in range(1, run.repeats + 1)
-        for question in questions
-        if question.current_id is not None
-    )
-    return len(Job.objects.bulk_create(jobs, batch_size=BATCH))
+    """Create a job for each item, repeat and step, in the order of repeats; return their number.
+
+    The first step of an item can be asked at once, each later one waits for the step before.
+    """
+    kind = kind_of(run)
+    planned = 0
+    for repeat in range(1, run.repeats + 1):
+        asked = [
+            (question, question.current_id, kind.steps(run, question, repeat))
+            for question in questions
+            if question.current_id is not None
+        ]
+        for start in range(0, len(asked), BATCH):
+            planned += _plan_batch(run, asked[start : start + BATCH], repeat)
+    return planned
+
+
+def _plan_batch(run: Run, asked: Sequence[tuple[Question, int, int]], repeat: int) -> int:
+    """Create the jobs of a batch step by step, because a step names the job before it."""
+    before: dict[int, Job | None] = {question.pk: None for question, *_rest in asked}
+    planned = step = 0
+    while asked:
+        step += 1
+        jobs = [
+            Job(
+                run=run,
+                question=question,
+                revision_id=revision,
+                repeat=repeat,
+                step=step,
+                waits_for=before[question.pk],
+                status=JobStatus.PENDING if step == 1 else JobStatus.WAITING,
+            )
+            for question, revision, _steps in asked
+        ]
+        before = {job.question_id: job for job in Job.objects.bulk_create(jobs)}
+        planned += len(jobs)
+        asked = [one for one in asked if one[2] > step]
+    return planned

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, Count
 
-from evaluations.conditions import Asking, ImagePolicy, Sampling
-from evaluations.llm.budget import Price, most_prompt_tokens
+from evaluations.conditions import Asking, ImagePolicy
+from evaluations.llm.budget import Price
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
-from evaluations.runs.answering import answer_call
+from evaluations.runs.answering import prompt_sizes
 from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.services.images import most_tokens_of_images
 from evaluations.runs.services.planning import check_images, to_be_asked
+from evaluations.runs.services.prompt_sets import check_prompts, current_prompts
 from evaluations.runs.services.sampling import check_sampling
 from questions.models import Dataset
 
 # From this many earlier calls of an endpoint on, they are used instead of the rule of thumb.
 ENOUGH = 20
-ALL = QuestionChoice()
-DEFAULT = Asking()
+DEFAULT, ALL = Asking(), QuestionChoice()
 # The rule of thumb: bytes of text per token, and tokens per answer.
 BYTES_A_TOKEN = 3.5
 USUAL_ANSWER = 600
@@ -56,25 +56,29 @@ def estimate(
     """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
     check_images(endpoint, asking)
     items, _counts = to_be_asked(chosen_questions(dataset, choice), asking)
-    size = sum(most_prompt_tokens(answer_call(q, q.current)) for q in items if q.current)
+    most_tokens = endpoint.max_tokens
+    if asking.sampling is not None:
+        check_sampling(endpoint, asking.sampling)
+        most_tokens = most_completion_tokens(asking.sampling)
+    prompts = current_prompts(asking.prompt_set)
+    check_prompts(prompts, asking.setting, items)
+    sizes = prompt_sizes(prompts, asking, items, most_tokens)
+    size = sum(sizes)
     if asking.images is ImagePolicy.SEND:
         revisions = [question.current for question in items if question.current]
-        size += most_tokens_of_images(dataset, revisions, asking.largest_side)
-    calls = len(items) * repeats
-    sampling = asking.sampling
-    if sampling is not None:
-        check_sampling(endpoint, sampling)
+        most_steps = -(-len(sizes) // len(items))
+        size += most_tokens_of_images(dataset, revisions, asking.largest_side) * most_steps
     answering = cost_of(
-        endpoint, RunPurpose.ANSWER, calls, size * repeats, reply_tokens=_most_tokens(sampling)
+        endpoint,
+        RunPurpose.ANSWER,
+        len(sizes) * repeats,
+        size * repeats,
+        reply_tokens=most_tokens,
     )
     if judge is None:
         return Estimate(len(items), answering, endpoint.note)
     beside = tuple(follower.cost(items, repeats, judge) for follower in followers())
     return Estimate(len(items), answering, endpoint.note, beside)
-
-
-def _most_tokens(sampling: Sampling | None) -> int | None:
-    return None if sampling is None else most_completion_tokens(sampling)
 
 
 def cost_of(

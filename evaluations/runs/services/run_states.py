@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 WORKABLE = (RunStatus.QUEUED, RunStatus.RUNNING)
 OVER = (RunStatus.FINISHED, RunStatus.IMPORTED)
-OPEN_JOBS = (JobStatus.PENDING, JobStatus.LEASED)
+OPEN_JOBS = (JobStatus.PENDING, JobStatus.WAITING, JobStatus.LEASED)
 REASON_OF = {
     FailureKind.ADDRESS: PauseReason.ADDRESS,
     FailureKind.CERTIFICATE: PauseReason.ADDRESS,

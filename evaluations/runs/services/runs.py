@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.conditions import Asking, PromptSetting, read_condition
+from evaluations.conditions import Asking, read_condition
 from evaluations.models import Endpoint, Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.runs.kinds import followers
@@ -18,6 +18,7 @@ from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.planning import check_images, plan_jobs, to_be_asked
+from evaluations.runs.services.prompt_sets import check_prompts
 from evaluations.runs.services.run_starts import (
     as_text,
     check_ready,
@@ -27,6 +28,7 @@ from evaluations.runs.services.run_starts import (
 )
 from evaluations.runs.services.run_states import WORKABLE, finalize
 from evaluations.runs.services.sampling import check_sampling
+from evaluations.runs.services.steps import queue_failed_again
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -57,11 +59,6 @@ def start_run(
     the same amount, which marks the subjective answers as they arrive. A second call with the same
     idempotency key returns the same run. Raises BadInput for invalid arguments.
     """
-    if asking.setting is not PromptSetting.ZERO_SHOT:
-        raise BadInput(
-            _("The setting %(name)s is not supported yet. Use zero-shot.")
-            % {"name": asking.setting}
-        )
     if not 1 <= repeats <= MOST_REPEATS:
         raise BadInput(
             _("The number of repeats must be between 1 and %(most)d.") % {"most": MOST_REPEATS}
@@ -85,6 +82,8 @@ def start_run(
         check_images(endpoint, asking)
         items, counts = to_be_asked(chosen_questions(dataset, choice), asking)
         run.condition = condition_for(endpoint, asking)
+        assert run.condition.prompts is not None
+        check_prompts(run.condition.prompts, asking.setting, items)
         run.fingerprint = run.condition.fingerprint
         settings = freeze(read_condition(run.condition.settings), endpoint).settings
         chosen = {"choice": choice.as_dict(), "limit": choice.limit}
@@ -145,8 +144,7 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
 def retry_failed(run: Run, *, acting_user: User | None) -> int:
     """Queue the failed jobs of *run* again, with all their attempts; return their number."""
     run = Run.objects.select_for_update().get(pk=run.pk)
-    failed = Job.objects.filter(run=run, status=JobStatus.FAILED)
-    n = failed.update(status=JobStatus.PENDING, attempts_made=0, next_at=None, error="")
+    n = queue_failed_again(run)
     if not n:
         raise Conflict(_("This run has no failed calls."))
     if run.status == RunStatus.FINISHED:

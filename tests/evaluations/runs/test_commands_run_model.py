@@ -78,7 +78,7 @@ def test_without_wait_it_only_plans(endpoint: Endpoint, server: ScriptedServer) 
         (("--budget", "0"), "above zero"),
         (("--budget", "NaN"), "above zero"),
         (("--budget", "much"), "such as 12.50"),
-        (("--setting", "few-shot"), "zero-shot"),
+        (("--setting", "few-shot"), "worked examples"),
     ],
 )
 def test_bad_input_gets_a_sentence(

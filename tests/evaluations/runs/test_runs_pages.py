@@ -431,8 +431,10 @@ def test_operators_look_at_evidence_and_change_nothing(admin: User, run: Run) ->
 def test_an_operator_edits_prices_and_no_address(admin: User, endpoint: Endpoint) -> None:
     address = reverse("admin:evaluations_endpoint_change", args=[endpoint.pk])
     form = {**FORM, "name": "scripted", "note": "cheaper", "price_output": "1"}
+    form |= {"max_temperature": "1.5", "takes_images": "on"}
     assert logged_in(admin).post(address, form).status_code == 302
     before = endpoint.base_url
     endpoint.refresh_from_db()
     assert (endpoint.price_output, endpoint.note) == (1, "cheaper")
+    assert (endpoint.max_temperature, endpoint.takes_images) == (1.5, True)
     assert (endpoint.base_url, endpoint.key_variable) == (before, "")

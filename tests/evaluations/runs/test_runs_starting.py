@@ -107,7 +107,7 @@ def test_the_same_key_gives_the_same_run() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"asking": Asking(setting=PromptSetting.FEW_SHOT)}, "zero-shot"),
+        ({"asking": Asking(setting=PromptSetting.FEW_SHOT)}, "worked examples"),
         ({"repeats": 0}, "repeats"),
         ({"repeats": 101}, "repeats"),
         ({"choice": QuestionChoice(limit=0)}, "limit"),

@@ -130,6 +130,13 @@ def compose(
     )
 
 
+def step_count(
+    prompt_set: PromptSetContent, setting: str, item: PromptItem, wording: int = 0
+) -> int:
+    """Return how many calls an answer to *item* needs. Raises CannotCompose as ``compose`` does."""
+    return len(_setting(template_for(prompt_set, item), setting, wording).steps)
+
+
 def template_for(prompt_set: PromptSetContent, item: PromptItem) -> Template:
     """Return the first template for *item*. Raises CannotCompose if there is none."""
     for template in prompt_set.templates:
