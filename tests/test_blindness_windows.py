@@ -6,6 +6,7 @@ revise must not tell an intra-rater check or a seed answer from a response whose
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -179,6 +180,38 @@ def test_to_revise_tells_no_check_from_a_response_that_counts(
         worlds.append(said)
         transaction.savepoint_rollback(before)
     assert worlds[0] == worlds[1] == worlds[2]
+
+
+@pytest.mark.parametrize("window", [0, 15], ids=["no window", "sheet"])
+def test_a_save_without_a_window_asks_the_same_whatever_the_partner_did(
+    window: int, made: MarkingRound, teacher: User, other_teacher: User, clock: Clock
+) -> None:
+    """T011: the answer and the number of statements; finalizing is left to the clock."""
+    MarkingRound.objects.filter(pk=made.pk).update(window_minutes=window)
+    answer, worlds = answers_of(made)[0], []
+    held_slot(answer, teacher)
+    for theirs in PARTNER:
+        before = transaction.savepoint()
+        if theirs is not None:
+            give(answer, other_teacher, theirs, now=clock.time - timedelta(minutes=60))
+        client = logged_in(teacher)
+        if window:
+            with CaptureQueriesContext(connection) as queries:
+                given = {"with_window": False, "key": answer.public_id, "now": clock.time}
+                give(answer, teacher, "0", **given)
+            said: list[object] = [len(queries)]
+        else:
+            sent = {"response": str(answer.public_id), "key": str(answer.public_id), "total": "0"}
+            body = json.dumps(sent | {"based_on_version": 0})
+            post = {"path": "/api/v1/marks/", "data": body, "content_type": "application/json"}
+            said = told(client, count=True, method="POST", **post)
+            assert said[0] == 201
+        assert not answer.finals.exists()
+        worlds.append(said)
+        finalize_due(made, now=clock.time)
+        assert (answer.finals.exists() or answer.slots.count() == 3) == (theirs is not None)
+        transaction.savepoint_rollback(before)
+    assert worlds == worlds[:1] * len(worlds)
 
 
 def test_a_mark_without_a_window_waits_for_that_of_the_partner(

@@ -14,6 +14,7 @@ from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Response, Run, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -95,8 +96,11 @@ def give(answer: BlindAnswer, teacher: User, points: Sequence[str] | str, **fiel
         given["total"] = Decimal(points)
     else:
         given["points"] = tuple(Decimal(value) for value in points)
-    slot = held_slot(answer, teacher)
-    return save_mark(slot, teacher, **(given | fields)).mark
+    given |= fields
+    mark = save_mark(held_slot(answer, teacher), teacher, **given).mark
+    if not answer.round.window_minutes:
+        finalize_due(answer.round, now=given["now"])  # as the clock does
+    return mark
 
 
 def marked_again(answer: BlindAnswer, teacher: User, points: Sequence[str]) -> Mark:

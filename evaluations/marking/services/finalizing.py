@@ -69,12 +69,7 @@ def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
     Marks that only watch a teacher are left out: a seed answer has one of each.
     """
     counting = Mark.objects.counting().filter(slot__answer=answer).select_related("slot")
-    return newest_by_kind(counting.order_by("version"))
-
-
-def newest_by_kind(counting: Iterable[Mark]) -> dict[SlotKind, Mark]:
-    """The same of the *counting* marks of a response, in the order of their versions."""
-    kept = [mark for mark in counting if mark.slot.kind not in CHECK_KINDS]
+    kept = [mark for mark in counting.order_by("version") if mark.slot.kind not in CHECK_KINDS]
     return {SlotKind(mark.slot.kind): mark for mark in kept}
 
 
@@ -89,17 +84,7 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     """
     if answer.final_id is not None:
         return Step()
-    return finalize_with(answer, newest_marks(answer), answer.slots.order_by("pk"), now=now)
-
-
-def finalize_with(
-    answer: BlindAnswer, marks: Mapping[SlotKind, Mark], slots: Iterable[Slot], *, now: datetime
-) -> Step:
-    """The same for a locked *answer* without a final mark, whose newest *marks* are known.
-
-    So are its *slots*; one whose mark can no longer be revised may be left out.
-    """
-    slots = list(slots)
+    marks, slots = newest_marks(answer), list(answer.slots.order_by("pk"))
     windows = [slot.revisable_until for slot in slots if slot.revisable_until is not None]
     if answer.round.window_minutes and any(window > now for window in windows):
         return Step()

@@ -22,13 +22,9 @@ from evaluations.marking.desk.services.mark_rows import (
     write_mark,
 )
 from evaluations.marking.desk.sql import Standing, locked_slot, mark_done, standing
-from evaluations.marking.services.finalizing import (
-    close_windows,
-    finalize_with,
-    newest_by_kind,
-)
+from evaluations.marking.services.finalizing import close_windows
 from evaluations.models import Draft, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import CHECK_KINDS, Flag, RoundStatus
+from evaluations.models.vocabulary import Flag, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -64,8 +60,8 @@ def save_mark(
     *total* is given alone. *based_on_version* is the version that the page
     showed, 0 for none; a revision is a new version, in the time that the round gives
     for that from the first save on (none at all where *with_window* is False). What
-    the partner did changes nothing of that: the response is finalized when the time of
-    all its marks is over, here at once only where this mark has none. The same *key*
+    the partner did changes nothing of that: the response is finalized later, by
+    ``finalize_due``, when the time of all its marks is over. The same *key*
     with the same content is the same mark.
 
     *entered_by* is the person who enters the mark, where that is not the teacher: the
@@ -96,7 +92,7 @@ def save_mark(
                 slot, teacher, given, key=key, current=current, stale=stale, entered_by=entered_by
             )
             if not stale:
-                _after(stored, slot, mark, window=window, first=current is None, now=now)
+                _after(slot, mark, window=window, first=current is None, now=now)
         elif earlier is None:
             content = {**given.as_draft(), "version": based_on_version}
             write_draft(slot, teacher, _next_sequence(slot, teacher), content)
@@ -244,19 +240,17 @@ def _store(
     return mark
 
 
-def _after(
-    stored: Standing, slot: Slot, mark: Mark, *, window: datetime | None, first: bool, now: datetime
-) -> None:
-    """What a saved *mark* leads to: its window, the end of those of other blocks, a final mark."""
+def _after(slot: Slot, mark: Mark, *, window: datetime | None, first: bool, now: datetime) -> None:
+    """What a saved *mark* leads to: its window, and the end of those of other blocks.
+
+    Nothing is finalized here, so that the statements and the time of a save are the same whatever
+    the partner did: the worker's clock does that, or a page that needs it (``finalize_due``).
+    """
     teacher, answer = mark.teacher_id, slot.answer
     mark_done(slot, teacher, window, mark.entered_by_id)
     if first and answer.round.window_minutes and answer.round.window_ends_with_block:
         own = Slot.objects.filter(holder=teacher, answer__round=answer.round)
         close_windows(own.exclude(answer__question=answer.question_id), now=now)
-    closed = window is None or window <= now
-    if closed and slot.kind not in CHECK_KINDS and answer.final_id is None:
-        slots = [one for one in stored.slots if one.pk != slot.pk]
-        finalize_with(answer, newest_by_kind([*_counting(stored), mark]), slots, now=now)
 
 
 def _answer(mark: Mark, *, repeated: bool) -> SavedMark:

@@ -20,7 +20,7 @@ from evaluations.marking.arbitration.services import arbitrate, claim_case
 from evaluations.marking.desk.services.drafts import write_draft
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
-from evaluations.marking.services.finalizing import newest_marks
+from evaluations.marking.services.finalizing import finalize_due, newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.schemes import Scheme
@@ -119,13 +119,16 @@ def test_a_double_click_is_one_mark() -> None:
 def test_both_teachers_at_once_finalize_exactly_once(
     scheme: Scheme, opened: SlotKind, second_mark: str
 ) -> None:
-    for answer in answers_of(small_round(teachers(3), ROUNDS, scheme=scheme)):
+    made = small_round(teachers(3), ROUNDS, scheme=scheme)
+    for answer in answers_of(made):
         first, second = planned_pair(answer)
         saved = at_once(
             partial(save, held_slot(answer, first), first, "336"),
             partial(save, held_slot(answer, second), second, second_mark),
         )
         assert all(isinstance(mark, Mark) for mark in saved)
+    assert not FinalMark.objects.exists(), "the clock or a page of the lead finalizes, not a save"
+    at_once(*[partial(finalize_due, made, now=later(2))] * 3)
     disputed = second_mark == "000"
     kinds = Counter(Slot.objects.values_list("kind", flat=True))
     assert kinds[opened] == (ROUNDS if disputed else 0)

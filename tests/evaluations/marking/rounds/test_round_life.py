@@ -29,6 +29,7 @@ from evaluations.marking.rounds.services.rounds import (
     resume_round,
     set_deadline,
 )
+from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, Draft, FinalMark, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
@@ -272,6 +273,7 @@ def test_marks_of_checks_count_for_no_response(
 ) -> None:
     queue_of(teacher, checked)
     queue_of(other_teacher, checked)
+    finalize_due(checked, now=later(60))
     seed = checked.answers.get(role=AnswerRole.SEED)
     assert seed.slots.filter(marked=True).count() == 2
     repeats = checked.answers.filter(role=AnswerRole.REPEAT)

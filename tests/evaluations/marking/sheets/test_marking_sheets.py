@@ -11,6 +11,7 @@ from evaluations.marking.desk.selectors.queue import EmptyReason, has_work, why_
 from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.services.rounds import close_round
+from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import sheet_lines, slots_on
 from evaluations.marking.sheets.services.marking_sheets import return_sheet
@@ -166,6 +167,7 @@ def test_a_sheet_takes_third_marks_as_the_desk_does(
     sheet = taken(answer.round, third)
     assert slots_on(sheet).get().kind == SlotKind.THIRD
     save_rows(sheet, [row(sheet, answer, "3", "2", "6")], acting_user=third, now=NOW)
+    finalize_due(answer.round, now=NOW)
     assert answer.finals.get().rule == "mean of closest pair (1 and 3)"
 
 
