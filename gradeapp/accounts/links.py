@@ -21,6 +21,7 @@ from gradeapp.accounts.people import check_may_change, check_roles
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.refusals import BadInput, Conflict, NotFound, Refusal
 
 LASTS = {LinkKind.INVITATION: timedelta(hours=72), LinkKind.RESET: timedelta(hours=24)}
@@ -37,10 +38,11 @@ class Gone(Refusal):
 def invite(name: str, roles: Iterable[Role], *, email: str = "", acting_user: User) -> str:
     """The token of an invitation for *name*, valid for 72 hours; shown once, never stored.
 
-    Raises BadInput for roles that do not go together.
+    Raises BadInput for roles that do not go together, and a name that can pass for another.
     """
     roles = list(roles)
     check_roles([role.value for role in roles])
+    check_name_is_plain(name)
     token, link = _made(
         LinkKind.INVITATION,
         acting_user,
@@ -110,9 +112,14 @@ def _use(link: AccessLink) -> None:
 def accept_invitation(token: str, username: str, password: str) -> User:
     """The account that the invitation of *token* makes, with its roles.
 
-    Raises what ``find`` raises, and BadInput if the name is taken; the link then still works.
+    Raises what ``find`` raises, and BadInput if the name is taken, in whatever case, or can pass
+    for another; the link then still works.
     """
     link = find(token, LinkKind.INVITATION)
+    check_name_is_plain(username)
+    taken = BadInput(_("This username is taken. Choose another one."), code="taken")
+    if User.objects.filter(username__iexact=username).exists():
+        raise taken
     try:
         with transaction.atomic():
             _use(link)
@@ -124,7 +131,7 @@ def accept_invitation(token: str, username: str, password: str) -> User:
             AccessLink.objects.filter(pk=link.pk).update(user=user)
             record(Tag.INVITATION_USED, user, actor=user, link=link.pk, roles=link.roles)
     except IntegrityError:
-        raise BadInput(_("This username is taken. Choose another one."), code="taken") from None
+        raise taken from None
     return user
 
 

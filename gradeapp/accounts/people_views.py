@@ -29,6 +29,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.tasks import send_reset_link
 from gradeapp.accounts.throttle import client_address, fail, reserve, reset_limits
+from gradeapp.common.name_checks import validate_plain_name
 from gradeapp.common.refusals import BadInput
 
 PER_PAGE = 50
@@ -64,7 +65,7 @@ class RolesForm(forms.Form):
 class InviteForm(RolesForm):
     """Whom to invite, as what."""
 
-    name = forms.CharField(label=_("Name"), max_length=100)
+    name = forms.CharField(label=_("Name"), max_length=100, validators=[validate_plain_name])
     email = forms.EmailField(
         label=_("Mail address"),
         required=False,

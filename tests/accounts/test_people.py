@@ -45,6 +45,11 @@ def test_an_invitation_makes_one_account_and_is_gone(admin: User, teacher: User)
     assert not AccessLink.objects.filter(token_hash__in=link.split("/")).exists()
     assert "Welcome, Li Hua" in Client().get(link).text
     assert "taken" in use(link, teacher.username).text
+    # T085: nobody becomes another in the trail by a letter of another script, or by its case.
+    assert "taken" in use(link, teacher.username.upper()).text
+    assert "look alike" in use(link, "\u0430dmin").text
+    invited = {"name": "L\u0456 Hua", "roles": ["teacher"]}
+    assert "look alike" in logged_in(admin).post("/people/invite/", invited).text
     # Fields that the form does not have change nothing.
     answer = use(link, is_staff="on", is_superuser="on", roles="admin")
     assert answer["Location"] == "/"
