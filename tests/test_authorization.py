@@ -247,6 +247,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "reviewing:review": C.MARK,
     "reviewing:next": C.MARK,
     "reviewing:undo": C.MARK,
+    "reviewing:leave": C.MARK,
     "reviewing:desk": C.MARK,
     "reviewing:save": C.MARK,
     "reviewing:skip": C.MARK,

@@ -17,7 +17,8 @@ _asked: list[Asks] = []
 CLOSED = _(
     "You are marking or analysing responses blind, so pages and data that could show models, judge "
     "models or other teachers' marks are closed to you. They open again when the round or the "
-    "analysis is closed. You can leave a round on the page Marking."
+    "analysis is closed. You can leave a round on the page Marking, and an analysis on the page "
+    "Error analysis."
 )
 
 

@@ -106,5 +106,6 @@ class Tag(StrEnum):
     REVIEW_OPENED = "review.opened"
     REVIEW_CLOSED = "review.closed"
     REVIEW_VIEWED = "review.looked_at"
+    REVIEWER_LEFT = "review.reviewer_left"
     ANSWER_REVIEWED = "review.judged"
     ANSWER_REVIEWED_AGAIN = "review.revised"

@@ -110,6 +110,7 @@ TAGS: Words = {
     Tag.REVIEW_OPENED: ("Review opened", "开始分析任务"),
     Tag.REVIEW_CLOSED: ("Review closed", "结束分析任务"),
     Tag.REVIEW_VIEWED: ("Verdicts of a review viewed", "查看分析任务的判定"),
+    Tag.REVIEWER_LEFT: ("Reviewer left a review", "分析教师退出分析任务"),
     Tag.ANSWER_REVIEWED: ("Wrong answer judged", "判定错答"),
     Tag.ANSWER_REVIEWED_AGAIN: ("Verdict revised", "修改判定"),
 }

@@ -31,11 +31,12 @@ REPORT = "capability_review"
 
 @dataclass(frozen=True, slots=True)
 class ReviewerLoad:
-    """One reviewer: judgements planned for them, and those they gave."""
+    """One reviewer: judgements planned for them, those they gave, and whether they have left."""
 
     name: str
     planned: int
     judged: int
+    left: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,17 @@ def review_called(public_id: UUID) -> CapabilityReview | None:
 
 
 def reviewer_loads(review: CapabilityReview) -> list[ReviewerLoad]:
-    """Every reviewer by name, also those who have judged nothing."""
+    """Every reviewer by name, also those who have judged nothing or have left."""
     of_review = ReviewSlot.objects.filter(item__review=review)
     planned = dict(of_review.values_list("planned").annotate(n=Count("pk")).order_by())
     given = of_review.filter(reviewed=True)
     judged = dict(given.values_list("holder").annotate(n=Count("pk")).order_by())
-    people = review.reviewers.order_by("display_name", "username")
-    return [ReviewerLoad(str(p), planned.get(p.pk, 0), judged.get(p.pk, 0)) for p in people]
+    present = set(review.reviewers.values_list("pk", flat=True))
+    people = User.objects.filter(pk__in={*present, *planned, *judged})
+    return [
+        ReviewerLoad(str(p), planned.get(p.pk, 0), judged.get(p.pk, 0), p.pk not in present)
+        for p in people.order_by("display_name", "username")
+    ]
 
 
 def models_in(review: CapabilityReview) -> list[str]:

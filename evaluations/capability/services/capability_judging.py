@@ -132,7 +132,7 @@ def _held(slot: ReviewSlot, reviewer: User) -> ReviewSlot:
     rows = ReviewSlot.objects.select_for_update(of=("self",)).select_related(
         "item__review", "judgement"
     )
-    held = rows.filter(pk=slot.pk, holder=reviewer).first()
+    held = rows.filter(pk=slot.pk, holder=reviewer, item__review__reviewers=reviewer).first()
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     if held.item.review.status != ReviewStatus.OPEN:

@@ -1,4 +1,4 @@
-"""Claiming the next answer of a review: by a lease, in one conditional update."""
+"""Claiming the next answer of a review by a lease, in one conditional update; leaving it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Max, OuterRef
+from django.utils.translation import gettext as _
 
 from evaluations.capability.selectors.capability_desk import WHOLE, slots_open_to
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import CapabilityReview, ReviewSlot
 from evaluations.models.vocabulary import ReviewStatus
 from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
 from gradeapp.common.leases import SLOT
+from gradeapp.common.refusals import Conflict, NotAllowed
 
 LEASE = timedelta(minutes=30)
 MOST_TRIES = 50
@@ -50,6 +54,28 @@ def skip(slot: ReviewSlot, reviewer: User) -> bool:
     last = queue.aggregate(last=Max("order"))["last"]
     row = ReviewSlot.objects.filter(pk=slot.pk, reviewed=False)
     return SLOT.release(row, reviewer, order=last + 1) == 1
+
+
+def leave_review(review: CapabilityReview, reviewer: User) -> None:
+    """Take *reviewer* out of an open review for good: their judgements stay as they are.
+
+    What they have not judged goes to the others. Nobody can come back: outside the review they
+    may look at what was said. Raises NotAllowed for somebody without another role, to whom nothing
+    would open, Conflict for somebody who is not in the review or where it is closed.
+    """
+    if reviewer.granted == reviewer.capabilities:
+        raise NotAllowed(_("You can leave a review only if you also have another role."))
+    with transaction.atomic():
+        locked = CapabilityReview.objects.select_for_update().get(pk=review.pk)
+        if (
+            locked.status != ReviewStatus.OPEN
+            or not locked.reviewers.filter(pk=reviewer.pk).exists()
+        ):
+            raise Conflict(_("You are not in this review any more."), code="left")
+        locked.reviewers.remove(reviewer)
+        own = ReviewSlot.objects.filter(item__review=locked, holder=reviewer, reviewed=False)
+        own.update(**SLOT.released())
+        record(Tag.REVIEWER_LEFT, locked, actor=reviewer, reviewer=reviewer.username)
 
 
 def _free_slots(reviewer: User, review: CapabilityReview, now: datetime) -> Iterator[int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -108,6 +109,16 @@ def skip(request: MemberRequest, item_id: UUID) -> HttpResponse:
     return _show_next(request, slot.item.review)
 
 
+@require_POST
+@requires(Capability.MARK)
+def leave(request: MemberRequest, review_id: UUID) -> HttpResponse:
+    """Leave the review for good, so that what was closed while judging opens again."""
+    review = _review(request, review_id)
+    review_slots.leave_review(review, request.user)
+    messages.success(request, _("You have left %(name)s.") % {"name": review.name})
+    return redirect("reviewing:home")
+
+
 def _review(request: MemberRequest, review_id: UUID) -> CapabilityReview:
     review = own_review(request.user, review_id)
     if review is None:
@@ -169,5 +180,6 @@ def _review_context(request: MemberRequest, review: CapabilityReview) -> dict[st
         "review": review_for(request.user, review),
         "ready": ready,
         "until": None if ready else first_lease_end(request.user, review, now),
+        "may_leave": request.user.granted != request.user.capabilities,
         "keys_on": keys_on(request.user),
     }

@@ -15,9 +15,12 @@ from evaluations.capability.services.capability_review import close_review
 from evaluations.capability.services.review_slots import LEASE, claim_next, skip, take
 from evaluations.models import CapabilityJudgement, CapabilityReview, ReviewSlot
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
+from tests.conftest import logged_in
 from tests.evaluations.review_world import (
     NOW,
     all_of,
@@ -208,3 +211,27 @@ def test_undo_leads_back_one_own_judgement_at_a_time(
     assert last_judged(teacher, review, second) == first
     with pytest.raises(Conflict):
         last_judged(teacher, review, first)
+
+
+def test_who_leaves_may_look_and_never_judges_again(teacher: User, other_teacher: User) -> None:
+    """Judge one, hold one, leave: the verdict stays, nothing is revised, the rest goes on."""
+    ensure_user(teacher.username, roles=[Role.TEACHER, Role.LEAD])
+    review = review_of(wrong_answers(3), [teacher, other_teacher])
+    judged = claimed(teacher, review)
+    verdict = judge(judged, teacher)
+    held, client = claimed(teacher, review), logged_in(teacher)
+    own = f"/reviewing/reviews/{review.public_id}/"
+    assert client.get("/runs/").status_code == 403
+    assert "Leave the review" in client.get(own).text
+    assert logged_in(other_teacher).post(f"{own}leave/").status_code == 403, "no other role"
+    assert client.post(f"{own}leave/").status_code == 302
+    assert "left the review" in client.get(f"/reviews/{review.public_id}/").text
+    for slot in (judged, held):
+        assert client.get(f"/reviewing/answers/{slot.item.public_id}/").status_code == 404
+        with pytest.raises(NotFound):  # a request that found the answer before
+            judge(slot, teacher, based_on_version=int(slot == judged))
+    assert client.post(f"{own}leave/").status_code == 404
+    assert list(judged.judgements.all()) == [verdict]
+    for _ in range(2):
+        judge(claimed(other_teacher, review), other_teacher)
+    assert not ReviewSlot.objects.filter(item__review=review, reviewed=False).exists()
