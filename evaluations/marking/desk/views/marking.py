@@ -188,7 +188,7 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
         version = int(request.POST.get("version", "0"))
     except ValueError:
         raise BadInput(_("A draft must have a sequence number.")) from None
-    if not 0 < sequence < 2**63:
+    if not 0 < sequence < 2**53:  # the next one must fit into its column too
         raise BadInput(_("A draft must have a sequence number."))
     kept = {"sequence": sequence, "based_on_version": version, "content": _draft(given)}
     save_draft(slot, request.user, **kept, now=now)

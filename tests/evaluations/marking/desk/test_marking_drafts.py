@@ -8,10 +8,19 @@ from hypothesis import strategies as st
 
 from evaluations.marking.desk.selectors.desk import desk_item
 from evaluations.marking.desk.services.drafts import clean, discard_change, save_draft, write_draft
-from evaluations.models import Draft, Slot
+from evaluations.models import Draft, MarkingRound, Slot
+from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import Conflict
-from tests.evaluations.marking_world import NOW, answers_of, give, held_slot, small_round
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    held_slot,
+    small_round,
+    subjective_question,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -102,3 +111,18 @@ def test_a_draft_keeps_the_known_parts_at_bounded_length(content: dict[str, obje
     assert set(kept) == {"points", "total", "comment", "flags", "version"}
     assert len(str(kept)) < 15_000
     assert "\\x00" not in repr(kept)
+
+
+def test_the_last_sequence_leaves_room_for_the_next(teacher: User, other_teacher: User) -> None:
+    """A draft with the largest number of its column left none for a mark kept in a pause: 500."""
+    made = small_round([teacher, other_teacher], question=subjective_question(()))
+    (answer,) = answers_of(made)
+    held_slot(answer, teacher)
+    client, where = logged_in(teacher), f"/marking/responses/{answer.public_id}/"
+    sent = {"answer": str(answer.public_id), "key": str(answer.public_id), "version": "0"}
+    for sequence, status in ((2**63 - 1, 400), (2**53 - 1, 200)):
+        typed = sent | {"sequence": str(sequence), "total": "2"}
+        assert client.post(f"{where}draft/", typed).status_code == status
+    MarkingRound.objects.update(status=RoundStatus.PAUSED)
+    assert client.post(f"{where}save/", sent | {"total": "7"}).status_code == 409
+    assert Draft.objects.get().content["total"] == "7"
