@@ -162,14 +162,20 @@ def release(limits: list[Limit]) -> None:
 
 
 def guess(limits: list[Limit], look: Callable[[], Found]) -> Found:
-    """What *look* returns or raises, counted: an error is a wrong guess. Raises Throttled."""
+    """What *look* returns or raises, counted: an error or False is a wrong guess.
+
+    Raises Throttled.
+    """
     reserve(limits)
     try:
         found = look()
     except Exception:
         fail(limits)
         raise
-    release(limits)
+    if found is False:
+        fail(limits)
+    else:
+        release(limits)
     return found
 
 

@@ -18,7 +18,7 @@ from gradeapp.accounts import passwords, throttle
 from gradeapp.accounts.models import GuessCount, User
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
-from tests.conftest import REAL_HASHERS
+from tests.conftest import REAL_HASHERS, logged_in
 from tests.factories import PASSWORD
 
 
@@ -54,6 +54,21 @@ def test_the_sixth_guess_reaches_no_hash(admin: User, hashes: list[str]) -> None
         *[("account.login_failed", f"user:{admin.pk}")] * 5,
         ("account.locked_out", f"user:{admin.pk}"),
     ]
+
+
+def test_guesses_of_a_stolen_session_at_the_own_password_are_counted(
+    admin: User, hashes: list[str]
+) -> None:
+    """At the page of tokens a wrong password was given back, with those of other pages."""
+    client, wrong = logged_in(admin), {"old_password": "wrong", "new_password1": "x"}
+    client.post("/password/", wrong)
+    hashes.clear()
+    form = {"name": "cron", "scopes": ["read"], "days": "7", "password": "wrong"}
+    for _ in range(5):
+        client.post("/tokens/", form)
+    assert "Too many failed attempts" in client.post("/tokens/", form | {"password": PASSWORD}).text
+    assert "Too many failed attempts" in client.post("/password/", wrong).text
+    assert len(hashes) == 4
 
 
 def test_a_colleague_behind_the_same_address_still_logs_in(admin: User, teacher: User) -> None:
