@@ -23,7 +23,7 @@ from rest_framework.response import Response
 from gradeapp.common.refusals import Refusal
 from gradeapp.start_rules import is_loopback
 
-PAGE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
+PAGE_METHODS = ("GET", "HEAD", "POST")
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
