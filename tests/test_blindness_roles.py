@@ -15,9 +15,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from evaluations.marking.arbitration.selectors.arbitration import waiting_for
 from evaluations.marking.monitoring.services.monitoring import resume_teacher
 from evaluations.marking.rounds.services.rounds import add_teachers, close_round
-from evaluations.marking.services.finalizing import finalize_due
+from evaluations.marking.services.finalizing import finalize_due, newest_marks
+from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import ReviewStatus, RoundStatus
 from evaluations.schemes import Scheme
@@ -217,6 +219,36 @@ def test_who_leaves_may_look_and_never_marks_again(
         add_teachers(made, [person], acting_user=lead)
 
 
+def test_who_leaves_does_not_decide_what_was_returned_to_them(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """A mark that no longer counts is a role still: its teacher left, and the pair is disputed."""
+    made = small_round([teacher, other_teacher, third_teacher], 1, question=subjective_question(()))
+    (answer,) = answers_of(made)
+    kinds = zip((teacher, other_teacher), answer.slots.order_by("kind"), strict=True)
+    for person, slot in kinds:
+        Slot.objects.filter(pk=slot.pk).update(planned=person)
+    give(answer, teacher, "3")
+    slot = answer.slots.get(holder=teacher)
+    with transaction.atomic():
+        reopen_slots([slot], {slot.pk: teacher.pk}, now=later(2))
+    person = also(teacher, [Role.LEAD])
+    client = logged_in(person)
+    assert client.post(f"/marking/rounds/{made.public_id}/leave/").status_code == 302
+    Slot.objects.filter(pk=slot.pk).update(planned=third_teacher)
+    give(answer, third_teacher, "3", now=later(5))
+    give(answer, other_teacher, "12", now=later(5))
+    assert answer.slots.filter(kind="arbitration", marked=False).exists()
+    assert waiting_for(third_teacher, made, later(9)).count() == 0
+    assert waiting_for(person, made, later(9)).count() == 0
+    seen = [mark.pk for mark in newest_marks(answer).values()]
+    sent = {"seen": ",".join(map(str, seen)), "total": "3", "decision": "own", "reason": "slip"}
+    sent |= {"answer": str(answer.public_id), "key": str(answer.public_id)}
+    where = f"/rounds/{made.public_id}/responses/{answer.public_id}/"
+    assert client.post(where, sent).status_code == 403
+    assert not answer.finals.exists()
+
+
 def test_who_has_only_the_role_of_a_teacher_cannot_leave(
     teacher: User, other_teacher: User
 ) -> None:
@@ -226,12 +258,13 @@ def test_who_has_only_the_role_of_a_teacher_cannot_leave(
     assert not RoundTeacher.objects.filter(left_at__isnull=False).exists()
 
 
+@pytest.mark.parametrize("page", ["", "marks.csv", "monitoring/export/"])
 def test_who_looked_at_a_round_cannot_join_it(
-    teacher: User, other_teacher: User, third_teacher: User, lead: User
+    page: str, teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
     made = small_round([teacher, other_teacher], 1)
     person = also(third_teacher, [Role.LEAD])
-    assert logged_in(person).get(f"/rounds/{made.public_id}/").status_code == 200
+    assert logged_in(person).get(f"/rounds/{made.public_id}/{page}").status_code == 200
     sent = {"teachers": [person.pk]}
     joined = logged_in(lead).post(f"/rounds/{made.public_id}/teachers/", sent, follow=True)
     assert "has looked at the marks of this round" in joined.text

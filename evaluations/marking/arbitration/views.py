@@ -180,7 +180,7 @@ def _show(
         "round": marking_round,
         "queue": queue_around(request.user, marking_round, answer.public_id, now),
         "key": _key(request, case),
-        "changes": [] if case.marks_first else changes_of(answer),
+        "changes": [] if case.hidden else changes_of(answer),
         "refusal": refusal,
         "fragment": request.htmx,
     }

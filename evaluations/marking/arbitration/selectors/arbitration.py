@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.arbitration.rules.closest_pair import (
     ClosestPair,
     TeacherMark,
@@ -111,7 +112,7 @@ class DisputedCase:
     ``mentions`` are passages in which the response names its own model or maker;
     ``held_until`` is set while another lead has the response. With ``marks_first`` the lead has
     to give a mark before any other is shown, and nothing of them stands here; ``before`` is that
-    mark afterwards.
+    mark afterwards. Nor does it while they are ``hidden``: the response may still come to the lead.
     """
 
     public_id: UUID
@@ -131,6 +132,7 @@ class DisputedCase:
     notes_changed_at: datetime | None
     mentions: tuple[str, ...]
     marks_first: bool = False
+    hidden: bool = False
     before: ArbiterMark | None = None
 
     @property
@@ -197,13 +199,20 @@ def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> Query
 
     Left out are those that *lead* marked and those that another lead has at hand.
     """
-    role = Q(holder=lead) | Q(marks__entered_by=lead)
-    slots = Slot.objects.filter(role, answer=OuterRef("pk"))
-    own = slots.exclude(kind=SlotKind.ARBITRATION)
+    own = Slot.objects.filter(
+        own_role(lead) | Q(marks__entered_by=lead), answer=OuterRef("pk")
+    ).exclude(kind=SlotKind.ARBITRATION)
     waits = Slot.objects.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
     waiting = waits.order_by().values("answer")
     answers = marking_round.answers.filter(~Exists(own), pk__in=waiting, final=None)
     return answers.annotate(since=Max("slots__marks__created_at")).order_by("since", "id")
+
+
+def own_role(lead: User) -> Q:
+    """Slots of a teacher's mark that *lead* holds, or marked before the mark was returned."""
+    return ~Q(kind=SlotKind.ARBITRATION) & (
+        Q(holder=lead) | Q(Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=lead)))
+    )
 
 
 def queue_around(
@@ -239,7 +248,7 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         points=_point_rows(item, teachers, decision),
         decision=decision,
         waits=bool(waiting),
-        own=any(lead.pk in (s.holder_id, s.entered_by_id) for s in slots if s.kind in _TEACHERS),
+        own=answer.slots.filter(own_role(lead) | Q(entered_by=lead)).exists(),
         is_open=answer.round.status in (RoundStatus.OPEN, RoundStatus.PAUSED),
         is_check=answer.role != AnswerRole.ANSWER,
         held_until=next((_held_until(slot, lead, now) for slot in waiting), None),
@@ -249,10 +258,12 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         mentions=tuple(dict.fromkeys(self_mention(item.response_text))),
         before=before,
     )
-    if before or not answer.round.arbiter_marks_first or not case.can_be_decided:
+    late = BlindAnswer.objects.filter(marks_wait_for_the_lead(), pk=answer.pk)
+    if before or not answer.round.arbiter_marks_first or not late.exists():
         return case
     unseen: dict[str, Any] = {"marks": (), "decision": None, "pairs": (), "finals": ()}
-    return replace(case, points=_point_rows(item, (), None), marks_first=True, **unseen)
+    unseen |= {"points": _point_rows(item, (), None), "marks_first": case.can_be_decided}
+    return replace(case, hidden=True, **unseen)
 
 
 def pairs_of(marks: Sequence[GivenMark], rubric: RubricLines) -> tuple[ClosestPair, ...]:

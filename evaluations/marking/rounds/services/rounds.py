@@ -179,9 +179,9 @@ def record_view(marking_round: MarkingRound, *, acting_user: User, page: str) ->
 
 
 def _refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
-    """Raise BadInput for somebody who looked at the marks of the round: they are not blind."""
+    """Raise BadInput for who looked at the marks of the round, or took them away: not blind."""
     target = f"{marking_round._meta.model_name}:{marking_round.pk}"
-    looks = AuditEntry.objects.filter(tag=Tag.ROUND_VIEWED, target=target)
+    looks = AuditEntry.objects.filter(tag__in=(Tag.ROUND_VIEWED, Tag.EXPORTED), target=target)
     if look := looks.filter(actor__in=teachers).select_related("actor").first():
         raise BadInput(
             _("%(name)s has looked at the marks of this round and cannot mark in it.")
