@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
 from evaluations.facts.points import judge_points, left_out
 from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
@@ -87,6 +88,7 @@ def _teacher_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Itera
     """Yield the newest versions of the first and second mark of each answer that has both."""
     kinds = (SlotKind.FIRST.value, SlotKind.SECOND.value)
     marks = Mark.objects.counting().filter(_wanted(params, "slot__answer__"), slot__kind__in=kinds)
+    marks = marks.exclude(marks_wait_for_the_lead("slot__answer__"))
     totals: dict[int, dict[str, float]] = defaultdict(dict)
     columns = ("slot__answer_id", "slot__kind", real("total"))
     for answer, kind, total in marks.order_by("version", "pk").values_list(*columns):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.monitoring.rules.figures import WatchedMark, against, teacher_figures
 from evaluations.marking.monitoring.rules.limits import Limit, limits_of, outside
 from evaluations.marking.monitoring.rules.pace import expected_finish
@@ -171,6 +172,7 @@ def _given(marking_round: MarkingRound) -> list[_Given]:
         Mark.objects.counting()
         .filter(slot__answer__round=marking_round)
         .exclude(slot__kind=SlotKind.ARBITRATION)
+        .exclude(marks_wait_for_the_lead("slot__answer__"))
         .order_by("pk")
         .values_list(
             *("pk", "slot_id", "slot__answer_id", "slot__kind", "teacher_id"),

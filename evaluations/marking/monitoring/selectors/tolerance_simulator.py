@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.monitoring.rules.tolerance_simulator import MarkedTwice
 from evaluations.models import BlindAnswer, Mark, MarkingRound
 from evaluations.models.vocabulary import AnswerRole, SlotKind
@@ -30,6 +31,7 @@ def marked_twice(marking_round: MarkingRound, task: str = "") -> list[MarkedTwic
     """Every response of the round, or of one task, with both marks; in two queries."""
     totals: dict[int, dict[str, Decimal]] = defaultdict(dict)
     marks = Mark.objects.counting().filter(slot__answer__round=marking_round, slot__kind__in=KINDS)
+    marks = marks.exclude(marks_wait_for_the_lead("slot__answer__"))
     if task:
         marks = marks.filter(slot__answer__question__task__slug=task)
     for answer, kind, total in marks.order_by("version", "pk").values_list(

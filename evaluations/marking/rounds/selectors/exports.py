@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from django.db.models import QuerySet
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import Mark, MarkingRound
 from gradeapp.common.plain_number import plain
 
@@ -22,8 +23,9 @@ MARK_COLUMNS = (
 
 
 def marks_of_round(marking_round: MarkingRound) -> Iterator[Cells]:
-    """The marks of one round, as ``marks_as_cells`` has them."""
-    return marks_as_cells(Mark.objects.filter(slot__answer__round=marking_round))
+    """The marks of one round that leads may see, as ``marks_as_cells`` has them."""
+    marks = Mark.objects.filter(slot__answer__round=marking_round)
+    return marks_as_cells(marks.exclude(marks_wait_for_the_lead("slot__answer__")))
 
 
 def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:

@@ -76,7 +76,9 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "waiting_seeds": waiting_seeds(marking_round).count(),
         "repeats": marking_round.answers.filter(role=AnswerRole.REPEAT).count(),
         "outdated": outdated_questions(marking_round) if marking_round.status in LIVE else 0,
-        "drafts": [] if marking_round.status == RoundStatus.OPEN else kept_drafts(marking_round),
+        "drafts": []
+        if marking_round.status == RoundStatus.OPEN or _hides_marks(marking_round)
+        else kept_drafts(marking_round),
     }
     return render(request, "evaluations/marking/rounds/round.html", context)
 
@@ -84,11 +86,14 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
 def _shown_rows(
     marking_round: MarkingRound, rows: Sequence[rounds.AnswerRow]
 ) -> list[rounds.AnswerRow]:
-    """The rows without the marks of what waits for a lead who has to mark before seeing them."""
-    unseen = {"first": None, "second": None, "third": None, "flags": ()}
-    hides = marking_round.arbiter_marks_first
-    waits = rounds.AnswerState.ARBITRATION
-    return [replace(row, **unseen) if hides and row.state == waits else row for row in rows]
+    """The rows without the marks of what may come to a lead who has to mark before seeing them."""
+    unseen = {"first": None, "second": None, "third": None, "arbitration": None, "flags": ()}
+    hides, done = _hides_marks(marking_round), rounds.AnswerState.FINAL
+    return [replace(row, **unseen) if hides and row.state != done else row for row in rows]
+
+
+def _hides_marks(marking_round: MarkingRound) -> bool:
+    return marking_round.arbiter_marks_first and marking_round.status in LIVE
 
 
 def _planned_page(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from evaluations.models import ArbiterMark, BlindAnswer, Mark
-from evaluations.models.vocabulary import SlotKind
+from evaluations.marking.monitoring.selectors.monitoring import watched_round
+from evaluations.models import ArbiterMark, BlindAnswer, Mark, MarkingRound
+from evaluations.models.vocabulary import RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import answers_of, give, small_round, subjective_question
@@ -64,6 +67,43 @@ def test_the_marks_are_shown_after_the_leads_own(
     answer.refresh_from_db()
     assert answer.final is not None
     assert answer.final.value == kept.total
+
+
+def test_no_page_or_file_shows_the_marks_before_the_final_one(
+    answer: BlindAnswer, lead: User, admin: User, teacher: User
+) -> None:
+    """T017: another lead has it, no lead has it yet, in monitors, files and reports."""
+    made, client = answer.round, logged_in(lead)
+    base, case = f"/rounds/{made.public_id}/", f"responses/{answer.public_id}/"
+    query = f"?dataset={made.dataset.slug}"
+    pages = [base + page for page in ("", case, "marks.csv", "tolerance/", "monitoring/")]
+    pages += [f"{base}monitoring/export/", f"{base}monitoring/{teacher.public_id}/"]
+    pages += [
+        f"{base}monitoring/{teacher.public_id}/send-back/",
+        f"/reports/export/agreement.csv{query}",
+    ]
+    pages += [f"/reports/pairs/{query}", f"/api/v1/reports/agreement/{query}"]
+
+    def shows(person: User) -> list[str]:
+        texts = {page: logged_in(person).get(page) for page in pages}
+        assert {one.status_code for one in texts.values()} == {200}, texts
+        return [page for page, one in texts.items() if any(mark in one.text for mark in THEIRS)]
+
+    assert logged_in(admin).post(f"{base}{case}claim/").status_code == 302
+    assert shows(lead) == [], "another lead has the response at hand"
+    answer.slots.filter(kind=SlotKind.ARBITRATION).delete()
+    second = answer.slots.filter(kind=SlotKind.SECOND)
+    second.update(revisable_until=timezone.now() + timedelta(hours=1))
+    assert shows(lead) == [], "a mark may still be revised"
+    assert "In this round leads mark before they see other marks" in client.get(pages[1]).text
+    assert watched_round(made).teachers[0].marks == ()
+    second.update(revisable_until=None)
+    own = {"answer": answer.public_id, "key": uuid.uuid4(), "total": "5"}
+    assert client.post(pages[1], own).status_code == 302
+    assert shows(lead) == [pages[1]], "the case, to the lead who has given a mark"
+    assert shows(admin) == []
+    MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.CLOSED)
+    assert {*pages[1:3], pages[9]} <= set(shows(admin))
 
 
 def test_another_lead_marks_first_too(answer: BlindAnswer, lead: User, admin: User) -> None:
