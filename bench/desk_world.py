@@ -10,9 +10,11 @@ from itertools import cycle
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import FinalMark, LanguageModel, Mark, Response, Run, Slot
 from evaluations.models.vocabulary import RunPurpose, RunStatus, SlotKind
 from evaluations.runs.services.conditions import of_model
@@ -114,6 +116,7 @@ def _lost(saved: list[Saved]) -> Iterable[str]:
         lost, extra = len(confirmed - stored), len(stored - confirmed)
         yield f"{lost} confirmed saves are not stored, {extra} stored marks were never confirmed."
     both = [answer for answer, n in Counter(one.answer for one in saved).items() if n == 2]
+    finalize_all_due(timezone.now())
     finals = FinalMark.objects.count()
     if finals != len(both):
         yield f"{len(both)} responses have both marks and {finals} a final mark."
