@@ -294,7 +294,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
 ELSEWHERE = {"questions:image"}
 # Routes that take more than GET and POST, which are in TABLE; every other method is none (405).
 OTHER: dict[str, dict[str, Needed]] = {
-    "api-saved-view": {"PATCH": C.SEE_QUESTIONS, "DELETE": C.SEE_QUESTIONS},
+    "api-saved-view": {"DELETE": C.SEE_QUESTIONS},
 }
 CAST = ["admin", "curator", "lead", "teacher", "outsider"]
 

@@ -48,7 +48,7 @@ OWNED: dict[str, list[tuple[str, str]]] = {
     "token": [("POST", "token_revoke")],
     "view": [
         *(("POST", f"questions:view-{name}") for name in ("rename", "delete")),
-        *((method, "api-saved-view") for method in ("PATCH", "DELETE")),
+        ("DELETE", "api-saved-view"),
     ],
 }
 # What a person with these roles may still do while they mark.
