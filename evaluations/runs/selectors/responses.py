@@ -92,13 +92,14 @@ def response_whole(public_id: UUID) -> Response | None:
     )
 
 
-def job_of(response: Response) -> Job | None:
-    """Return the job of *response* with its attempts; None for an imported response."""
-    return (
-        Job.objects.prefetch_related("attempts")
-        .filter(run=response.run, question=response.question, repeat=response.repeat)
-        .first()
-    )
+def jobs_of(response: Response) -> list[Job]:
+    """Return the jobs of *response* in the order of its steps, with their attempts and replies.
+
+    An imported response has none.
+    """
+    jobs = Job.objects.prefetch_related("attempts").select_related("step_reply")
+    same = jobs.filter(run=response.run, question=response.question, repeat=response.repeat)
+    return list(same.order_by("step"))
 
 
 def readings_of(response: Response) -> list[Reading]:

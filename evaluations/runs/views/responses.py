@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from evaluations.runs.forms.runs import ResponseFilter
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import asked_as_shown
-from evaluations.runs.selectors.responses import job_of, readings_of, response_whole, responses_of
+from evaluations.runs.selectors.responses import jobs_of, readings_of, response_whole, responses_of
 from evaluations.runs.selectors.runs import get_run
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -50,6 +50,6 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "shown_options": list(zip(response.revision.letters, response.option_order, strict=False)),
         "images": image_addresses(response.question.task.dataset, response.revision.images),
         "readings": readings_of(response),
-        "job": job_of(response),
+        "jobs": jobs_of(response),
     }
     return render(request, "evaluations/runs/response.html", context)

@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
+from html import unescape
 from random import Random
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.conditions import Asking, PromptSetting, Sampling
@@ -27,7 +29,9 @@ from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.services.runs import resume_run, retry_failed, stop_run
 from evaluations.runs.services.work_session import WorkSession, spool_path
+from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
+from tests.conftest import logged_in
 from tests.evaluations.run_world import planned, worked
 from tests.scripted_server import ScriptedServer, named_fault
 
@@ -176,6 +180,15 @@ def test_a_late_first_reply_does_not_reopen_a_run_that_is_over(endpoint: Endpoin
     assert sound()
     assert retry_failed(run, acting_user=None) == 1
     assert states(run) == {(1, "done"): 1, (2, "pending"): 1}
+
+
+def test_the_page_of_a_response_shows_both_steps(endpoint: Endpoint, admin: User) -> None:
+    run = worked(planned(endpoint, 1, asking=COT))
+    response = run.responses.get()
+    first = StepReply.objects.get()
+    page = unescape(logged_in(admin).get(reverse("runs:response", args=[response.public_id])).text)
+    assert page.index("Step 1") < page.index(first.text) < page.index("Step 2")
+    assert "max_tokens: 100" in page
 
 
 def test_a_stop_and_a_budget_between_the_steps(endpoint: Endpoint, server: ScriptedServer) -> None:

@@ -7,11 +7,15 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from evaluations.conditions import Asking, PromptSetting
+from evaluations.facts.invariants import check_invariants as broken_invariants
 from evaluations.models import (
     Attempt,
     Endpoint,
@@ -20,6 +24,7 @@ from evaluations.models import (
     ObjectiveScore,
     Response,
     Run,
+    StepReply,
     SuggestionReading,
 )
 from evaluations.models.vocabulary import Asks
@@ -102,7 +107,7 @@ def server(tmp_path: Path) -> Iterator[ScriptedServer]:
         yield running
 
 
-def planned(server: ScriptedServer, items: int) -> Run:
+def planned(server: ScriptedServer, items: int, stems: Sequence[str] = (), **options: Any) -> Run:
     endpoint = save_endpoint(
         name="scripted",
         base_url=server.base_url,
@@ -113,7 +118,9 @@ def planned(server: ScriptedServer, items: int) -> Run:
     task = make_task(make_dataset())
     for _ in range(items):
         make_question(task)
-    return start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
+    for stem in stems:
+        make_question(task, stem=stem)
+    return start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None, **options)
 
 
 def check_invariants(run: Run, server: ScriptedServer, items: int) -> None:
@@ -196,7 +203,48 @@ def test_a_killed_worker_reads_nothing_twice(
     assert states["unknown"] <= IN_FLIGHT
 
 
-def killed_and_worked_on(run: Run, environment: dict[str, str], step: str) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_killed_between_the_steps_asks_no_answered_step_again(
+    server: ScriptedServer, environment: dict[str, str]
+) -> None:
+    stems = [f"Which one is right in case {number}?\nA. a\nB. b\nC. c" for number in range(10)]
+    run = planned(server, 0, stems=stems, asking=Asking(setting=PromptSetting.ZERO_SHOT_COT))
+    assert Counter(run.jobs.values_list("step", "status")) == {
+        (1, "pending"): 10,
+        (2, "waiting"): 10,
+    }
+    killed_and_worked_on(run, environment, "between answers and scores", also=look_between)
+    run.refresh_from_db()
+    assert (run.status, run.responses.count()) == ("finished", 10)
+    assert Counter(run.jobs.values_list("step", "status")) == {(1, "done"): 10, (2, "done"): 10}
+    attempts = Attempt.objects.filter(job__run=run)
+    unknown = attempts.filter(status="unknown").count()
+    assert attempts.filter(status="answered").count() == 20
+    assert attempts.count() == 20 + unknown
+    assert unknown <= IN_FLIGHT
+    # The prompts differ, so what was asked twice is one of the calls whose answer was lost.
+    asked = Counter(server.ledger.prompts)
+    assert len(asked) == 20
+    assert sum(asked.values()) - 20 <= unknown
+    assert not [held for held in broken_invariants(timezone.now()) if held.violations]
+
+
+def look_between(run: Run) -> None:
+    """Some first steps are answered, and no answer is complete that should not be."""
+    done = set(run.jobs.filter(status="done").values_list("pk", flat=True))
+    replies = set(StepReply.objects.values_list("job", flat=True))
+    assert replies
+    assert replies <= done
+    assert run.jobs.filter(step=2, status="pending").exists()
+    assert not run.jobs.filter(step=2, status="done", waits_for__step_reply=None).exists()
+
+
+def killed_and_worked_on(
+    run: Run,
+    environment: dict[str, str],
+    step: str,
+    also: Callable[[Run], None] = lambda run: None,
+) -> None:
     """A worker kills itself at *step*; another one finds what it left and goes on."""
     killed = subprocess.run(
         [sys.executable, "-c", DIES_AT],
@@ -209,6 +257,7 @@ def killed_and_worked_on(run: Run, environment: dict[str, str], step: str) -> No
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert Job.objects.filter(run=run, status="done").count() < 30
+    also(run)
     assert look_for_work() == [run.pk]
     work_on_run(run.pk)
 
