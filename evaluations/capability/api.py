@@ -21,7 +21,6 @@ from evaluations.capability.selectors.capability_review import (
     review_called,
     review_list,
     review_report,
-    review_result,
 )
 from evaluations.capability.services.capability_judging import LONGEST_NOTE, save_judgement
 from evaluations.models import CapabilityJudgement, CapabilityReview
@@ -154,7 +153,7 @@ class ReviewAPI(APIView):
         review = review_called(public_id)
         if review is None:
             raise NotFound(_("There is no such review."))
-        return Response(review_report(review, review_result(review)).as_dict())
+        return Response(review_report(review).as_dict())
 
 
 urlpatterns = [

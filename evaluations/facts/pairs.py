@@ -26,6 +26,7 @@ class Answer:
 
     response: int
     model: str
+    condition: str
     subject: str
     full: float
     tolerance: float
@@ -34,6 +35,7 @@ class Answer:
         """Return two marks of this answer."""
         return MarkPair(
             model=self.model,
+            condition=self.condition,
             subject=self.subject,
             pair=kind,
             x=x,
@@ -63,10 +65,8 @@ def mark_pairs(params: ReportParams) -> list[MarkPair]:
 def _wanted(params: ReportParams, path: str = "") -> Q:
     """Return the filter of *params* on blind answers at *path*, without items that do not count."""
     wanted = params.of_rounds(f"{path}round")
-    wanted &= Q(**{f"{path}response__run__dataset__slug": params.dataset})
+    wanted &= params.of_runs(f"{path}response__run__")
     wanted &= ~Q(**{f"{path}question__status__in": left_out(params.policy)})
-    if params.models:
-        wanted &= Q(**{f"{path}response__run__language_model__name__in": params.models})
     if params.year is not None:
         wanted &= Q(**{f"{path}question__year": params.year})
     return wanted
@@ -74,11 +74,12 @@ def _wanted(params: ReportParams, path: str = "") -> Q:
 
 def _answers(params: ReportParams) -> dict[int, Answer]:
     """Return the blind answers of *params* by their key."""
-    columns = ("pk", "response_id", "response__run__language_model__name", "question__subject")
+    asked = ("response__run__language_model__name", "response__run__condition__name")
+    columns = ("pk", "response_id", *asked, "question__subject")
     rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
     return {
-        pk: Answer(response, model, subject, full, tolerance)
-        for pk, response, model, subject, full, tolerance in rows.values_list(
+        pk: Answer(response, model, condition, subject, full, tolerance)
+        for pk, response, model, condition, subject, full, tolerance in rows.values_list(
             *columns, real("full_marks"), real("tolerance")
         )
     }

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from evaluations.models import FinalMark, Judge, LanguageModel, MarkingRound
+from evaluations.models import FinalMark, Judge, LanguageModel, MarkingRound, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.statistics.policies import Policy
 from gradeapp.common.refusals import BadInput, NotFound
@@ -21,6 +21,9 @@ JUDGE_PREFIX = "judge:"
 @dataclass(frozen=True, slots=True)
 class ReportParams:
     """Parameters of a report. No *models* means all; no *marker* means the report's default.
+
+    ``conditions`` are the names of the conditions under which the models were asked, and ``runs``
+    the numbers of the runs whose answers count; none means all.
 
     ``marker`` is who marked the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds`` are
     the public ids of the marking rounds whose marks count; none means all. Marks of practice rounds
@@ -36,6 +39,8 @@ class ReportParams:
     year: int | None = None
     rounds: tuple[str, ...] = ()
     without_blind: bool = False
+    conditions: tuple[str, ...] = ()
+    runs: tuple[int, ...] = ()
 
     @property
     def judge(self) -> str:
@@ -54,6 +59,15 @@ class ReportParams:
             for name, value in asdict(self).items()
             if value not in ("", (), None, False)
         }
+
+    def of_runs(self, path: str = "") -> Q:
+        """Return the filter on the run at *path* (such as ``response__run__``)."""
+        wanted = Q(**{f"{path}dataset__slug": self.dataset})
+        if self.models:
+            wanted &= Q(**{f"{path}language_model__name__in": self.models})
+        if self.conditions:
+            wanted &= Q(**{f"{path}condition__name__in": self.conditions})
+        return wanted & Q(**{f"{path}pk__in": self.runs}) if self.runs else wanted
 
     def of_rounds(self, path: str) -> Q:
         """Return the filter on the round at *path*: the chosen ones, or all but practice rounds."""
@@ -111,12 +125,34 @@ def validated(params: ReportParams) -> ReportParams:
             _("There are no questions from %(year)s. Available years: %(known)s.")
             % {"year": params.year, "known": _listed(years)}
         )
+    _check_runs(params)
     _check_rounds(params)
     return params
 
 
 def _listed(names: Iterable[object]) -> str:
     return ", ".join(map(str, names)) or _("none")
+
+
+def _check_runs(params: ReportParams) -> None:
+    """Raise NotFound for a condition or a run that answered nothing in the dataset."""
+    answered = Run.objects.filter(dataset__slug=params.dataset, purpose=RunPurpose.ANSWER)
+    if params.models:
+        answered = answered.filter(language_model__name__in=params.models)
+    names = set(answered.order_by().values_list("condition__name", flat=True))
+    for name in params.conditions:
+        if name not in names:
+            raise NotFound(
+                _("No response in %(dataset)s has the condition “%(name)s”. Available: %(known)s.")
+                % {"name": name, "dataset": params.dataset, "known": _listed(sorted(names))}
+            )
+    known = set(answered.filter(pk__in=params.runs).values_list("pk", flat=True))
+    for run in params.runs:
+        if run not in known:
+            raise NotFound(
+                _("There is no run %(number)s with answers to %(dataset)s.")
+                % {"number": run, "dataset": params.dataset}
+            )
 
 
 def _check_rounds(params: ReportParams) -> None:

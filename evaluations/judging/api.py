@@ -20,6 +20,7 @@ class JudgementSerializer(serializers.ModelSerializer[Judgement]):
     response = serializers.UUIDField(source="response.public_id")
     judge = serializers.CharField(source="judge.name")
     model = serializers.CharField(source="response.run.language_model.name")
+    condition = serializers.CharField(source="response.run.condition.name")
     dataset = serializers.CharField(source="response.run.dataset.slug")
     task = serializers.CharField(source="response.question.task.slug")
     question = serializers.UUIDField(source="response.question.public_id")
@@ -35,6 +36,7 @@ class JudgementSerializer(serializers.ModelSerializer[Judgement]):
             "response",
             "judge",
             "model",
+            "condition",
             "dataset",
             "task",
             "question",

@@ -12,6 +12,7 @@ from evaluations.facts.words import reason_words
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Endpoint, Judgement, Run
 from evaluations.runs.forms.choices import RunChoice
+from evaluations.runs.selectors.conditions import condition_names, model_names
 from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
@@ -20,7 +21,7 @@ from questions.rules.vocabulary import Subject
 
 
 class JudgementFilter(django_filters.FilterSet):
-    """The filters of the page: dataset, status and subject."""
+    """The filters of the page: dataset, status, model, condition and subject."""
 
     dataset = django_filters.ModelChoiceFilter(
         field_name="response__run__dataset",
@@ -33,6 +34,18 @@ class JudgementFilter(django_filters.FilterSet):
         choices=lambda: [(status.value, reason_words(status)) for status in JudgeStatus],
         label=_("Status"),
         empty_label=_("Any status"),
+    )
+    model = django_filters.ChoiceFilter(
+        field_name="response__run__language_model__name",
+        choices=lambda: [(name, name) for name in model_names()],
+        label=_("Model"),
+        empty_label=_("All models"),
+    )
+    condition = django_filters.ChoiceFilter(
+        field_name="response__run__condition__name",
+        choices=lambda: [(name, name) for name in condition_names()],
+        label=_("Condition"),
+        empty_label=_("All conditions"),
     )
     subject = django_filters.ChoiceFilter(
         field_name="response__question__subject",
@@ -47,11 +60,14 @@ class JudgementFilter(django_filters.FilterSet):
 
 
 class JudgementQuery(JudgementFilter):
-    """The filters of the API: also the names of judge and model."""
+    """The filters of the API: also the name of the judge; names may be any."""
 
     judge = django_filters.CharFilter(field_name="judge__name", label=_("Judge"))
     model = django_filters.CharFilter(
         field_name="response__run__language_model__name", label=_("Model")
+    )
+    condition = django_filters.CharFilter(
+        field_name="response__run__condition__name", label=_("Condition")
     )
 
 

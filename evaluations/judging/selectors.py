@@ -17,16 +17,18 @@ from evaluations.runs.selectors.runs import is_live, runs
 from evaluations.statistics.agreement import MarkPair, agreement
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.outcomes import JudgeStatus
+from evaluations.statistics.rows import ModelCondition
 from questions.models import Dataset, Rubric
 from questions.selectors.bank import accepted_rubric
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeLine:
-    """The work of a judge in a dataset: responses by status, and agreement with teachers."""
+    """The work of a judge on one model and condition: statuses, and agreement with teachers."""
 
     judge: Judge
     dataset: Dataset
+    asked: ModelCondition
     judged: int
     scored: int
     unscored: dict[str, int]
@@ -81,35 +83,41 @@ def judges_of_run(run: Run) -> dict[str, Any]:
 
 
 def judge_lines() -> list[JudgeLine]:
-    """Return a line for each judge and dataset, by name."""
-    counts: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
+    """Return a line for each judge, dataset, model and condition, by name."""
+    counts: dict[tuple[int, int, ModelCondition], dict[str, int]] = defaultdict(dict)
     rows = (
         Judgement.objects.filter(followed_by__isnull=True)
         .order_by()
-        .values_list("judge", "response__run__dataset", "status")
+        .values_list(
+            *("judge", "response__run__dataset", "response__run__language_model__name"),
+            *("response__run__condition__name", "status"),
+        )
     )
-    for judge, dataset, status, n in rows.annotate(n=Count("pk")):
-        counts[judge, dataset][status] = n
-    judges = Judge.objects.in_bulk({judge for judge, _ in counts})
-    datasets = Dataset.objects.in_bulk({dataset for _, dataset in counts})
-    pairs: dict[tuple[int, str], list[MarkPair]] = defaultdict(list)
+    for judge, dataset, model, condition, status, n in rows.annotate(n=Count("pk")):
+        counts[judge, dataset, ModelCondition(model, condition)][status] = n
+    judges = Judge.objects.in_bulk({judge for judge, *_ in counts})
+    datasets = Dataset.objects.in_bulk({dataset for _, dataset, _asked in counts})
+    pairs: dict[tuple[int, str, ModelCondition], list[MarkPair]] = defaultdict(list)
     for pk, dataset in datasets.items():
         for pair in mark_pairs(ReportParams(dataset.slug)):
-            pairs[pk, pair.pair].append(pair)
+            pairs[pk, pair.pair, pair.asked].append(pair)
     lines = [
         JudgeLine(
             judge=judges[judge],
             dataset=datasets[dataset],
+            asked=asked,
             judged=sum(statuses.values()),
             scored=statuses.get(JudgeStatus.SCORED, 0),
             unscored={
                 status: n for status, n in sorted(statuses.items()) if status != JudgeStatus.SCORED
             },
-            agreement=agreement(pairs[dataset, f"{JUDGE_PAIR}{JUDGE_PREFIX}{judges[judge].name}"]),
+            agreement=agreement(
+                pairs[dataset, f"{JUDGE_PAIR}{JUDGE_PREFIX}{judges[judge].name}", asked]
+            ),
         )
-        for (judge, dataset), statuses in counts.items()
+        for (judge, dataset, asked), statuses in counts.items()
     ]
-    return sorted(lines, key=lambda line: (line.judge.name, line.dataset.slug))
+    return sorted(lines, key=lambda line: (line.judge.name, line.dataset.slug, line.asked))
 
 
 def judgement_list() -> QuerySet[Judgement]:
@@ -117,8 +125,9 @@ def judgement_list() -> QuerySet[Judgement]:
     final = FinalMark.objects.official().filter(answer__response=OuterRef("response"))
     return (
         Judgement.objects.filter(followed_by__isnull=True)
-        .select_related("judge", "response__question__task", "response__run__language_model")
-        .select_related("response__run__dataset")
+        .select_related("judge", "response__question__task")
+        .select_related("response__run__dataset", "response__run__condition__language_model")
+        .select_related("response__run__language_model")
         .defer("response__text", "response__reasoning")
         .annotate(final=Subquery(final.order_by("-pk").values("value")[:1]))
         .order_by("judge", "response__question__task", "response__question__position", "response")
@@ -132,7 +141,7 @@ def judged_response(judge: Judge, response_id: UUID) -> JudgedResponse | None:
         .select_related(
             "response__question__task__dataset",
             "response__revision",
-            "response__run__language_model",
+            "response__run__condition__language_model",
             "rubric",
         )
         .prefetch_related("rubric__points")

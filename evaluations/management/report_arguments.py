@@ -13,6 +13,23 @@ def add_report_arguments(parser: ArgumentParser) -> None:
     """Add the parameters of reports, which are validated later."""
     parser.add_argument("--dataset", required=True, help="slug, such as gaokao-bench")
     parser.add_argument("--model", nargs="+", action="extend", default=[], help="one or several")
+    parser.add_argument(
+        *("--condition", "--conditions"),
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="only answers under conditions of these names",
+    )
+    parser.add_argument(
+        *("--run", "--runs"),
+        nargs="+",
+        action="extend",
+        type=int,
+        default=[],
+        metavar="ID",
+        help="only answers of these runs",
+    )
     parser.add_argument("--marker", default="", help="teachers or judge:NAME")
     parser.add_argument("--policy", default=Policy.STRICT.value, help="published or strict")
     parser.add_argument("--by", default="", help="what the report cuts is cut by")
@@ -32,6 +49,8 @@ def report_params(options: dict[str, Any]) -> ReportParams:
     return ReportParams(
         dataset=options["dataset"],
         models=tuple(dict.fromkeys(options["model"])),
+        conditions=tuple(dict.fromkeys(options["condition"])),
+        runs=tuple(dict.fromkeys(options["run"])),
         marker=options["marker"],
         policy=options["policy"],
         by=options["by"],

@@ -99,7 +99,7 @@ class Condition(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.language_model}, {self.name}"
+        return f"{self.language_model} · {self.name}"
 
 
 class Study(models.Model):

@@ -52,6 +52,12 @@ class ReportAPI(APIView):
             OpenApiParameter("name", OpenApiTypes.STR, "path", enum=list(REPORTS)),
             OpenApiParameter("dataset", required=True, description="slug, such as gaokao-bench"),
             OpenApiParameter("model", many=True, description="one or several; all if left out"),
+            OpenApiParameter(
+                "condition", many=True, description="names of conditions; all if left out"
+            ),
+            OpenApiParameter(
+                "run", OpenApiTypes.INT, many=True, description="numbers of runs; all if left out"
+            ),
             OpenApiParameter("marker", description="teachers or judge:NAME"),
             OpenApiParameter("policy", enum=list(Policy), description="strict if left out"),
             OpenApiParameter("year", OpenApiTypes.INT, description="only questions of this year"),

@@ -20,7 +20,9 @@ from gradeapp.common.refusals import BadInput
 from questions.forms.filters import named_choices
 from questions.rules.vocabulary import Part
 
-PARAMETERS = frozenset({"dataset", "model", "marker", "policy", "year", "round"})
+PARAMETERS = frozenset(
+    {"dataset", "model", "condition", "run", "marker", "policy", "year", "round"}
+)
 PAIR = frozenset({"subject", "pair"})
 CELL = frozenset({"subject", "part", "task", "outcome", "unscored"})
 
@@ -30,6 +32,8 @@ class ReportFilter(forms.Form):
 
     dataset = forms.ChoiceField(label=gettext_lazy("Dataset"))
     model = forms.MultipleChoiceField(label=gettext_lazy("Models"), required=False)
+    condition = forms.MultipleChoiceField(label=gettext_lazy("Conditions"), required=False)
+    run = forms.MultipleChoiceField(label=gettext_lazy("Runs"), required=False)
     marker = forms.ChoiceField(label=gettext_lazy("Subjective points"))
     policy = forms.ChoiceField(label=gettext_lazy("Policy"))
     year = forms.TypedChoiceField(
@@ -51,6 +55,8 @@ class ReportFilter(forms.Form):
         options: dict[str, list[tuple[str, str]]] = {
             "dataset": [(one.slug, one.name) for one in choices.datasets],
             "model": [(one.name, one.name) for one in choices.models],
+            "condition": [(one.name, one.name) for one in choices.conditions],
+            "run": [(str(one.pk), str(one.pk)) for one in choices.runs],
             "marker": _marker_options(choices),
             "policy": [
                 (value, _("Policy: %(name)s") % {"name": name.lower()})
@@ -65,9 +71,9 @@ class ReportFilter(forms.Form):
     def params(self) -> ReportParams:
         """Return the valid filters, with defaults for the others.
 
-        Models, markers, years and rounds of another dataset are left out, since the dataset
-        may just have been changed. Raises BadInput for a dataset, a policy or a name of a
-        parameter that does not exist.
+        Models, conditions, runs, markers, years and rounds of another dataset are left out, since
+        the dataset may just have been changed. Raises BadInput for a dataset, a policy or a name
+        of a parameter that does not exist.
         """
         refuse_unknown(self.data, PARAMETERS | {"part"})
         for name in ("dataset", "policy"):
@@ -78,6 +84,8 @@ class ReportFilter(forms.Form):
         return ReportParams(
             dataset=chosen["dataset"],
             models=tuple(chosen.get("model", ())),
+            conditions=tuple(chosen.get("condition", ())),
+            runs=tuple(map(int, chosen.get("run", ()))),
             marker=chosen["marker"],
             policy=chosen["policy"],
             year=chosen.get("year"),
@@ -110,11 +118,20 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
     return ReportParams(
         dataset=query["dataset"],
         models=tuple(query.getlist("model")),
+        conditions=tuple(query.getlist("condition")),
+        runs=tuple(dict.fromkeys(map(_run_number, query.getlist("run")))),
         marker=query.get("marker", ""),
         policy=query.get("policy", Policy.STRICT.value),
         year=int(year) if year else None,
         rounds=tuple(dict.fromkeys(query.getlist("round"))),
     )
+
+
+def _run_number(value: str) -> int:
+    """Return the number of a run. Raises BadInput for anything else."""
+    if not (value.isascii() and value.isdigit() and len(value) < 10):
+        raise BadInput(_("“%(value)s” is not the number of a run.") % {"value": value})
+    return int(value)
 
 
 def _no_such(value: str, known: str) -> BadInput:

@@ -17,7 +17,7 @@ from evaluations.statistics.gaokao_750 import (
     missing_reason,
 )
 from evaluations.statistics.intervals import sum_half_width
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from evaluations.statistics.tally import ALL, Params, Tally, subject_order, tally
 from questions.rules.vocabulary import Part, Stream, Subject
 
@@ -30,7 +30,7 @@ WHERES = {(where[0].value, where[1].value): where for where in product(Subject, 
 
 
 def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Report:
-    """Return the scoring rate per model, subject (and ``ALL``) and part.
+    """Return the scoring rate per model, condition, subject (and ``ALL``) and part.
 
     Figures: ``points`` and ``full`` of the scored rows, ``rate`` = points / full (0 to 1; above 1
     only if a released impossible total is kept) with a 95 % interval, and ``unscored``. n counts
@@ -39,20 +39,22 @@ def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Repo
     (see ``exact_figures``). Reason: ``no_data`` if nothing in a group is scored. Raises ValueError
     if a response occurs twice in a group (two markers or two policies).
     """
-    groups: dict[tuple[str, str, str], list[ScoredAnswer]] = defaultdict(list)
+    groups: dict[tuple[ModelCondition, str, str], list[ScoredAnswer]] = defaultdict(list)
     for row in rows:
-        groups[row.model, row.subject, row.part].append(row)
-        groups[row.model, ALL, row.part].append(row)
+        groups[row.asked, row.subject, row.part].append(row)
+        groups[row.asked, ALL, row.part].append(row)
 
-    def order(key: tuple[str, str, str]) -> tuple[str, tuple[int, str], str]:
+    def order(
+        key: tuple[ModelCondition, str, str],
+    ) -> tuple[ModelCondition, tuple[int, str], str]:
         return key[0], subject_order(key[1]), key[2]
 
     report_rows = [
         ReportRow(
-            {"model": model, "subject": subject, "part": part},
+            asked._asdict() | {"subject": subject, "part": part},
             tally(group).figures() | exact_figures(group),
         )
-        for (model, subject, part), group in sorted(groups.items(), key=lambda kv: order(kv[0]))
+        for (asked, subject, part), group in sorted(groups.items(), key=lambda kv: order(kv[0]))
     ]
     return Report("rates", dict(params or {}), report_rows)
 
@@ -75,49 +77,51 @@ def exact_figures(rows: Iterable[ScoredAnswer]) -> dict[str, Figure]:
 def converted_report(
     rows: Iterable[ScoredAnswer], *, marker: str | None = None, params: Params | None = None
 ) -> Report:
-    """Return the points out of 750 per model, stream, marker and policy.
+    """Return the points out of 750 per model, condition, stream, marker and policy.
 
     One row per subject of the stream (``objective``, ``subjective``, ``total``) and one row with
     subject ``ALL`` whose ``total`` is out of 750. Objective rows are combined with each marker of
-    the subjective rows of the same model and policy; ``marker`` selects one, also if it has marked
-    nothing. Under policy ``published`` figures are rounded as released, with
+    the subjective rows of the same model, condition and policy; ``marker`` selects one, also if it
+    has marked nothing. Under policy ``published`` figures are rounded as released, with
     ``total_full_precision`` beside ``total``; under any other policy nothing is rounded. A total
     with a missing part has no value and a reason such as ``missing:Physics/subjective``. n counts
     as in ``rates``; intervals combine the variances of the parts (see ``intervals``).
     """
-    objective: dict[tuple[str, str], list[ScoredAnswer]] = defaultdict(list)
-    subjective: dict[tuple[str, str], dict[str, list[ScoredAnswer]]] = defaultdict(dict)
+    objective: dict[tuple[ModelCondition, str], list[ScoredAnswer]] = defaultdict(list)
+    subjective: dict[tuple[ModelCondition, str], dict[str, list[ScoredAnswer]]] = defaultdict(dict)
     for row in rows:
         if row.part == Part.OBJECTIVE:
-            objective[row.model, row.policy].append(row)
+            objective[row.asked, row.policy].append(row)
         elif marker is None or row.marker == marker:
-            subjective[row.model, row.policy].setdefault(row.marker, []).append(row)
+            subjective[row.asked, row.policy].setdefault(row.marker, []).append(row)
 
     report_rows: list[ReportRow] = []
-    for model, policy in sorted(objective.keys() | subjective.keys()):
-        by_marker = subjective.get((model, policy), {}) or {marker or NO_MARKER: []}
+    for asked, policy in sorted(objective.keys() | subjective.keys()):
+        by_marker = subjective.get((asked, policy), {}) or {marker or NO_MARKER: []}
         for name, marked in sorted(by_marker.items()):
             groups: dict[Where, list[ScoredAnswer]] = defaultdict(list)
-            for row in objective.get((model, policy), []) + marked:
+            for row in objective.get((asked, policy), []) + marked:
                 # A subject of another dataset, which is not in the examination, is left out.
                 if (where := WHERES.get((row.subject, row.part))) is not None:
                     groups[where].append(row)
             tallies = {where: tally(group) for where, group in groups.items()}
-            key = {"model": model, "marker": name, "policy": policy}
+            about = {"marker": name, "policy": policy}
             for stream in Stream:
-                report_rows += _stream_rows(stream, tallies, key)
+                report_rows += _stream_rows(asked, stream, tallies, about)
     return Report("converted", dict(params or {}), report_rows)
 
 
-def _stream_rows(stream: Stream, tallies: Tallies, key: dict[str, str]) -> list[ReportRow]:
+def _stream_rows(
+    asked: ModelCondition, stream: Stream, tallies: Tallies, about: dict[str, str]
+) -> list[ReportRow]:
     known = {where: rate for where, sums in tallies.items() if (rate := sums.rate()) is not None}
     exact = converted(stream, known, Precision.FULL)
-    is_published = key["policy"] == PUBLISHED
+    is_published = about["policy"] == PUBLISHED
     shown = converted(stream, known, Precision.PUBLISHED) if is_published else exact
 
     def row(subject: str, figures: dict[str, Figure]) -> ReportRow:
-        where = {"model": key["model"], "stream": stream.value, "subject": subject}
-        return ReportRow(where | key, figures)
+        where = {"stream": stream.value, "subject": subject}
+        return ReportRow(asked._asdict() | where | about, figures)
 
     def totals(wheres: list[Where], value: float | None, full: float | None) -> dict[str, Figure]:
         figures = {"total": _figure(value, full, wheres, tallies)}

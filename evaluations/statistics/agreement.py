@@ -26,6 +26,7 @@ from evaluations.statistics.coefficients import (
 )
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.intervals import Z, share
+from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, Params, subject_order
 
 # Two pairs always correlate at -1 or 1.
@@ -58,6 +59,7 @@ class MarkPair:
     """
 
     model: str
+    condition: str
     subject: str
     pair: str
     x: float
@@ -65,6 +67,11 @@ class MarkPair:
     full: float
     tolerance: float
     response: int = field(default=0, compare=False)
+
+    @property
+    def asked(self) -> ModelCondition:
+        """The model and its condition."""
+        return ModelCondition(self.model, self.condition)
 
     @property
     def difference(self) -> float:
@@ -78,18 +85,20 @@ class MarkPair:
 
 
 def agreement_report(pairs: Iterable[MarkPair], *, params: Params | None = None) -> Report:
-    """Return the figures of ``agreement`` per model, subject (and ``ALL``) and pair."""
-    groups: dict[tuple[str, str, str], list[MarkPair]] = defaultdict(list)
+    """Return the figures of ``agreement`` per model, condition, subject (and ``ALL``) and pair."""
+    groups: dict[tuple[ModelCondition, str, str], list[MarkPair]] = defaultdict(list)
     for one in pairs:
-        groups[one.model, one.subject, one.pair].append(one)
-        groups[one.model, ALL, one.pair].append(one)
+        groups[one.asked, one.subject, one.pair].append(one)
+        groups[one.asked, ALL, one.pair].append(one)
 
-    def order(key: tuple[str, str, str]) -> tuple[str, str, tuple[int, str]]:
+    def order(
+        key: tuple[ModelCondition, str, str],
+    ) -> tuple[ModelCondition, str, tuple[int, str]]:
         return key[0], key[2], subject_order(key[1])
 
     rows = [
-        ReportRow({"model": model, "subject": subject, "pair": pair}, agreement(group))
-        for (model, subject, pair), group in sorted(groups.items(), key=lambda kv: order(kv[0]))
+        ReportRow(asked._asdict() | {"subject": subject, "pair": pair}, agreement(group))
+        for (asked, subject, pair), group in sorted(groups.items(), key=lambda kv: order(kv[0]))
     ]
     return Report("agreement", dict(params or {}), rows)
 
@@ -104,9 +113,11 @@ def agreement(pairs: Sequence[MarkPair]) -> dict[str, Figure]:
     them. Source: Bland and Altman (1986), Lancet i, 307-310.
 
     Reasons: ``no_data`` without pairs, ``too_few_pairs`` below 3 for a coefficient (below 2 for the
-    limits), ``no_variance`` if a coefficient is not defined because the marks do not vary.
-
+    limits), ``no_variance`` if a coefficient is not defined because the marks do not vary. Raises
+    ValueError for pairs of two models or conditions.
     """
+    if len(asked := {pair.asked for pair in pairs}) > 1:
+        raise ValueError(f"{' and '.join(map(str, sorted(asked)))} would be pooled")
     n = len(pairs)
     x = np.array([pair.x for pair in pairs], dtype=np.float64)
     y = np.array([pair.y for pair in pairs], dtype=np.float64)

@@ -7,16 +7,16 @@ from gradeapp.common.csv_cells import Cell
 from gradeapp.common.tables import Table, table
 
 # Repeated in every row, because a file may be read without its manifest.
-CONTEXT = ("dataset", "marker", "policy", "rounds")
+CONTEXT = ("dataset", "marker", "policy", "rounds", "runs")
 
 
 def report_table(report: Report) -> Table:
     """Return *report* as a table: context, key, and several columns for each figure.
 
-    The context (dataset, marker, policy, chosen rounds) is taken from the report's parameters, if
-    the key does not contain it. A figure ``rate`` has the columns ``rate``, ``rate_n``,
-    ``rate_low`` and ``rate_high`` (if any row has an interval) and ``rate_reason``; they are empty
-    in rows without the figure.
+    The context (dataset, marker, policy, chosen rounds and runs) is taken from the report's
+    parameters, if the key does not contain it. A figure ``rate`` has the columns ``rate``,
+    ``rate_n``, ``rate_low`` and ``rate_high`` (if any row has an interval) and ``rate_reason``;
+    they are empty in rows without the figure.
     """
     keys = list(dict.fromkeys(name for row in report.rows for name in row.key))
     figures = list(dict.fromkeys(name for row in report.rows for name in row.figures))
@@ -27,7 +27,7 @@ def report_table(report: Report) -> Table:
         if figure.low is not None or figure.high is not None
     }
     context = {
-        name: " ".join(value) if isinstance(value, list) else str(value)
+        name: " ".join(map(str, value)) if isinstance(value, list) else str(value)
         for name in CONTEXT
         if (value := report.params.get(name)) is not None and name not in keys
     }

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from evaluations.statistics.figure import Figure, Report
 from evaluations.statistics.gaokao_750 import STREAMS
+from evaluations.statistics.rows import ModelCondition
 from questions.rules.vocabulary import Part
 
 
@@ -32,8 +33,8 @@ class Coverage:
         return 100 * self.marked < percent * self.all
 
 
-# By model, then by subject, stream or ``ALL``; only coverages that are too low.
-Shortfalls = Mapping[str, Mapping[str, Coverage]]
+# By model and condition, then by subject, stream or ``ALL``; only coverages that are too low.
+Shortfalls = Mapping[ModelCondition, Mapping[str, Coverage]]
 NO_SHORTFALLS: Shortfalls = MappingProxyType({})
 
 
@@ -50,20 +51,20 @@ def shortfalls(rates: Report, percent: int) -> Shortfalls:
     its subjects is (the coverage then names the subject with the lowest share), because a subject
     counts in a total by its points, not by its number of items.
     """
-    by_model: dict[str, dict[str, Coverage]] = defaultdict(dict)
+    by_condition: dict[ModelCondition, dict[str, Coverage]] = defaultdict(dict)
     for row in rates.rows:
         if row.key["part"] == Part.SUBJECTIVE:
-            by_model[row.key["model"]][row.key["subject"]] = coverage(row.figures)
-    result: dict[str, dict[str, Coverage]] = {}
-    for model, places in by_model.items():
+            by_condition[row.asked][row.key["subject"]] = coverage(row.figures)
+    result: dict[ModelCondition, dict[str, Coverage]] = {}
+    for asked, places in by_condition.items():
         short = {place: one for place, one in places.items() if one.is_below(percent)}
-        result[model] = dict(short)
+        result[asked] = dict(short)
         for stream, subjects in STREAMS.items():
             own = [places[name] for name in subjects if name in places]
             low = [replace(short[name], subject=str(name)) for name in subjects if name in short]
             together = Coverage(sum(one.marked for one in own), sum(one.all for one in own))
             if together.is_below(percent):
-                result[model][stream.value] = together
+                result[asked][stream.value] = together
             elif low:
-                result[model][stream.value] = min(low, key=lambda one: one.marked / one.all)
+                result[asked][stream.value] = min(low, key=lambda one: one.marked / one.all)
     return result

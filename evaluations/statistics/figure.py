@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, field
 
+from evaluations.statistics.rows import ModelCondition
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -43,10 +45,15 @@ def missing(reason: str, n: int = 0) -> Figure:
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """One row of a report: its key (model, subject, part ...) and its figures by name."""
+    """One row of a report: its key (model, condition, subject ...) and its figures by name."""
 
     key: dict[str, str]
     figures: dict[str, Figure]
+
+    @property
+    def asked(self) -> ModelCondition:
+        """The model and the condition of the key. Raises KeyError if it has none."""
+        return ModelCondition(self.key["model"], self.key["condition"])
 
     def as_dict(self) -> dict[str, object]:
         """Return the row as JSON."""

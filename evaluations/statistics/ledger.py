@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from evaluations.statistics.tally import Params
 
 OUTCOMES = tuple(outcome.value for outcome in LedgerOutcome)
@@ -32,19 +32,19 @@ def outcome_of(row: ScoredAnswer) -> str:
 
 
 def ledger(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Report:
-    """Return the counts of the ten outcomes per model and task.
+    """Return the counts of the ten outcomes per model, condition and task.
 
     One row is one answer (an item, not a sub-answer). Every outcome is listed, also with count 0; n
-    is the number of answers of that model and task.
+    is the number of answers of that model, condition and task.
     """
-    groups: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    groups: dict[tuple[ModelCondition, str], Counter[str]] = defaultdict(Counter)
     for row in rows:
-        groups[row.model, row.task][outcome_of(row)] += 1
+        groups[row.asked, row.task][outcome_of(row)] += 1
     report_rows = [
         ReportRow(
-            {"model": model, "task": task},
+            asked._asdict() | {"task": task},
             {name: Figure(counts[name], counts.total()) for name in OUTCOMES},
         )
-        for (model, task), counts in sorted(groups.items())
+        for (asked, task), counts in sorted(groups.items())
     ]
     return Report("ledger", dict(params or {}), report_rows)

@@ -1,4 +1,5 @@
-"""Compute the report ``repeats``: how much the answers of a model differ between repeats.
+"""Compute the report ``repeats``: how much the answers of a model differ between
+repeats of one condition.
 
 The figures are those that AGIBench (Tang et al. 2023, arXiv:2309.06495) reports over three runs:
 average, worst, best and majority accuracy, and repeatability (all answers the same, one differs,
@@ -14,7 +15,7 @@ from statistics import fmean
 
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.intervals import share
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from evaluations.statistics.tally import ALL, Params, subject_order
 from questions.rules.vocabulary import Part
 
@@ -25,28 +26,29 @@ Item = Sequence[ScoredAnswer]
 
 
 def repeats(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Report:
-    """Return accuracy and repeatability over repeats, per model and subject (and ``ALL``).
+    """Return accuracy and repeatability over repeats, per model, condition, subject (and ``ALL``).
 
     Objective rows only. An item is complete if it has as many scored repeats as the most repeated
-    item of the model; the others are left out and counted in ``incomplete``. n is the number of
-    complete items. See ``accuracies`` and ``repeatability``. Reasons: ``too_few_repeats`` if the
-    model answered only once, ``no_data`` without complete items, ``no_answers`` if rows do not
-    contain the answers. Raises ValueError if a repeat of an item occurs twice.
+    item of the model and condition; the others are left out and counted in ``incomplete``. n is the
+    number of complete items. See ``accuracies`` and ``repeatability``. Reasons:
+    ``too_few_repeats`` if the model answered only once, ``no_data`` without complete items,
+    ``no_answers`` if rows do not contain the answers. Raises ValueError if a repeat of an item
+    occurs twice.
     """
-    groups: dict[tuple[str, str], dict[int, list[ScoredAnswer]]] = defaultdict(
+    groups: dict[tuple[ModelCondition, str], dict[int, list[ScoredAnswer]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for row in rows:
         if row.part == Part.OBJECTIVE:
-            groups[row.model, row.subject][row.question].append(row)
-            groups[row.model, ALL][row.question].append(row)
+            groups[row.asked, row.subject][row.question].append(row)
+            groups[row.asked, ALL][row.question].append(row)
     report_rows = []
-    for model, subject in sorted(groups, key=lambda key: (key[0], subject_order(key[1]))):
-        for question, item in groups[model, subject].items():
+    for asked, subject in sorted(groups, key=lambda key: (key[0], subject_order(key[1]))):
+        for question, item in groups[asked, subject].items():
             if len({row.repeat for row in item}) != len(item):
                 raise ValueError(f"question {question}: one repeat comes twice")
-        items = list(groups[model, subject].values())
-        times = max(map(len, groups[model, ALL].values()))
+        items = list(groups[asked, subject].values())
+        times = max(map(len, groups[asked, ALL].values()))
         complete = [
             item for item in items if len(item) == times and all(r.points is not None for r in item)
         ]
@@ -56,7 +58,7 @@ def repeats(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Re
         else:
             figures = accuracies(complete) | repeatability(complete)
         figures["incomplete"] = Figure(len(items) - len(complete), len(items))
-        report_rows.append(ReportRow({"model": model, "subject": subject}, figures))
+        report_rows.append(ReportRow(asked._asdict() | {"subject": subject}, figures))
     return Report("repeats", dict(params or {}), report_rows)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean, variance
 
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from evaluations.statistics.tally import Params
 
 # A difference of more standard errors than this is flagged.
@@ -22,7 +22,7 @@ FLAGGED_ABOVE = 2.0
 def retries(
     rows: Iterable[ScoredAnswer], retried: Collection[int], *, params: Params | None = None
 ) -> Report:
-    """Return the mean share of full marks of *retried* responses and of the others, per model.
+    """Return the mean share of full marks of *retried* and other responses, per condition.
 
     ``retried`` and ``others`` are means over responses with points (points over full marks, 0 to
     1); n is the number of responses. ``difference`` is the first less the second,
@@ -30,13 +30,15 @@ def retries(
     ``flagged`` 1 if the difference exceeds 2 standard errors, else 0.
     Reasons: ``no_data`` without responses of a kind, ``too_few`` with fewer than 2 of a kind.
     """
-    groups: dict[str, dict[bool, list[float]]] = defaultdict(lambda: {True: [], False: []})
+    groups: dict[ModelCondition, dict[bool, list[float]]] = defaultdict(
+        lambda: {True: [], False: []}
+    )
     for row in rows:
         if row.points is not None and row.full > 0:
-            groups[row.model][row.response in retried].append(row.points / row.full)
+            groups[row.asked][row.response in retried].append(row.points / row.full)
     made = [
-        ReportRow({"model": model}, compared(group[True], group[False]))
-        for model, group in sorted(groups.items())
+        ReportRow(asked._asdict(), compared(group[True], group[False]))
+        for asked, group in sorted(groups.items())
     ]
     return Report("retries", dict(params or {}), made)
 

@@ -6,12 +6,28 @@ Marks are ``Decimal`` in the database and ``float`` in these rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class ModelCondition(NamedTuple):
+    """A model and the name of the condition under which it was asked: what figures are about.
+
+    Answers of two conditions are never pooled, so every group of rows and every key has both.
+    """
+
+    model: str
+    condition: str
+
+    def __str__(self) -> str:
+        return f"{self.model} · {self.condition}"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
     """Points that one marker gave to one response.
 
+    ``condition`` is the name of the condition under which ``model`` was asked; ``repeat`` counts
+    within it from 1.
     ``points`` is None if the marker gave no value (unreadable judge reply, unmarked response);
     ``reason`` is then the code of why. ``subs`` is the number of sub-answers of the item.
     ``marker`` is ``key`` (scored by rule), ``teachers`` or ``judge:NAME``. ``answer`` is the
@@ -24,6 +40,7 @@ class ScoredAnswer:
     response: int
     question: int
     model: str
+    condition: str
     dataset: str
     task: str
     subject: str
@@ -40,3 +57,8 @@ class ScoredAnswer:
     answer: str | None = None
     exact_match: float | None = None
     f1: float | None = None
+
+    @property
+    def asked(self) -> ModelCondition:
+        """The model and its condition."""
+        return ModelCondition(self.model, self.condition)

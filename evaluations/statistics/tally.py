@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.intervals import Interval, ratio_interval, ratio_variance, wilson
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from questions.rules.vocabulary import Part, Subject
 
 ALL = "ALL"
@@ -76,13 +76,18 @@ class Tally:
 def tally(rows: Iterable[ScoredAnswer]) -> Tally:
     """Return the sums over one group; rows without points are counted as unscored.
 
-    Raises ValueError if a response occurs twice: rows of two markers or two policies are not
-    pooled.
+    Raises ValueError if a response occurs twice, or for rows of two models or conditions: two
+    markers, policies or conditions are never pooled.
     """
     clusters: dict[int, list[ScoredAnswer]] = defaultdict(list)
     seen: set[int] = set()
     n = unscored = 0
+    asked: ModelCondition | None = None
     for row in rows:
+        if asked is None:
+            asked = row.asked
+        elif (row.model, row.condition) != asked:
+            raise ValueError(f"{asked} and {row.asked} would be pooled")
         if row.response in seen:
             raise ValueError(
                 f"response {row.response} would count twice: choose one marker and one policy"

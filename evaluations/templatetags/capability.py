@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.capability.rules.dimensions import Dimension, asked_of
 from evaluations.capability.rules.weaknesses import Weakness
-from evaluations.models import CapabilityJudgement, CapabilityReview, Run
+from evaluations.models import CapabilityJudgement, CapabilityReview, Condition, Run
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.tally import ALL
 from questions.rules.label_agreement import NO_PAIRS
@@ -79,9 +79,12 @@ def no_kappa(reason: str) -> str:
 
 
 @register.simple_tag
-def answers_link(review: CapabilityReview, run: Run | None, **cell: str) -> str:
-    """Return the URL of the answers of a figure of *review*, for one *run* or all."""
+def answers_link(review: CapabilityReview, shown: Run | Condition | None, **cell: str) -> str:
+    """Return the URL of the answers of a figure of *review*, for one run or condition."""
     wanted = {name: value for name, value in cell.items() if value and value != ALL}
-    query = wanted | ({"run": str(run.pk)} if run else {})
+    if isinstance(shown, Run):
+        query = wanted | {"run": str(shown.pk)}
+    else:
+        query = wanted | ({"condition": str(shown.public_id)} if shown else {})
     address = reverse("reviews:answers", args=[review.public_id])
     return f"{address}?{urlencode(query)}" if query else address

@@ -24,7 +24,7 @@ from evaluations.statistics.ledger import outcome_of
 from evaluations.statistics.number_text import interval_text, number_text, plain_points
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from gradeapp.common.choices import label
 from questions.models import Question
 from questions.rules.vocabulary import ItemStatus, Part
@@ -45,6 +45,15 @@ def rounds_words(params: ReportParams) -> str:
 def rounds_listed(params: ReportParams) -> str:
     """Return the names of the rounds whose marks count, or "all"."""
     return _(", ").join(round_names(params)) or pgettext("rounds", "all")
+
+
+@register.filter
+def asked_words(params: ReportParams) -> str:
+    """Return the models, conditions and runs that a report is limited to, or "All models"."""
+    parts = [_(", ").join(params.models) or _("All models"), _(", ").join(params.conditions)]
+    if params.runs:
+        parts.append(_("runs: %(numbers)s") % {"numbers": _(", ").join(map(str, params.runs))})
+    return " · ".join(filter(None, parts))
 
 
 @register.filter
@@ -110,9 +119,15 @@ def pair_name(pair: str) -> str:
 
 
 @register.filter
-def swatch(model: str, colours: Mapping[str, int]) -> int:
-    """Return the number of a model's chart colour, 0 to 7."""
-    return colours.get(model, 0) % COLOURS
+def swatch(asked: ModelCondition, colours: Mapping[ModelCondition, int]) -> int:
+    """Return the number of the chart colour of a model and condition, 0 to 7."""
+    return swatch_number(colours.get(asked, 0))
+
+
+@register.filter
+def swatch_number(colour: int) -> int:
+    """Return the number of *colour* among the eight of charts."""
+    return colour % COLOURS
 
 
 @register.filter
@@ -167,9 +182,11 @@ def short_figure(
 
 
 @register.simple_tag
-def shortfall(found: Shortfalls, model: str, place: str, part: str = "") -> Coverage | None:
-    """Return the coverage of a figure of *model* that is too low; None if it is shown."""
-    return None if part == Part.OBJECTIVE else found.get(model, {}).get(place)
+def shortfall(
+    found: Shortfalls, asked: ModelCondition, place: str, part: str = ""
+) -> Coverage | None:
+    """Return the coverage of a figure of *asked* that is too low; None if it is shown."""
+    return None if part == Part.OBJECTIVE else found.get(asked, {}).get(place)
 
 
 @register.filter
@@ -201,47 +218,54 @@ def gap_words(gaps: Sequence[Gap] | None) -> str:
 
 
 @register.filter
-def entry(values: Mapping[str, Any] | None, key: str) -> Any:
+def entry(values: Mapping[Any, Any] | None, key: str | ModelCondition) -> Any:
     """Return the value of *key* in *values*; None if there is none."""
     return (values or {}).get(key)
 
 
 @register.simple_tag
-def rows_link(params: ReportParams, model: str, **cell: str) -> str:
-    """Return the URL of the answers of a figure of *model*."""
-    return _address("reports:rows", params, models=[model], **cell)
+def rows_link(params: ReportParams, asked: ModelCondition, **cell: str) -> str:
+    """Return the URL of the answers of a figure of *asked*."""
+    return _address("reports:rows", _only(params, asked), **cell)
 
 
 @register.simple_tag
-def pairs_link(params: ReportParams, model: str, pair: str, subject: str) -> str:
+def pairs_link(params: ReportParams, asked: ModelCondition, pair: str, subject: str) -> str:
     """Return the URL of the pairs of a figure of agreement."""
-    of_all = replace(params, marker="")
-    return _address("reports:pairs", of_all, models=[model], pair=pair, subject=subject)
+    of_all = replace(_only(params, asked), marker="")
+    return _address("reports:pairs", of_all, pair=pair, subject=subject)
 
 
 @register.simple_tag
 def report_link(params: ReportParams) -> str:
-    """Return the URL of the report page of *params*, with all models."""
-    return _address("reports:overview", params, models=[])
+    """Return the URL of the report page of *params*, with all models, conditions and runs."""
+    return _address("reports:overview", replace(params, models=(), conditions=(), runs=()))
 
 
 @register.simple_tag
 def export_link(params: ReportParams, name: str) -> str:
     """Return the URL of the CSV file of the report *name*; agreement has all pairs."""
     address = reverse("reports:export", args=[name])
-    marker = "" if name == "agreement" else params.marker
-    return f"{address}?{_query(params, list(params.models), marker)}"
+    shown = replace(params, marker="") if name == "agreement" else params
+    return f"{address}?{_query(shown)}"
 
 
-def _address(view: str, params: ReportParams, *, models: list[str], **others: str) -> str:
-    return f"{reverse(view)}?{_query(params, models, params.marker, **others)}"
+def _only(params: ReportParams, asked: ModelCondition) -> ReportParams:
+    """Return *params* for one model and condition."""
+    return replace(params, models=(asked.model,), conditions=(asked.condition,))
 
 
-def _query(params: ReportParams, models: list[str], marker: str, **others: str) -> str:
+def _address(view: str, params: ReportParams, **others: str) -> str:
+    return f"{reverse(view)}?{_query(params, **others)}"
+
+
+def _query(params: ReportParams, **others: str) -> str:
     query = {
         "dataset": params.dataset,
-        "model": models,
-        "marker": marker,
+        "model": params.models,
+        "condition": params.conditions,
+        "run": params.runs,
+        "marker": params.marker,
         "policy": params.policy,
         "year": params.year or "",
         "round": params.rounds,

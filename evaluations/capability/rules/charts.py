@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from evaluations.statistics.figure import Figure, Report
+from evaluations.statistics.figure import Figure, ReportRow
 from evaluations.statistics.tally import ALL
 from gradeapp.common.charts import Chart
 
 
 def dimensions_bar(
-    report: Report, dimensions: Mapping[str, str], tasks: Mapping[str, str]
+    rows: Iterable[ReportRow], dimensions: Mapping[str, str], tasks: Mapping[str, str]
 ) -> Chart:
     """Shares of 1 in per cent with their intervals: a group of bars for each task.
 
@@ -19,7 +19,7 @@ def dimensions_bar(
     """
     shares = {
         (row.key["task"], row.key["dimension"]): row.figures["share"]
-        for row in report.rows
+        for row in rows
         if row.key["task"] != ALL and row.figures["share"].value is not None
     }
     known = {task for task, _dimension in shares}

@@ -21,8 +21,15 @@ from evaluations.capability.rules.figures import (
     weaknesses_named,
 )
 from evaluations.capability.rules.weaknesses import BY_DIMENSION
-from evaluations.models import CapabilityJudgement, CapabilityReview, LanguageModel, ReviewSlot
+from evaluations.models import (
+    CapabilityJudgement,
+    CapabilityReview,
+    Condition,
+    LanguageModel,
+    ReviewSlot,
+)
 from evaluations.statistics.figure import Figure, Report, ReportRow
+from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL
 from gradeapp.accounts.models import User
 
@@ -62,6 +69,11 @@ class ReviewResult:
     pairs: tuple[ReviewerPair, ...]
     twice: int
     differing: int
+
+    @property
+    def answers(self) -> int:
+        """Answers in the sample."""
+        return max((task.answers for task in self.tasks), default=0)
 
     @property
     def reviewed(self) -> int:
@@ -108,13 +120,36 @@ def models_in(review: CapabilityReview) -> list[str]:
     return list(models.order_by("name").values_list("name", flat=True))
 
 
+def conditions_in(review: CapabilityReview) -> list[Condition]:
+    """The conditions of the answers that are reviewed, by model and name."""
+    found = Condition.objects.filter(runs__reviews=review).select_related("language_model")
+    return list(found.order_by("language_model__name", "name").distinct())
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The answers of a review under one *condition*, or in one *run* (public id, key)."""
+
+    condition: UUID | None = None
+    run: int | None = None
+
+    def at(self, path: str) -> Q:
+        """The filter on the response at *path*."""
+        wanted = Q()
+        if self.condition is not None:
+            wanted &= Q(**{f"{path}run__condition__public_id": self.condition})
+        return wanted if self.run is None else wanted & Q(**{f"{path}run": self.run})
+
+
+EVERYTHING = Share()
+
+
 def current_judgements(
-    review: CapabilityReview, run: int | None = None
+    review: CapabilityReview, share: Share = EVERYTHING
 ) -> list[CapabilityJudgement]:
-    """The judgements that count, of one *run* if named, by item and person."""
+    """The judgements that count of *share*, by item and person."""
     rows = CapabilityJudgement.objects.filter(slot__item__review=review, counts_for__isnull=False)
-    if run is not None:
-        rows = rows.filter(slot__item__response__run=run)
+    rows = rows.filter(share.at("slot__item__response__"))
     rows = rows.select_related("slot__item__question__task")
     return list(rows.order_by("slot__item", "reviewer"))
 
@@ -132,14 +167,14 @@ def as_judged(row: CapabilityJudgement) -> Judged:
     )
 
 
-def review_result(review: CapabilityReview, run: int | None = None) -> ReviewResult:
-    """All figures of *review* as it stands, or of one *run* in it."""
-    judged = tuple(as_judged(row) for row in current_judgements(review, run))
+def review_result(review: CapabilityReview, share: Share) -> ReviewResult:
+    """All figures of one *share* of *review*: two conditions are never pooled."""
+    judged = tuple(as_judged(row) for row in current_judgements(review, share))
     twice = both_judged(judged)
     pairs = reviewer_pairs(judged, [one.value for one in Dimension])
     return ReviewResult(
         judged=judged,
-        tasks=tuple(_tasks(review, judged, run)),
+        tasks=tuple(_tasks(review, judged, share)),
         weaknesses=tuple(_weaknesses(judged)),
         pairs=tuple(pairs),
         twice=len(twice),
@@ -147,8 +182,9 @@ def review_result(review: CapabilityReview, run: int | None = None) -> ReviewRes
     )
 
 
-def review_report(review: CapabilityReview, result: ReviewResult) -> Report:
-    """The shares as a report: one row a task and dimension, as page, JSON and CSV show them."""
+def review_report(review: CapabilityReview) -> Report:
+    """The shares as a report: one row a model, condition, task and dimension, for JSON and CSV."""
+    conditions = conditions_in(review)
     params: dict[str, object] = {
         "review": str(review.public_id),
         "dataset": review.dataset.slug,
@@ -159,12 +195,25 @@ def review_report(review: CapabilityReview, result: ReviewResult) -> Report:
         "models": models_in(review),
     }
     rows = [
+        ReportRow(_asked(one)._asdict() | row.key, row.figures)
+        for one in conditions
+        for row in share_rows(review_result(review, Share(one.public_id)))
+    ]
+    return Report(REPORT, params, rows)
+
+
+def share_rows(result: ReviewResult) -> list[ReportRow]:
+    """The shares of *result*, one row a task and dimension."""
+    return [
         ReportRow({"task": task.task, "dimension": one.value}, {"share": figure})
         for task in result.tasks
         for one, figure in task.shares.items()
         if figure is not None
     ]
-    return Report(REPORT, params, rows)
+
+
+def _asked(condition: Condition) -> ModelCondition:
+    return ModelCondition(condition.language_model.name, condition.name)
 
 
 def names_of(people: Iterable[int]) -> dict[int, str]:
@@ -173,10 +222,10 @@ def names_of(people: Iterable[int]) -> dict[int, str]:
 
 
 def _tasks(
-    review: CapabilityReview, judged: Sequence[Judged], run: int | None
+    review: CapabilityReview, judged: Sequence[Judged], share: Share
 ) -> Iterable[TaskFigures]:
     """A line for each task of the sample; with several, one for all of them first."""
-    items = review.items.all() if run is None else review.items.filter(response__run=run)
+    items = review.items.filter(share.at("response__"))
     columns = ("question__task__slug", "question__subject")
     counts = items.order_by(*columns).values_list(*columns).annotate(n=Count("pk"))
     asked: dict[str, set[Dimension]] = {}

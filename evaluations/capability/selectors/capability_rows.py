@@ -7,18 +7,24 @@ from dataclasses import dataclass
 
 from evaluations.capability.rules.dimensions import Dimension
 from evaluations.capability.rules.figures import NOT_APPLICABLE, differing
-from evaluations.capability.selectors.capability_review import as_judged, current_judgements
+from evaluations.capability.selectors.capability_review import (
+    EVERYTHING,
+    Share,
+    as_judged,
+    current_judgements,
+)
 from evaluations.models import CapabilityJudgement, CapabilityReview, ReviewItem
 
 ROW = (
     *("slot__item__response__run__language_model", "slot__item__review__dataset"),
+    *("slot__item__response__run__condition",),
     *("slot__item__question__task", "slot__item__revision", "reviewer"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFilter:
-    """Which answers: of a task, with a value of a dimension, with a weakness, differing, of a run.
+    """Which answers: of a task, a value of a dimension, a weakness, differing, of a share.
 
     ``value`` is ``1``, ``0`` or ``na``; a dimension without one means 1 or 0. What
     is empty narrows nothing.
@@ -29,7 +35,7 @@ class AnswerFilter:
     value: str = ""
     weakness: str = ""
     differ: bool = False
-    run: int | None = None
+    share: Share = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class AnswerRow:
 def answers_behind(review: CapabilityReview, wanted: AnswerFilter) -> list[AnswerRow]:
     """The judged answers that fit, by task and question."""
     by_item: dict[int, list[CapabilityJudgement]] = {}
-    for row in current_judgements(review, wanted.run):
+    for row in current_judgements(review, wanted.share):
         by_item.setdefault(row.slot.item_id, []).append(row)
     found = [_row(rows) for rows in by_item.values()]
     fitting = [row for row in found if _fits(row, wanted)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluations.capability.rules.dimensions import Dimension
-from evaluations.capability.selectors.capability_review import review_report, review_result
+from evaluations.capability.selectors.capability_review import review_report
 from evaluations.capability.selectors.capability_rows import all_versions
 from evaluations.models import CapabilityJudgement, CapabilityReview
 from evaluations.statistics.columns import report_table
@@ -15,7 +15,18 @@ from gradeapp.common.tables import Table, table
 
 COLUMNS = (
     *("review", "dataset", "policy", "random_seed", "task", "question", "revision", "model"),
-    *("run", "repeat", "response", "points", "full", "read", "place", "reviewer", "version"),
+    *(
+        "condition",
+        "run",
+        "repeat",
+        "response",
+        "points",
+        "full",
+        "read",
+        "place",
+        "reviewer",
+        "version",
+    ),
     "counts",
     *(one.value for one in Dimension),
     *("weaknesses", "note", "seconds", "created_at"),
@@ -25,7 +36,7 @@ COLUMNS = (
 def review_table(review: CapabilityReview, name: str) -> Table:
     """The table called *name*: ``figures`` or ``judgements``. Raises NotFound for any other."""
     if name == "figures":
-        return report_table(review_report(review, review_result(review)))
+        return report_table(review_report(review))
     if name == "judgements":
         rows = list(all_versions(review))
         newest = {row.slot_id: row.version for row in rows}
@@ -48,6 +59,7 @@ def _cells(
         item.question.external_id,
         item.revision.number,
         response.run.language_model.name,
+        response.run.condition.name if response.run.condition else "",
         response.run_id,
         response.repeat,
         str(response.public_id),

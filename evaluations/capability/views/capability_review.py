@@ -84,19 +84,28 @@ def review_page(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """One review: progress, the chart of the dimensions, weaknesses, agreement."""
     review = _review(review_id)
     look_at_review(review, acting_user=request.user, page="review")
-    runs = list(review.runs.select_related("language_model").order_by("pk"))
+    conditions = reviews.conditions_in(review)
+    runs = list(review.runs.select_related("condition__language_model").order_by("pk"))
     run = next((one for one in runs if str(one.pk) == request.GET.get("run")), None)
-    result = reviews.review_result(review, run.pk if run else None)
+    wanted = str(run.condition.public_id) if run and run.condition else request.GET.get("condition")
+    named = (one for one in conditions if str(one.public_id) == wanted)
+    condition = next(named, conditions[0] if conditions else None)
+    share = reviews.Share(condition.public_id if condition else None, run.pk if run else None)
+    result = reviews.review_result(review, share)
+    runs = [one for one in runs if one.condition == condition]
     tasks = {one.task: task_name(one.task) for one in result.tasks if one.task != ALL}
     context: dict[str, Any] = {
         "review": review,
         "result": result,
-        "chart": dimensions_bar(reviews.review_report(review, result), _dimensions(), tasks),
+        "chart": dimensions_bar(reviews.share_rows(result), _dimensions(), tasks),
         "dimensions": list(Dimension),
         "loads": reviews.reviewer_loads(review),
         "models": reviews.models_in(review),
         "runs": runs if len(runs) > 1 else [],
         "run": run,
+        "conditions": conditions,
+        "condition": condition,
+        "shown": run or condition,
         "people": reviews.names_of(review.reviewers.values_list("pk", flat=True)),
         "is_open": review.status == ReviewStatus.OPEN,
         "may_export": request.user.may(Capability.EXPORT),
@@ -161,15 +170,25 @@ def _dimensions() -> dict[str, str]:
 def _wanted(query: QueryDict) -> AnswerFilter:
     """What the address asks for; a value that no list holds narrows nothing."""
     dimension, value = query.get("dimension", ""), query.get("value", "")
-    weakness, run = query.get("weakness", ""), query.get("run", "")
+    weakness = query.get("weakness", "")
     return AnswerFilter(
         task=query.get("task", ""),
         dimension=dimension if dimension in list(Dimension) else "",
         value=value if value in ("0", "1", NOT_APPLICABLE) else "",
         weakness=weakness if weakness in list(Weakness) else "",
         differ=query.get("differ") == "yes",
-        run=int(run) if run.isascii() and run.isdecimal() and len(run) < 10 else None,
+        share=_share(query.get("condition", ""), query.get("run", "")),
     )
+
+
+def _share(condition: str, run: str) -> reviews.Share:
+    """The condition and the run that the address names; what is no id narrows nothing."""
+    try:
+        known = UUID(condition) if condition else None
+    except ValueError:
+        known = None
+    number = int(run) if run.isascii() and run.isdecimal() and len(run) < 10 else None
+    return reviews.Share(known, number)
 
 
 def _load(form: ReviewForm) -> dict[str, object]:

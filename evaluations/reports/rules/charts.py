@@ -1,7 +1,8 @@
 """Convert reports to charts, with the same figures as the tables.
 
 Names of streams, subjects and axes are arguments, in the reader's language. A missing value is
-None. A radar would draw None as 0, so a model with a missing value is left out of it and listed.
+None. A radar would draw None as 0, so what has a missing value is left out of it and listed.
+What is drawn is a model under one condition; two conditions never share a bar, a line or a box.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from evaluations.statistics.agreement import MarkPair
 from evaluations.statistics.coverage import NO_SHORTFALLS, Shortfalls
 from evaluations.statistics.figure import Report
 from evaluations.statistics.gaokao_750 import FULL_TOTAL
+from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, subject_order
 from gradeapp.common.charts import Chart
 from questions.rules.vocabulary import Part
@@ -33,8 +35,12 @@ STREAM_COLOURS = ("accent", "chart-soft")
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Differences of one subject in per cent of full marks; ``five`` is None if n is too small."""
+    """Differences of one subject, or of ``ALL``, in per cent of full marks.
 
+    ``five`` is None if n is too small.
+    """
+
+    asked: ModelCondition
     subject: str
     n: int
     five: Five | None
@@ -42,28 +48,28 @@ class Spread:
 
 def totals_bar(
     report: Report,
-    models: Sequence[str],
+    asked: Sequence[ModelCondition],
     streams: Names,
     *,
     digits: int = 0,
-    gaps: Collection[str] = (),
+    gaps: Collection[ModelCondition] = (),
     short: Shortfalls = NO_SHORTFALLS,
 ) -> Chart:
-    """Return report ``converted`` as bars with intervals, one for each stream and model.
+    """Return report ``converted`` as bars with intervals, one for each stream and one of *asked*.
 
-    A model without any total is left out; a total with too few marks (*short*) is missing. The name
-    of a model in *gaps*, some of whose answers have no points, gets a star.
+    What has no total is left out; a total with too few marks (*short*) is missing. The name of what
+    is in *gaps*, some of whose answers have no points, gets a star.
     """
     totals = {
-        (row.key["model"], row.key["stream"]): row.figures["total"]
+        (row.asked, row.key["stream"]): row.figures["total"]
         for row in report.rows
-        if row.key["subject"] == ALL and row.key["stream"] not in short.get(row.key["model"], {})
+        if row.key["subject"] == ALL and row.key["stream"] not in short.get(row.asked, {})
     }
-    known = {model for (model, _), figure in totals.items() if figure.value is not None}
-    drawn = [model for model in models if model in known]
+    known = {one for (one, _), figure in totals.items() if figure.value is not None}
+    drawn = [one for one in asked if one in known]
     series = []
     for (stream, name), colour in zip(streams.items(), STREAM_COLOURS, strict=True):
-        figures = [totals.get((model, stream)) for model in drawn]
+        figures = [totals.get((one, stream)) for one in drawn]
         series.append(
             {
                 "name": name,
@@ -75,45 +81,45 @@ def totals_bar(
                 "colour": colour,
             }
         )
-    names = [f"{model} *" if model in gaps else model for model in drawn]
+    names = [f"{one} *" if one in gaps else str(one) for one in drawn]
     data = {"categories": names, "series": series, "max": FULL_TOTAL, "digits": digits}
-    left_out = tuple(model for model in models if model not in known)
-    unfinished = tuple(model for model in drawn if model in gaps)
+    left_out = tuple(str(one) for one in asked if one not in known)
+    unfinished = tuple(str(one) for one in drawn if one in gaps)
     return Chart("bar", data, not drawn, left_out, unfinished)
 
 
 def rates_chart(
     report: Report,
     part: str,
-    colours: Mapping[str, int],
+    colours: Mapping[ModelCondition, int],
     subjects: Names,
     short: Shortfalls = NO_SHORTFALLS,
 ) -> Chart:
     """Return report ``rates`` of one part in per cent: a radar, or bars for less than 3 subjects.
 
-    ``colours`` has the models to draw. The axes are the subjects in which any of them has a rate; a
-    model without a rate in one of these is left out of a radar, and has a gap in bars. A subjective
+    ``colours`` has what to draw. The axes are the subjects in which any of them has a rate; a
+    line without a rate in one of these is left out of a radar, and has a gap in bars. A subjective
     rate with too few marks (*short*) is missing.
     """
     withheld = short if part == Part.SUBJECTIVE else NO_SHORTFALLS
     rates = {
-        (row.key["model"], row.key["subject"]): row.figures["rate"].value
+        (row.asked, row.key["subject"]): row.figures["rate"].value
         for row in report.rows
         if row.key["part"] == part
         and row.key["subject"] != ALL
-        and row.key["subject"] not in withheld.get(row.key["model"], {})
+        and row.key["subject"] not in withheld.get(row.asked, {})
     }
-    known = {s for (model, s), value in rates.items() if value is not None and model in colours}
+    known = {s for (one, s), value in rates.items() if value is not None and one in colours}
     axes = sorted(known, key=subject_order)
     values = {
-        model: [None if (rate := rates.get((model, s))) is None else 100 * rate for s in axes]
-        for model in colours
+        one: [None if (rate := rates.get((one, s))) is None else 100 * rate for s in axes]
+        for one in colours
     }
     as_radar = len(axes) >= FEWEST_AXES
-    drawn = {m: v for m, v in values.items() if None not in v} if as_radar else values
-    series = [{"name": m, "values": v, "colour": colours[m]} for m, v in drawn.items()]
+    drawn = {one: v for one, v in values.items() if None not in v} if as_radar else values
+    series = [{"name": str(one), "values": v, "colour": colours[one]} for one, v in drawn.items()]
     names = [subjects.get(subject, subject) for subject in axes]
-    left_out = tuple(model for model in colours if model not in drawn)
+    left_out = tuple(str(one) for one in colours if one not in drawn)
     style = {"series": series, "digits": 1, "unit": " %"}
     if as_radar:
         radar = style | {"axes": [{"name": name, "max": 100} for name in names]}
@@ -138,13 +144,17 @@ def pairs_scatter(pairs: Iterable[MarkPair], x_label: str, y_label: str) -> Char
 
 
 def spreads(pairs: Iterable[MarkPair]) -> list[Spread]:
-    """Return the differences (y - x) in per cent of full marks, by subject."""
-    groups: dict[str, list[float]] = defaultdict(list)
+    """Return the differences (y - x) in per cent of full marks, by model, condition and subject.
+
+    ``ALL`` subjects of one model and condition follow its single subjects.
+    """
+    groups: dict[tuple[ModelCondition, str], list[float]] = defaultdict(list)
     for pair in pairs:
-        groups[pair.subject].append(100 * pair.share_difference)
+        groups[pair.asked, pair.subject].append(100 * pair.share_difference)
+        groups[pair.asked, ALL].append(100 * pair.share_difference)
     return [
-        Spread(subject, len(groups[subject]), five_numbers(groups[subject]))
-        for subject in sorted(groups, key=subject_order)
+        Spread(asked, subject, len(groups[asked, subject]), five_numbers(groups[asked, subject]))
+        for asked, subject in sorted(groups, key=lambda key: (key[0], subject_order(key[1])))
     ]
 
 
@@ -166,13 +176,22 @@ def five_numbers(values: Sequence[float]) -> Five | None:
     return low, lower, median, upper, high
 
 
-def spreads_box(by_subject: Sequence[Spread], subjects: Names, label: str) -> Chart:
-    """Return a box for each spread, on an axis that is symmetric about 0."""
-    ends = [abs(end) for spread in by_subject if spread.five for end in spread.five]
+def spreads_box(found: Sequence[Spread], subjects: Names, label: str) -> Chart:
+    """Return boxes on an axis that is symmetric about 0.
+
+    One for each subject; with several models or conditions one for each of these, over all
+    subjects.
+    """
+    several = len({spread.asked for spread in found}) > 1
+    drawn = [spread for spread in found if (spread.subject == ALL) == several]
+    ends = [abs(end) for spread in drawn if spread.five for end in spread.five]
     reach = 10 * (int(max(ends, default=0)) // 10 + 1)
     data = {
-        "categories": [subjects.get(spread.subject, spread.subject) for spread in by_subject],
-        "boxes": [list(spread.five) if spread.five else None for spread in by_subject],
+        "categories": [
+            str(spread.asked) if several else subjects.get(spread.subject, spread.subject)
+            for spread in drawn
+        ],
+        "boxes": [list(spread.five) if spread.five else None for spread in drawn],
         "axis": {"label": label, "min": -reach, "max": reach},
         "zero": True,
     }

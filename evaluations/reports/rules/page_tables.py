@@ -10,6 +10,7 @@ from itertools import product
 from evaluations.statistics.coverage import NO_SHORTFALLS, Coverage, Shortfalls, coverage
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.gaokao_750 import STREAMS
+from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, subject_order
 from questions.rules.vocabulary import Part, Stream
 
@@ -25,13 +26,13 @@ class Gap:
     all: int
 
 
-# By model, then by subject or stream; only those with answers without points.
-Gaps = Mapping[str, Mapping[str, Sequence[Gap]]]
+# By model and condition, then by subject or stream; only those with answers without points.
+Gaps = Mapping[ModelCondition, Mapping[str, Sequence[Gap]]]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLine:
-    """One model: the totals of its streams, its two rates, and its points by subject.
+    """One model and condition: the totals of its streams, its two rates, and its points by subject.
 
     ``totals`` has by stream the figures ``total`` and, under policy ``published``,
     ``total_full_precision``. A rate is None if the model has no answers of that part. ``gaps`` has
@@ -39,7 +40,7 @@ class ModelLine:
     subject or stream. ``best`` marks the most points among several models without gaps.
     """
 
-    model: str
+    asked: ModelCondition
     totals: dict[str, Figures]
     objective: Figure | None
     subjective: Figure | None
@@ -59,9 +60,9 @@ class ModelLine:
 
 @dataclass(frozen=True, slots=True)
 class RateLine:
-    """Rates of both parts of one subject of one model; None without answers."""
+    """Rates of both parts of one subject of one model and condition; None without answers."""
 
-    model: str
+    asked: ModelCondition
     subject: str
     objective: Figures | None
     subjective: Figures | None
@@ -69,69 +70,68 @@ class RateLine:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of a report of one model."""
+    """Rows of a report of one model and condition."""
 
-    model: str
+    asked: ModelCondition
     rows: tuple[ReportRow, ...]
 
 
 def ranked(
-    converted: Report, models: Iterable[str], short: Shortfalls = NO_SHORTFALLS
-) -> list[str]:
-    """Return *models* by their points over both streams, most first; then those without, by name.
+    converted: Report, asked: Iterable[ModelCondition], short: Shortfalls = NO_SHORTFALLS
+) -> list[ModelCondition]:
+    """Return *asked* by their points over both streams, most first; then those without, by name.
 
     Totals that are not shown (*short*) do not count.
     """
-    sums: dict[str, float] = defaultdict(float)
+    sums: dict[ModelCondition, float] = defaultdict(float)
     for row in converted.rows:
-        model = row.key["model"]
-        if _is_total(row) and row.key["stream"] not in short.get(model, {}):
-            sums[model] += row.figures["total"].value or 0
-    return sorted(models, key=lambda model: (-sums[model], model))
+        if _is_total(row) and row.key["stream"] not in short.get(row.asked, {}):
+            sums[row.asked] += row.figures["total"].value or 0
+    return sorted(asked, key=lambda one: (-sums[one], one))
 
 
 def model_lines(
     converted: Report,
     rates: Report,
-    models: Sequence[str],
+    asked: Sequence[ModelCondition],
     short: Shortfalls = NO_SHORTFALLS,
 ) -> list[ModelLine]:
-    """Return a line for each model, in the order of *models*; *short* is from ``shortfalls``."""
+    """Return a line for each of *asked*, in their order; *short* is from ``shortfalls``."""
     overall = {
-        (row.key["model"], row.key["part"]): row.figures["rate"]
+        (row.asked, row.key["part"]): row.figures["rate"]
         for row in rates.rows
         if row.key["subject"] == ALL
     }
-    points = {group.model: group.rows for group in by_model(converted, models)}
+    points = {group.asked: group.rows for group in by_condition(converted, asked)}
     gaps = gaps_of(rates)
     lines = [
         ModelLine(
-            model=model,
-            totals={row.key["stream"]: row.figures for row in points[model] if _is_total(row)},
-            objective=overall.get((model, Part.OBJECTIVE.value)),
-            subjective=overall.get((model, Part.SUBJECTIVE.value)),
+            asked=one,
+            totals={row.key["stream"]: row.figures for row in points[one] if _is_total(row)},
+            objective=overall.get((one, Part.OBJECTIVE.value)),
+            subjective=overall.get((one, Part.SUBJECTIVE.value)),
             # Chinese and English are in both streams, with the same figures.
             subjects={
                 row.key["subject"]: row.figures["total"]
-                for row in sorted(points[model], key=lambda row: subject_order(row.key["subject"]))
+                for row in sorted(points[one], key=lambda row: subject_order(row.key["subject"]))
                 if not _is_total(row)
             },
-            gaps=gaps.get(model, {}),
-            short=short.get(model, {}),
+            gaps=gaps.get(one, {}),
+            short=short.get(one, {}),
         )
-        for model in models
-        if model in points
+        for one in asked
+        if one in points
     ]
     sums = {}
     for line in lines:
         totals = [figures["total"].value for figures in line.totals.values()]
         known = [value for value in totals if value is not None]
         if len(known) == len(Stream) and not line.gaps:
-            sums[line.model] = sum(known)
+            sums[line.asked] = sum(known)
     if len(sums) < 2:
         return lines
     most = max(sums.values())
-    return [replace(line, best=sums.get(line.model) == most) for line in lines]
+    return [replace(line, best=sums.get(line.asked) == most) for line in lines]
 
 
 def gaps_of(rates: Report) -> Gaps:
@@ -140,18 +140,18 @@ def gaps_of(rates: Report) -> Gaps:
     They are shown beside totals, because a total of few answers looks like one of all.
     """
     counts = {
-        (row.key["model"], row.key["subject"], row.key["part"]): coverage(row.figures)
+        (row.asked, row.key["subject"], row.key["part"]): coverage(row.figures)
         for row in rates.rows
     }
-    gaps: dict[str, dict[str, list[Gap]]] = defaultdict(dict)
-    places = {subject: (subject,) for _model, subject, _part in counts}
+    gaps: dict[ModelCondition, dict[str, list[Gap]]] = defaultdict(dict)
+    places = {subject: (subject,) for _asked, subject, _part in counts}
     streams = {stream.value: tuple(map(str, subjects)) for stream, subjects in STREAMS.items()}
     for (place, subjects), part in product((places | streams).items(), Part):
-        for model in {model for model, _subject, _part in counts}:
-            parts = [c for one in subjects if (c := counts.get((model, one, part.value)))]
+        for asked in {asked for asked, _subject, _part in counts}:
+            parts = [c for one in subjects if (c := counts.get((asked, one, part.value)))]
             scored, everything = sum(one.marked for one in parts), sum(one.all for one in parts)
             if scored < everything:
-                gaps[model].setdefault(place, []).append(Gap(part.value, scored, everything))
+                gaps[asked].setdefault(place, []).append(Gap(part.value, scored, everything))
     return gaps
 
 
@@ -159,14 +159,14 @@ def _is_total(row: ReportRow) -> bool:
     return row.key["subject"] == ALL
 
 
-def rate_lines(rates: Report, models: Sequence[str]) -> list[RateLine]:
-    """Return the rows of report ``rates`` with both parts side by side, by model."""
+def rate_lines(rates: Report, asked: Sequence[ModelCondition]) -> list[RateLine]:
+    """Return the rows of report ``rates`` with both parts side by side, by model and condition."""
     lines = []
-    for group in by_model(rates, models):
+    for group in by_condition(rates, asked):
         cells = {(row.key["subject"], row.key["part"]): row.figures for row in group.rows}
         lines += [
             RateLine(
-                group.model,
+                group.asked,
                 subject,
                 cells.get((subject, Part.OBJECTIVE.value)),
                 cells.get((subject, Part.SUBJECTIVE.value)),
@@ -176,10 +176,7 @@ def rate_lines(rates: Report, models: Sequence[str]) -> list[RateLine]:
     return lines
 
 
-def by_model(report: Report, models: Sequence[str]) -> list[Group]:
-    """Return the rows of *report* by model, in the order of *models*, without empty groups."""
-    groups = (
-        Group(model, tuple(row for row in report.rows if row.key["model"] == model))
-        for model in models
-    )
+def by_condition(report: Report, asked: Sequence[ModelCondition]) -> list[Group]:
+    """Return the rows of *report* of each of *asked*, in their order, without empty groups."""
+    groups = (Group(one, tuple(row for row in report.rows if row.asked == one)) for one in asked)
     return [group for group in groups if group.rows]

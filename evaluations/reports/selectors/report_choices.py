@@ -1,8 +1,9 @@
-"""The datasets, models, markers, rounds and years that can be chosen on the report page."""
+"""What can be chosen on the report page: datasets, conditions, runs, markers, rounds, years."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
@@ -11,27 +12,35 @@ from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
 from evaluations.models import (
     FinalMark,
     Judgement,
-    LanguageModel,
     MarkingRound,
     ObjectiveScore,
     Response,
+    Run,
 )
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.statistics.rows import ModelCondition
 from questions.models import Dataset, Question
 
 
 @dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """A model that answered the dataset. Its *colour* does not depend on the other choices."""
+class NamedChoice:
+    """A model, or the name of a condition, with its number of answers.
+
+    ``colours`` are those of its models and conditions; they do not depend on the other choices.
+    """
 
     name: str
     answers: int
-    colour: int
+    colours: tuple[int, ...]
 
-    @property
-    def swatch(self) -> int:
-        """Its number among the eight colours of charts."""
-        return self.colour % 8
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """A run that answered the dataset."""
+
+    pk: int
+    asked: ModelCondition
+    answers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +66,46 @@ class Choices:
 
     dataset: str
     datasets: tuple[Dataset, ...] = ()
-    models: tuple[ModelChoice, ...] = ()
+    runs: tuple[RunChoice, ...] = ()
     markers: tuple[MarkerChoice, ...] = ()
     years: tuple[int, ...] = ()
     rounds: tuple[RoundChoice, ...] = ()
+
+    @property
+    def colours(self) -> dict[ModelCondition, int]:
+        """What was asked, by model and condition, with its colour."""
+        return {asked: n for n, asked in enumerate(sorted({run.asked for run in self.runs}))}
+
+    @property
+    def models(self) -> list[NamedChoice]:
+        """The models, by name."""
+        return self._named(lambda asked: asked.model)
+
+    @property
+    def conditions(self) -> list[NamedChoice]:
+        """The names of conditions."""
+        return self._named(lambda asked: asked.condition)
+
+    def _named(self, name_of: Callable[[ModelCondition], str]) -> list[NamedChoice]:
+        answers: Counter[str] = Counter()
+        for run in self.runs:
+            answers[name_of(run.asked)] += run.answers
+        colours = self.colours.items()
+        return [
+            NamedChoice(name, n, tuple(c for asked, c in colours if name_of(asked) == name))
+            for name, n in sorted(answers.items())
+        ]
+
+    def chosen(self, params: ReportParams) -> dict[ModelCondition, int]:
+        """Return what *params* chooses, with its colours."""
+        wanted = {
+            run.asked
+            for run in self.runs
+            if (not params.models or run.asked.model in params.models)
+            and (not params.conditions or run.asked.condition in params.conditions)
+            and (not params.runs or run.pk in params.runs)
+        }
+        return {asked: colour for asked, colour in self.colours.items() if asked in wanted}
 
     @property
     def marker(self) -> str:
@@ -91,19 +136,22 @@ def choices(dataset: str = "", rounds: Collection[str] = ()) -> Choices:
     )
     offered = tuple(RoundChoice(str(one.public_id), one.name, one.marked) for one in real_rounds)
     wanted = [one.key for one in offered if one.key in rounds]
-    models = (
-        LanguageModel.objects.filter(runs__dataset__slug=chosen, runs__purpose=RunPurpose.ANSWER)
-        .annotate(n=Count("runs__responses"))
+    answered = (
+        Run.objects.filter(dataset__slug=chosen, purpose=RunPurpose.ANSWER)
+        .annotate(n=Count("responses"))
         .filter(n__gt=0)
-        .order_by("name")
-        .values_list("name", "n")
+        .order_by("-pk")
+        .values_list("pk", "language_model__name", "condition__name", "n")
     )
     questions = Question.objects.filter(task__dataset__slug=chosen, year__isnull=False)
     years = questions.order_by("-year").values_list("year", flat=True).distinct()
     return Choices(
         dataset=chosen,
         datasets=datasets,
-        models=tuple(ModelChoice(name, n, colour) for colour, (name, n) in enumerate(models)),
+        runs=tuple(
+            RunChoice(pk, ModelCondition(model, condition or ""), n)
+            for pk, model, condition, n in answered
+        ),
         markers=_markers(ReportParams(chosen, rounds=tuple(wanted))),
         years=tuple(year for year in years if year is not None),
         rounds=offered,

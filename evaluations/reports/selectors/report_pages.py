@@ -82,9 +82,7 @@ def published_rules_meet_own_prompts(params: ReportParams) -> bool:
     if params.policy != Policy.PUBLISHED:
         return False
     objective = Response.objects.filter(run=OuterRef("pk"), question__part=Part.OBJECTIVE)
-    runs = Run.objects.filter(Exists(objective), dataset__slug=params.dataset)
-    if params.models:
-        runs = runs.filter(language_model__name__in=params.models)
+    runs = Run.objects.filter(Exists(objective), params.of_runs())
     return runs.filter(purpose=RunPurpose.ANSWER).exclude(status=RunStatus.IMPORTED).exists()
 
 
@@ -110,7 +108,7 @@ class Cell:
 
 
 def rows_behind(params: ReportParams, cell: Cell) -> list[ScoredAnswer]:
-    """Return the answers of one figure of *params*, by model and task.
+    """Return the answers of one figure of *params*, by model, condition and task.
 
     Answers to excluded items are part of the counts of the ledger only.
     """
@@ -118,7 +116,7 @@ def rows_behind(params: ReportParams, cell: Cell) -> list[ScoredAnswer]:
     in_ledger = cell.task or cell.outcome
     rows: Iterable[ScoredAnswer] = everything if in_ledger else included(everything)
     return sorted(
-        filter(cell.holds, rows), key=lambda row: (row.model, row.task, row.question, row.repeat)
+        filter(cell.holds, rows), key=lambda row: (row.asked, row.task, row.question, row.repeat)
     )
 
 

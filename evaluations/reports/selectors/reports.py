@@ -29,7 +29,7 @@ REPORTS = ("rates", "converted", "repeats", "agreement", "ledger", "retries")
 # Planned reports: their names are known and refused with a sentence of their own.
 LATER = ("cuts", "trend")
 SCORE_COLUMNS = (
-    *("dataset", "model", "task", "id", "subject", "part", "year", "repeat"),
+    *("dataset", "model", "condition", "task", "id", "subject", "part", "year", "repeat"),
     *("marker", "policy", "points", "full", "sub_answers", "outcome", "reason", "answer"),
 )
 
@@ -100,7 +100,8 @@ def score_rows(params: ReportParams) -> Iterator[Cells]:
     ids = dict(questions.values_list("pk", "external_id"))
     for row in scored_answers(params):
         yield (
-            *(row.dataset, row.model, row.task, ids[row.question], row.subject, row.part),
+            *(row.dataset, row.model, row.condition, row.task, ids[row.question]),
+            *(row.subject, row.part),
             *(row.year, row.repeat, row.marker, row.policy, row.points, row.full),
             *(row.subs, row.outcome, row.reason, row.answer),
         )
@@ -110,10 +111,8 @@ def mark_rows(params: ReportParams) -> Iterator[Cells]:
     """Yield the marks of the dataset in the rounds that count, as ``marks_as_cells`` does."""
     marks = Mark.objects.filter(
         params.of_rounds("slot__answer__round"),
-        slot__answer__response__run__dataset__slug=params.dataset,
+        params.of_runs("slot__answer__response__run__"),
     )
-    if params.models:
-        marks = marks.filter(slot__answer__response__run__language_model__name__in=params.models)
     if params.year is not None:
         marks = marks.filter(slot__answer__question__year=params.year)
     return marks_as_cells(marks)

@@ -22,7 +22,7 @@ from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy, published_rules
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from gradeapp.common.casts import json_text, real
 from gradeapp.common.snapshot import one_snapshot
 from questions.models import Question, QuestionRevision
@@ -55,8 +55,8 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     question is objective. An imported error message of a program has no points under ``strict``,
     like a failed call, and 0 under ``published``, as benchmarks count it.
 
-    The repeats of a later run of a model are numbered after those of its earlier runs. All is read
-    from one state of the database, while runs and teachers go on.
+    The repeats of a later run of a condition are numbered after those of its earlier runs. All is
+    read from one state of the database, while runs and teachers go on.
     """
     with one_snapshot():
         return _scored_answers(params)
@@ -128,9 +128,7 @@ def _error_texts(params: ReportParams) -> Iterable[int]:
 
 def _asked_for(params: ReportParams, path: str = "") -> Q:
     """Return the filter of *params* on responses, or on rows whose response is at *path*."""
-    wanted = Q(**{f"{path}run__dataset__slug": params.dataset})
-    if params.models:
-        wanted &= Q(**{f"{path}run__language_model__name__in": params.models})
+    wanted = params.of_runs(f"{path}run__")
     if params.year is not None:
         wanted &= Q(**{f"{path}question__year": params.year})
     return wanted
@@ -173,7 +171,7 @@ class _Rows:
         given: Points | None,
     ) -> ScoredAnswer:
         """Return one row with the points *given* for it, if its item counts."""
-        model, before = self.sittings[run]
+        asked, before = self.sittings[run]
         _pk, task, subject, part, year, status = self.questions[question]
         full, subs, question_type = self.worth[revision]
         if status in self.left_out:
@@ -190,7 +188,8 @@ class _Rows:
         return ScoredAnswer(
             response=response,
             question=question,
-            model=model,
+            model=asked.model,
+            condition=asked.condition,
             dataset=self.params.dataset,
             task=task,
             subject=subject,
@@ -233,15 +232,16 @@ class _Rows:
         return Points(None, unscored, NOT_JUDGED if self.params.is_judge else UNMARKED)
 
 
-def _sittings(params: ReportParams) -> dict[int, tuple[str, int]]:
-    """Return by run its model and the number of repeats in the model's earlier runs."""
+def _sittings(params: ReportParams) -> dict[int, tuple[ModelCondition, int]]:
+    """Return by run what was asked, and the number of repeats in its condition's earlier runs."""
     runs = Run.objects.filter(dataset__slug=params.dataset, purpose=RunPurpose.ANSWER)
-    before: dict[str, int] = defaultdict(int)
-    sittings: dict[int, tuple[str, int]] = {}
-    columns = ("pk", "language_model__name", "repeats")
-    for run, model, repeats in runs.order_by("pk").values_list(*columns):
-        sittings[run] = (model, before[model])
-        before[model] += repeats
+    before: dict[ModelCondition, int] = defaultdict(int)
+    sittings: dict[int, tuple[ModelCondition, int]] = {}
+    columns = ("pk", "language_model__name", "condition__name", "repeats")
+    for run, model, condition, repeats in runs.order_by("pk").values_list(*columns):
+        asked = ModelCondition(model, condition or "")
+        sittings[run] = (asked, before[asked])
+        before[asked] += repeats
     return sittings
 
 

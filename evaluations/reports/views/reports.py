@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.facts.pairs import TEACHER_PAIR
-from evaluations.facts.params import TEACHERS, ReportParams, validated
+from evaluations.facts.params import ReportParams, validated
 from evaluations.facts.words import short_subject
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
@@ -31,7 +32,7 @@ from evaluations.reports.rules.charts import (
     totals_bar,
 )
 from evaluations.reports.rules.page_tables import (
-    by_model,
+    by_condition,
     gaps_of,
     model_lines,
     ranked,
@@ -53,11 +54,11 @@ from evaluations.reports.services import note_export
 from evaluations.statistics.accuracy import converted_report, exact_figures
 from evaluations.statistics.agreement import agreement
 from evaluations.statistics.columns import report_table
-from evaluations.statistics.coverage import Shortfalls, coverage, shortfalls
+from evaluations.statistics.coverage import Coverage, Shortfalls, coverage, shortfalls
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from evaluations.statistics.tally import ALL, tally
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -79,12 +80,10 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         return render(request, "evaluations/reports/empty.html", context)
     form = ReportFilter(request.GET, offered)
     params = form.params()
-    colours = {one.name: one.colour for one in offered.models}
-    if params.models:
-        colours = {name: colours[name] for name in params.models}
+    colours = offered.chosen(params)
     made = overview(params)
     short = shortfalls(made.rates, settings.REPORT_MARKED_PERCENT)
-    colours = {name: colours[name] for name in ranked(made.converted, colours, short)}
+    colours = {asked: colours[asked] for asked in ranked(made.converted, colours, short)}
     part = part_to_draw(request.GET.get("part", ""), made)
     context: dict[str, Any] = {
         "form": form,
@@ -125,27 +124,31 @@ def part_to_draw(asked: str, made: Overview) -> str:
     return Part.OBJECTIVE.value if parts == {Part.OBJECTIVE.value} else Part.SUBJECTIVE.value
 
 
-def tables(made: Overview, models: list[str], short: Shortfalls) -> dict[str, Any]:
+def tables(made: Overview, asked: list[ModelCondition], short: Shortfalls) -> dict[str, Any]:
     """Return the tables of the page."""
-    rates = rate_lines(made.rates, models)
+    rates = rate_lines(made.rates, asked)
     return {
         "reports": made,
-        "model_lines": model_lines(made.converted, made.rates, models, short),
+        "model_lines": model_lines(made.converted, made.rates, asked, short),
         "gaps": gaps_of(made.rates),
         "rate_lines": rates,
         "exact_lines": [
             line for line in rates if line.objective and "exact_match" in line.objective
         ],
-        "converted_groups": by_model(made.converted, models),
+        "converted_groups": by_condition(made.converted, asked),
         "agreement_rows": made.agreement.rows,
         "repeated": [row for row in made.repeats.rows if row.figures["average"].value is not None],
-        "ledger_groups": by_model(made.ledger, models),
+        "ledger_groups": by_condition(made.ledger, asked),
         "outcomes": OUTCOMES,
     }
 
 
 def charts(
-    made: Overview, params: ReportParams, colours: dict[str, int], part: str, short: Shortfalls
+    made: Overview,
+    params: ReportParams,
+    colours: dict[ModelCondition, int],
+    part: str,
+    short: Shortfalls,
 ) -> dict[str, Any]:
     """Return the four charts of the page, and the pair that the chart of the judge shows."""
     streams = {stream.value: label(Stream, stream) for stream in Stream}
@@ -185,27 +188,59 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     cell = read_cell(request.GET)
     rows = rows_behind(params, cell)
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    by_part = {
-        part: tally(of_part).figures() | exact_figures(of_part)
-        for part in Part
-        if (of_part := [row for row in rows if row.part == part])
-    }
-    context = {"params": params, "cell": cell, "page": page, "by_part": by_part}
-    if Part.SUBJECTIVE in by_part:
-        marked = coverage(by_part[Part.SUBJECTIVE])
-        context["short"] = marked if marked.is_below(settings.REPORT_MARKED_PERCENT) else None
+    context = {"params": params, "cell": cell, "page": page, "sums": sums_of(rows, cell)}
     context["facts"] = row_facts(page.object_list)
-    context["converted"] = converted_subject(params, cell, rows)
     return render(request, "evaluations/reports/rows.html", context)
 
 
-def converted_subject(
-    params: ReportParams, cell: Cell, rows: Sequence[ScoredAnswer]
-) -> dict[str, Figure]:
+@dataclass(frozen=True, slots=True)
+class SumLine:
+    """The sums of the answers to one part of one model and condition.
+
+    ``short`` is the coverage if too few are marked, ``converted`` the points in the examination, if
+    the answers are those to one subject; ``total`` is set in the last line of both parts.
+    """
+
+    asked: ModelCondition
+    part: str
+    figures: dict[str, Figure]
+    short: Coverage | None
+    converted: Figure | None
+    total: Figure | None = None
+
+
+def sums_of(rows: Sequence[ScoredAnswer], cell: Cell) -> list[SumLine]:
+    """Return the sums of *rows* by model, condition and part."""
+    lines = []
+    for asked in sorted({row.asked for row in rows}):
+        own = [row for row in rows if row.asked == asked]
+        converted = converted_subject(own, cell)
+        parts = [part for part in Part if any(row.part == part for row in own)]
+        for part in parts:
+            of_part = [row for row in own if row.part == part]
+            figures = tally(of_part).figures() | exact_figures(of_part)
+            marked = coverage(figures)
+            low = part == Part.SUBJECTIVE and marked.is_below(settings.REPORT_MARKED_PERCENT)
+            whole = part == parts[-1] and not cell.part
+            lines.append(
+                SumLine(
+                    asked=asked,
+                    part=part.value,
+                    figures=figures,
+                    short=marked if low else None,
+                    converted=converted.get(part.value),
+                    total=converted.get("total") if whole else None,
+                )
+            )
+    return lines
+
+
+def converted_subject(rows: Sequence[ScoredAnswer], cell: Cell) -> dict[str, Figure]:
     """Return the converted points of the answers of one model to one subject; {} for other rows."""
-    if len(params.models) != 1 or Cell(subject=cell.subject, part=cell.part) != cell:
+    if Cell(subject=cell.subject, part=cell.part) != cell or not rows:
         return {}
-    converted = converted_report(rows, marker=params.marker or TEACHERS).rows
+    marker = next((row.marker for row in rows if row.part == Part.SUBJECTIVE), None)
+    converted = converted_report(rows, marker=marker).rows
     return next((row.figures for row in converted if row.key["subject"] == cell.subject != ALL), {})
 
 
@@ -218,7 +253,11 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
     pairs = pairs_behind(params, kind, subject)
     page = Paginator(pairs, PAGE).get_page(request.GET.get("page"))
     context = {"params": params, "kind": kind, "subject": subject, "page": page}
-    context |= {"figures": agreement(pairs), "facts": pair_facts(page.object_list)}
+    context["groups"] = [
+        (asked, agreement([pair for pair in pairs if pair.asked == asked]))
+        for asked in sorted({pair.asked for pair in pairs})
+    ]
+    context["facts"] = pair_facts(page.object_list)
     return render(request, "evaluations/reports/pairs.html", context)
 
 

@@ -17,17 +17,18 @@ from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import MarkPair
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from questions.rules.vocabulary import Subject
-from tests.evaluations.statistics.statistics_rows import answered, marked
+from tests.evaluations.statistics.statistics_rows import answered, marked, under
 
 STREAMS = {"sciences": "理科", "humanities": "Humanities"}
 
 
 def total(model: str, stream: str, figure: Figure, subject: str = "ALL") -> ReportRow:
-    return ReportRow({"model": model, "stream": stream, "subject": subject}, {"total": figure})
+    key = under(model)._asdict() | {"stream": stream, "subject": subject}
+    return ReportRow(key, {"total": figure})
 
 
 def pair(x: float, y: float, *, full: float = 10, subject: str = "Physics") -> MarkPair:
-    return MarkPair("m", subject, "teacher-teacher", x, y, full, 1)
+    return MarkPair("m", "zero-shot", subject, "teacher-teacher", x, y, full, 1)
 
 
 def test_bars_are_the_totals_with_their_intervals() -> None:
@@ -42,9 +43,9 @@ def test_bars_are_the_totals_with_their_intervals() -> None:
             total("b", "humanities", Figure(368.0, 90, 360.0, 376.0)),
         ],
     )
-    chart = totals_bar(report, ["a", "b"], STREAMS)
+    chart = totals_bar(report, [under("a"), under("b")], STREAMS)
     assert chart.kind == "bar"
-    assert chart.data["categories"] == ["a", "b"]
+    assert chart.data["categories"] == ["a · zero-shot", "b · zero-shot"]
     sciences, humanities = chart.data["series"]  # type: ignore[misc]
     assert sciences["name"] == "理科"
     assert sciences["values"] == [447.0, 300.0]
@@ -53,10 +54,10 @@ def test_bars_are_the_totals_with_their_intervals() -> None:
 
 
 def test_who_has_no_total_has_no_bar_and_is_named() -> None:
-    chart = totals_bar(converted_report([answered()]), ["m", "n"], STREAMS)
+    chart = totals_bar(converted_report([answered()]), [under("m"), under("n")], STREAMS)
     assert chart.data["categories"] == []
     assert chart.empty
-    assert chart.left_out == ("m", "n")
+    assert chart.left_out == ("m · zero-shot", "n · zero-shot")
 
 
 def rows(model: str, *subjects: str) -> list[object]:
@@ -70,37 +71,37 @@ def test_a_bar_of_some_answers_only_has_a_star_at_its_name() -> None:
         for subject in Subject
         for make in (answered, marked)
     ]
-    chart = totals_bar(converted_report(rows), ["a", "b"], STREAMS, gaps={"b"})
-    assert chart.data["categories"] == ["a", "b *"]
-    assert chart.unfinished == ("b",)
+    chart = totals_bar(converted_report(rows), [under("a"), under("b")], STREAMS, gaps={under("b")})
+    assert chart.data["categories"] == ["a · zero-shot", "b · zero-shot *"]
+    assert chart.unfinished == ("b · zero-shot",)
 
 
 def test_a_radar_has_the_subjects_in_their_order_in_per_cent() -> None:
     report = rates(rows("a", "Physics", "Chinese", "Biology"))  # type: ignore[arg-type]
-    chart = rates_chart(report, "objective", {"a": 2}, {"Chinese": "语文"})
+    chart = rates_chart(report, "objective", {under("a"): 2}, {"Chinese": "语文"})
     assert chart.kind == "radar"
     assert [axis["name"] for axis in chart.data["axes"]] == ["语文", "Physics", "Biology"]  # type: ignore[attr-defined]
-    assert chart.data["series"] == [{"name": "a", "values": [50.0] * 3, "colour": 2}]
+    assert chart.data["series"] == [{"name": "a · zero-shot", "values": [50.0] * 3, "colour": 2}]
 
 
 def test_a_radar_leaves_out_who_lacks_a_subject_and_names_them() -> None:
     answers = rows("a", "Physics", "Chinese", "Biology") + rows("b", "Physics")
     report = rates(answers)  # type: ignore[arg-type]
-    chart = rates_chart(report, "objective", {"a": 0, "b": 1, "c": 2}, {})
-    assert [series["name"] for series in chart.data["series"]] == ["a"]  # type: ignore[attr-defined]
-    assert chart.left_out == ("b", "c")
+    chart = rates_chart(report, "objective", {under("a"): 0, under("b"): 1, under("c"): 2}, {})
+    assert [series["name"] for series in chart.data["series"]] == ["a · zero-shot"]  # type: ignore[attr-defined]
+    assert chart.left_out == ("b · zero-shot", "c · zero-shot")
 
 
 def test_two_subjects_are_bars_with_gaps() -> None:
     answers = rows("a", "Physics", "Chinese") + rows("b", "Physics")
-    chart = rates_chart(rates(answers), "objective", {"a": 0, "b": 1}, {})  # type: ignore[arg-type]
+    chart = rates_chart(rates(answers), "objective", {under("a"): 0, under("b"): 1}, {})  # type: ignore[arg-type]
     assert chart.kind == "bar"
     assert [series["values"] for series in chart.data["series"]] == [[50.0, 50.0], [None, 50.0]]  # type: ignore[attr-defined]
 
 
 def test_a_model_that_is_not_chosen_gives_no_axis() -> None:
     answers = rows("a", "Physics", "Chinese", "Biology") + rows("b", "History")
-    chart = rates_chart(rates(answers), "objective", {"a": 0}, {})  # type: ignore[arg-type]
+    chart = rates_chart(rates(answers), "objective", {under("a"): 0}, {})  # type: ignore[arg-type]
     assert len(chart.data["axes"]) == 3  # type: ignore[arg-type]
     assert chart.left_out == ()
 
@@ -138,8 +139,32 @@ def test_spreads_are_shares_of_full_marks_by_subject() -> None:
     found = spreads(
         [pair(0, y, full=20) for y in (1, 2, 3, 4, 5)] + [pair(9, 4, subject="Chinese")]
     )
-    assert found == [Spread("Chinese", 1, None), Spread("Physics", 5, (5, 10, 15, 20, 25))]
+    assert found == [
+        Spread(under("m"), "Chinese", 1, None),
+        Spread(under("m"), "Physics", 5, (5, 10, 15, 20, 25)),
+        # -50, 5, 10, 15, 20, 25: quartiles at places 1.25 and 3.75, reach 1.5 x 12.5
+        Spread(under("m"), "ALL", 6, (5, 6.25, 12.5, 18.75, 25)),
+    ]
     chart = spreads_box(found, {"Physics": "物理"}, "difference")
     assert chart.data["categories"] == ["Chinese", "物理"]
     assert chart.data["boxes"] == [None, [5, 10, 15, 20, 25]]
     assert chart.data["axis"] == {"label": "difference", "min": -30, "max": 30}
+
+
+def test_two_conditions_are_two_boxes_and_two_bars() -> None:
+    """Ten pairs under each condition: one box over all of them would be from 0 to 50."""
+    few = MarkPair("m", "few-shot", "Physics", "teacher-teacher", 0, 5, 10, 1)
+    found = spreads([pair(0, 0) for _ in range(5)] + [few] * 5)
+    chart = spreads_box(found, {}, "difference")
+    assert chart.data["categories"] == ["m · few-shot", "m · zero-shot"]
+    assert chart.data["boxes"] == [[50] * 5, [0] * 5]
+    answers = [
+        answered(condition=condition, subject="Physics", points=points)
+        for condition, points in (("few-shot", 6.0), ("zero-shot", 0.0))
+    ]
+    colours = {under("m"): 0, under("m", "few-shot"): 1}
+    drawn = rates_chart(rates(answers), "objective", colours, {}).data["series"]
+    assert drawn == [
+        {"name": "m · zero-shot", "values": [0.0], "colour": 0},
+        {"name": "m · few-shot", "values": [100.0], "colour": 1},
+    ]

@@ -195,7 +195,7 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
         "converted: dataset=gaokao-bench models=gpt-x policy=strict "
         "items=3 left_out=0 excluded=0 unscored=0"
     )
-    assert head.split()[:5] == ["model", "stream", "subject", "marker", "policy"]
+    assert head.split()[:4] == ["model", "condition", "stream", "subject"]
     assert len({line.index("teachers") for line in lines}) == 1
     biology = next(line for line in lines if "Biology" in line)
     assert "13.5 [" in biology  # half of 27 objective points

@@ -63,7 +63,7 @@ def judged(answer: BlindAnswer, name: str, total: str | None, *released: float) 
 
 
 def pair(kind: str, x: float, y: float) -> MarkPair:
-    return MarkPair("canary-gpt-7f3a", "Physics", kind, x, y, 10.0, 1.5)
+    return MarkPair("canary-gpt-7f3a", "as published", "Physics", kind, x, y, 10.0, 1.5)
 
 
 def test_the_newest_versions_of_first_and_second_mark_pair(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from evaluations.reports.rules.page_tables import Gap, by_model, model_lines, ranked, rate_lines
+from evaluations.reports.rules.page_tables import Gap, by_condition, model_lines, ranked, rate_lines
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.rows import ScoredAnswer
 from questions.rules.vocabulary import Subject
-from tests.evaluations.statistics.statistics_rows import answered, marked
+from tests.evaluations.statistics.statistics_rows import answered, marked, under
 
 
 def paper(model: str, points: float, policy: str = "strict") -> list[ScoredAnswer]:
@@ -20,7 +20,7 @@ def paper(model: str, points: float, policy: str = "strict") -> list[ScoredAnswe
 
 def test_a_line_has_totals_rates_and_subjects() -> None:
     rows = paper("a", 3.0)
-    (line,) = model_lines(converted_report(rows), rates(rows), ["a"])
+    (line,) = model_lines(converted_report(rows), rates(rows), [under("a")])
     assert {stream: figures["total"].value for stream, figures in line.totals.items()} == {
         "sciences": 375.0,
         "humanities": 375.0,
@@ -36,18 +36,24 @@ def test_a_line_has_totals_rates_and_subjects() -> None:
 
 def test_the_best_of_several_has_the_most_points() -> None:
     rows = paper("a", 3.0) + paper("b", 4.0) + [answered(model="c", points=6.0)]
-    lines = model_lines(converted_report(rows), rates(rows), ["a", "b", "c"])
-    assert [(line.model, line.best) for line in lines] == [("a", False), ("b", True), ("c", False)]
+    lines = model_lines(converted_report(rows), rates(rows), [under("a"), under("b"), under("c")])
+    assert [(line.asked.model, line.best) for line in lines] == [
+        ("a", False),
+        ("b", True),
+        ("c", False),
+    ]
 
 
 def test_models_are_ranked_by_points_and_those_without_come_last() -> None:
     rows = paper("a", 3.0) + paper("b", 4.0) + [answered(model="0"), answered(model="z")]
-    assert ranked(converted_report(rows), ["z", "a", "b", "0"]) == ["b", "a", "0", "z"]
+    assert ranked(converted_report(rows), [under("z"), under("a"), under("b"), under("0")]) == [
+        under(model) for model in ("b", "a", "0", "z")
+    ]
 
 
 def test_a_missing_total_has_its_reason() -> None:
     rows = [row for row in paper("a", 3.0) if (row.subject, row.part) != ("Physics", "subjective")]
-    (line,) = model_lines(converted_report(rows), rates(rows), ["a"])
+    (line,) = model_lines(converted_report(rows), rates(rows), [under("a")])
     assert line.totals["sciences"]["total"].reason == "missing:Physics/subjective"
     assert line.totals["humanities"]["total"].value == 375.0
 
@@ -56,7 +62,7 @@ def test_a_total_of_few_marked_answers_says_of_how_many() -> None:
     """Sciences have two items of each part in six subjects; two of Physics are not marked yet."""
     rows = paper("a", 3.0) + paper("b", 4.0)
     rows += [marked(model="b", subject="Physics", points=None, full=6.0) for _ in range(2)]
-    one, other = model_lines(converted_report(rows), rates(rows), ["a", "b"])
+    one, other = model_lines(converted_report(rows), rates(rows), [under("a"), under("b")])
     assert not one.gaps
     assert other.gaps["Physics"] == [Gap("subjective", 2, 4)]
     assert other.gaps["sciences"] == [Gap("subjective", 12, 14)]
@@ -68,13 +74,13 @@ def test_a_total_of_few_marked_answers_says_of_how_many() -> None:
 
 def test_published_has_both_precisions() -> None:
     rows = paper("a", 3.0, policy="published")
-    (line,) = model_lines(converted_report(rows), rates(rows), ["a"])
+    (line,) = model_lines(converted_report(rows), rates(rows), [under("a")])
     assert set(line.totals["sciences"]) >= {"total", "total_full_precision"}
 
 
 def test_both_parts_of_a_subject_stand_side_by_side() -> None:
     rows = [answered(points=3.0), marked(points=None), marked(subject="History")]
-    lines = rate_lines(rates(rows), ["m"])
+    lines = rate_lines(rates(rows), [under("m")])
     assert [(line.subject) for line in lines] == ["Biology", "History", "ALL"]
     biology, history, overall = lines
     assert biology.objective is not None
@@ -89,6 +95,6 @@ def test_both_parts_of_a_subject_stand_side_by_side() -> None:
 
 def test_groups_follow_the_order_of_the_models() -> None:
     report = rates([answered(model="a"), answered(model="b")])
-    groups = by_model(report, ["b", "a", "none"])
-    assert [group.model for group in groups] == ["b", "a"]
+    groups = by_condition(report, [under("b"), under("a"), under("none")])
+    assert [group.asked.model for group in groups] == ["b", "a"]
     assert [row.key["model"] for row in groups[0].rows] == ["b", "b"]

@@ -30,9 +30,11 @@ def test_a_total_of_some_marked_answers_says_so_where_it_stands(admin: User, set
     text = words(response.text)
     # Every answer that has points earned half of them.
     assert re.search(rf"All subjects 375\.0 ±[\d.]+ {said}", text), "in the table of the chart"
-    assert re.search(rf"{ALPHA} [\d.]+ ±[\d.]+ {said}", text), "in the table of the models"
-    assert f"* {ALPHA} · Sciences: {said}" in text, "below the chart"
-    assert response.context["totals"].data["categories"] == [f"{ALPHA} *"]
+    assert re.search(rf"{ALPHA} · as published [\d.]+ ±[\d.]+ {said}", text), (
+        "in the table of the models"
+    )
+    assert f"* {ALPHA} · as published · Sciences: {said}" in text, "below the chart"
+    assert response.context["totals"].data["categories"] == [f"{ALPHA} · as published *"]
 
 
 def test_a_total_of_too_few_marked_answers_is_not_drawn(admin: User) -> None:
@@ -55,7 +57,7 @@ def test_a_total_of_too_few_marked_answers_is_not_drawn(admin: User) -> None:
     )
     assert "All subjects 375.0" in outside, "the total of humanities"
     assert outside.count("375.0") == 3, "in both tables and the chart; that of sciences in none"
-    assert f"{ALPHA} · Sciences: Physics: 3 of 5 marked · shown once 80 % are marked" in text
+    assert f"{ALPHA} · as published · Sciences: Physics: 3 of 5 marked" in text
     sciences, humanities = response.context["totals"].data["series"]
     assert (sciences["values"], humanities["values"]) == ([None], [375.0])
     drawn = [axis["name"] for axis in response.context["subjects"].data["axes"]]

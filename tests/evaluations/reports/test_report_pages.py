@@ -34,7 +34,7 @@ def test_the_collector_is_left_as_it_was(was_on: bool) -> None:
 
 
 def pair(kind: str) -> MarkPair:
-    return MarkPair("m", "Physics", kind, 1, 2, 10, 1)
+    return MarkPair("m", "zero-shot", "Physics", kind, 1, 2, 10, 1)
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_what_can_be_chosen() -> None:
     found = choices()
     assert found.dataset == "large"
     assert [one.slug for one in found.datasets] == ["large", "small"]
-    assert [(one.name, one.answers, one.swatch) for one in found.models] == [
-        (ALPHA, 1, 0),
-        (BETA, 3, 1),
+    assert [(one.name, one.answers, one.colours) for one in found.models] == [
+        (ALPHA, 1, (0,)),
+        (BETA, 3, (1,)),
     ]
     assert [(one.name, one.marked) for one in found.markers] == [
         ("teachers", 1),

@@ -163,7 +163,7 @@ def test_the_best_of_two_models_is_marked_and_comes_first(admin: User) -> None:
     chosen(run_of(BETA), "A", "A")
     response = logged_in(admin).get(OVERVIEW)
     lines = response.context["model_lines"]
-    assert [(line.model, line.best) for line in lines] == [(BETA, True), (ALPHA, False)]
+    assert [(line.asked.model, line.best) for line in lines] == [(BETA, True), (ALPHA, False)]
     assert '<tr class="best">' in response.text
 
 
@@ -229,12 +229,12 @@ def test_every_rate_leads_to_rows_that_add_up_to_it(admin: User, answers: None) 
     report = build_report("rates", ReportParams("exam", marker="teachers"))
     queries = links(html, "/reports/rows/")
     for row in report.rows:
-        key = {name: row.key[name] for name in ("model", "subject", "part")}
+        key = {name: row.key[name] for name in ("model", "condition", "subject", "part")}
         query = next(q for q in queries if {n: v[0] for n, v in q.items()}.items() >= key.items())
         assert "unscored" not in query or row.figures["rate"].value is None
         rows = client.get("/reports/rows/", query)
-        figures = rows.context["by_part"][row.key["part"]]
-        assert figures == row.figures, key
+        (line,) = [one for one in rows.context["sums"] if one.part == row.key["part"]]
+        assert (line.asked, line.figures) == (row.asked, row.figures), key
         listed = rows.context["page"].paginator.object_list
         points = sum(one.points for one in listed if one.points is not None)
         assert points == (row.figures["points"].value or 0)
@@ -281,7 +281,7 @@ def test_rows_come_fifty_a_page_and_the_sum_is_of_all(admin: User) -> None:
     assert len(first.context["facts"]) == 50
     second = client.get("/reports/rows/", {"dataset": "exam", "page": "2"})
     assert len(second.context["facts"]) == 1
-    assert second.context["by_part"]["objective"]["points"].value == 306
+    assert [line.figures["points"].value for line in second.context["sums"]] == [306]
 
 
 def test_converted_points_of_a_subject_are_derived_on_its_rows(admin: User) -> None:

@@ -94,6 +94,7 @@ def test_an_objective_answer_carries_its_score_and_what_was_read() -> None:
         response=response.pk,
         question=question.pk,
         model="canary-gpt-7f3a",
+        condition="as published",
         dataset="exam",
         task=task.slug,
         subject="Geography",
@@ -264,7 +265,8 @@ def test_judge_runs_are_no_answers() -> None:
     judge = ensure_judge(make_endpoint())
     judged = make_run(question.task.dataset)
     run = make_run(question.task.dataset, model="judge", endpoint=judge.endpoint)
-    Run.objects.filter(pk=run.pk).update(purpose="judge", judge=judge, judged_run=judged)
+    rows = Run.objects.filter(pk=run.pk)
+    rows.update(purpose="judge", judge=judge, judged_run=judged, condition=None)
     Job.objects.create(run=run, question=question, revision=question.current, status="failed")
     assert scored_answers(PARAMS) == []
 

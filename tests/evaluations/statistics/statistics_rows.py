@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from itertools import count
 
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 
 _responses = count(1)
+CONDITION = "zero-shot"
+
+
+def under(model: str, condition: str = CONDITION) -> ModelCondition:
+    """*model* under the condition of these rows, or another."""
+    return ModelCondition(model, condition)
 
 
 def answered(**changes: object) -> ScoredAnswer:
@@ -16,6 +22,7 @@ def answered(**changes: object) -> ScoredAnswer:
         "response": number,
         "question": number,
         "model": "m",
+        "condition": CONDITION,
         "dataset": "gaokao-bench",
         "task": "2010-2022_Biology_MCQs",
         "subject": "Biology",

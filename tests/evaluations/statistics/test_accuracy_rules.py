@@ -33,11 +33,11 @@ def test_rates_by_subject_part_and_all() -> None:
         params={"policy": "strict"},
     )
     assert [tuple(row.key.values()) for row in report.rows] == [
-        ("m", "Physics", "objective"),
-        ("m", "Biology", "objective"),
-        ("m", "Biology", "subjective"),
-        ("m", "ALL", "objective"),
-        ("m", "ALL", "subjective"),
+        ("m", "zero-shot", "Physics", "objective"),
+        ("m", "zero-shot", "Biology", "objective"),
+        ("m", "zero-shot", "Biology", "subjective"),
+        ("m", "zero-shot", "ALL", "objective"),
+        ("m", "zero-shot", "ALL", "subjective"),
     ]
     everything = figures(report, subject="ALL", part="objective")
     assert (everything["points"].value, everything["full"].value) == (15.0, 24.0)
@@ -128,6 +128,7 @@ def test_converted_totals_and_subjects() -> None:
     assert values == pytest.approx({"objective": 22.0, "subjective": 33.0, "total": 55.0})
     assert report.rows[0].key == {
         "model": "m",
+        "condition": "zero-shot",
         "stream": "sciences",
         "subject": "Chinese",
         "marker": "teachers",

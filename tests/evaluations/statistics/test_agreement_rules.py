@@ -40,7 +40,7 @@ Y = [1.0, 2.0, 4.0, 5.5, 7.5, 10.0, 12.0, 8.0]
 
 def pairs(x: list[float], y: list[float], tolerance: float = 1.0) -> list[MarkPair]:
     return [
-        MarkPair("m", "Physics", "teacher-teacher", a, b, 12.0, tolerance)
+        MarkPair("m", "zero-shot", "Physics", "teacher-teacher", a, b, 12.0, tolerance)
         for a, b in zip(x, y, strict=True)
     ]
 
@@ -192,20 +192,20 @@ def test_ranges_and_kappa_equals_ccc(halves: list[tuple[int, int]]) -> None:
 
 def test_report_by_subject_pair_and_all() -> None:
     rows = [
-        MarkPair("m", "Physics", "teacher-teacher", 1, 2, 10, 1),
-        MarkPair("m", "History", "teacher-teacher", 4, 4, 10, 1),
-        MarkPair("m", "History", "teachers-judge:j", 4, 7, 20, 2),
-        MarkPair("other", "History", "teacher-teacher", 5, 5, 10, 1),
+        MarkPair("m", "zero-shot", "Physics", "teacher-teacher", 1, 2, 10, 1),
+        MarkPair("m", "zero-shot", "History", "teacher-teacher", 4, 4, 10, 1),
+        MarkPair("m", "zero-shot", "History", "teachers-judge:j", 4, 7, 20, 2),
+        MarkPair("other", "zero-shot", "History", "teacher-teacher", 5, 5, 10, 1),
     ]
     report = agreement_report(rows, params={"marker": "teachers"})
     assert [tuple(row.key.values()) for row in report.rows] == [
-        ("m", "Physics", "teacher-teacher"),
-        ("m", "History", "teacher-teacher"),
-        ("m", "ALL", "teacher-teacher"),
-        ("m", "History", "teachers-judge:j"),
-        ("m", "ALL", "teachers-judge:j"),
-        ("other", "History", "teacher-teacher"),
-        ("other", "ALL", "teacher-teacher"),
+        ("m", "zero-shot", "Physics", "teacher-teacher"),
+        ("m", "zero-shot", "History", "teacher-teacher"),
+        ("m", "zero-shot", "ALL", "teacher-teacher"),
+        ("m", "zero-shot", "History", "teachers-judge:j"),
+        ("m", "zero-shot", "ALL", "teachers-judge:j"),
+        ("other", "zero-shot", "History", "teacher-teacher"),
+        ("other", "zero-shot", "ALL", "teacher-teacher"),
     ]
     assert [row.figures["pairs"].value for row in report.rows] == [1, 1, 2, 1, 1, 1, 1]
     assert report.as_dict()["report"] == "agreement"

@@ -10,7 +10,7 @@ from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.coverage import Coverage, shortfalls
 from evaluations.statistics.rows import ScoredAnswer
 from questions.rules.vocabulary import Subject
-from tests.evaluations.statistics.statistics_rows import answered, marked
+from tests.evaluations.statistics.statistics_rows import answered, marked, under
 
 STREAMS = {"sciences": "Sciences", "humanities": "Humanities"}
 
@@ -51,17 +51,17 @@ def test_a_stream_needs_enough_marks_together_and_in_each_subject() -> None:
     rows += paper("gap", {physics: (7, 10), "Chemistry": (6, 10), history: (8, 10)})
     rows += paper("all", {})
     short = shortfalls(rates(rows), 80)
-    assert short["all"] == {}
+    assert short[under("all")] == {}
     # 6 subjects of 10 answers each, 1 marked: together far below.
-    assert short["few"]["sciences"] == Coverage(6, 60)
-    assert short["few"]["ALL"] == Coverage(10, 100)
+    assert short[under("few")]["sciences"] == Coverage(6, 60)
+    assert short[under("few")]["ALL"] == Coverage(10, 100)
     # 53 of 60 are enough together (88 %); the lowest subject is named.
-    assert short["gap"] == {
+    assert short[under("gap")] == {
         physics: Coverage(7, 10),
         "Chemistry": Coverage(6, 10),
         "sciences": Coverage(6, 10, "Chemistry"),
     }
-    assert shortfalls(rates(rows), 60)["gap"] == {}
+    assert shortfalls(rates(rows), 60)[under("gap")] == {}
 
 
 def test_what_is_short_is_not_drawn_and_ranks_nobody() -> None:
@@ -70,18 +70,27 @@ def test_what_is_short_is_not_drawn_and_ranks_nobody() -> None:
     made, totals = rates(rows), converted_report(rows)
     short = shortfalls(made, 80)
     assert totals.rows[-1].figures["total"].value == 375.0, "the report itself has every figure"
-    chart = totals_bar(totals, ["few", "gap", "all"], STREAMS, short=short)
-    assert (chart.data["categories"], chart.left_out) == (["gap", "all"], ("few",))
+    chart = totals_bar(totals, [*map(under, ("few", "gap", "all"))], STREAMS, short=short)
+    assert (chart.data["categories"], chart.left_out) == (
+        ["gap · zero-shot", "all · zero-shot"],
+        ("few · zero-shot",),
+    )
     assert [one["values"] for one in chart.data["series"]] == [[None, 375], [375, 375]]  # type: ignore[attr-defined]
-    assert ranked(totals, ["few", "gap", "all"], short) == ["all", "gap", "few"]
+    assert ranked(totals, map(under, ("few", "gap", "all")), short) == [
+        *map(under, ("all", "gap", "few"))
+    ]
     assert {
-        line.model: bool(line.short) for line in model_lines(totals, made, ["all", "gap"], short)
+        line.asked.model: bool(line.short)
+        for line in model_lines(totals, made, [under("all"), under("gap")], short)
     } == {
         "all": False,
         "gap": True,
     }
-    colours = {"few": 0, "all": 1}
+    colours = {under("few"): 0, under("all"): 1}
     subjective = rates_chart(made, "subjective", colours, {}, short)
-    assert [one["name"] for one in subjective.data["series"]] == ["all"]  # type: ignore[attr-defined]
+    assert [one["name"] for one in subjective.data["series"]] == ["all · zero-shot"]  # type: ignore[attr-defined]
     objective = rates_chart(made, "objective", colours, {}, short)
-    assert [one["name"] for one in objective.data["series"]] == ["few", "all"]  # type: ignore[attr-defined]
+    assert [one["name"] for one in objective.data["series"]] == [
+        "few · zero-shot",
+        "all · zero-shot",
+    ]  # type: ignore[attr-defined]

@@ -26,9 +26,9 @@ def test_one_row_per_model_and_task() -> None:
         ]
     )
     assert [tuple(row.key.values()) for row in report.rows] == [
-        ("a", "2010-2022_Biology_MCQs"),
-        ("m", "2010-2022_Biology_MCQs"),
-        ("m", "lsat-ar"),
+        ("a", "zero-shot", "2010-2022_Biology_MCQs"),
+        ("m", "zero-shot", "2010-2022_Biology_MCQs"),
+        ("m", "zero-shot", "lsat-ar"),
     ]
     assert report.rows[1].figures["correct"].value == 1
     assert report.rows[1].figures["correct"].n == 2

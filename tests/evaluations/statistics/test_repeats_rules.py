@@ -177,11 +177,11 @@ def test_rows_by_model_and_subject_objective_only() -> None:
     rows = asked(1, "AA", subject="Physics") + asked(2, "AB") + asked(2, "AB", model="b")
     report = repeats([*rows, marked(), marked(model="c")])
     assert [tuple(row.key.values()) for row in report.rows] == [
-        ("b", "Biology"),
-        ("b", "ALL"),
-        ("m", "Physics"),
-        ("m", "Biology"),
-        ("m", "ALL"),
+        ("b", "zero-shot", "Biology"),
+        ("b", "zero-shot", "ALL"),
+        ("m", "zero-shot", "Physics"),
+        ("m", "zero-shot", "Biology"),
+        ("m", "zero-shot", "ALL"),
     ]
 
 

@@ -15,7 +15,7 @@ Cells = tuple[str | int | float | Decimal | None, ...]
 
 
 MARK_COLUMNS = (
-    *("dataset", "model", "task", "id", "subject", "repeat", "round", "scheme"),
+    *("dataset", "model", "condition", "task", "id", "subject", "repeat", "round", "scheme"),
     *("response", "kind", "teacher", "version", "stale", "total", "full", "tolerance"),
     *("flags", "comment", "seconds", "marked_at", "final", "rule"),
     "entered_by",
@@ -34,6 +34,7 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
     columns = (
         f"{answer}__response__run__dataset__slug",
         f"{answer}__response__run__language_model__name",
+        f"{answer}__response__run__condition__name",
         f"{answer}__question__task__slug",
         f"{answer}__question__external_id",
         f"{answer}__question__subject",
