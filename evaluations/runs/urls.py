@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluations.runs.views import endpoints, responses, runs
+from evaluations.runs.views import conditions, endpoints, responses, runs
 
 app_name = "runs"
 urlpatterns = [
@@ -15,6 +15,11 @@ urlpatterns = [
     path("<int:pk>/retry/", runs.retry, name="retry"),
     path("<int:pk>/responses/", responses.response_list_page, name="responses"),
     path("responses/<uuid:public_id>/", responses.response_page, name="response"),
+    path("conditions/", conditions.condition_list, name="conditions"),
+    path("conditions/<uuid:public_id>/", conditions.condition_page, name="condition"),
+    path(
+        "conditions/<uuid:public_id>/rename/", conditions.condition_rename, name="condition-rename"
+    ),
     path("endpoints/", endpoints.endpoint_list, name="endpoints"),
     path("endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),
     path("endpoints/<int:pk>/", endpoints.endpoint_edit, name="endpoint"),

@@ -43,6 +43,7 @@ class Tag(StrEnum):
     ANSWERS_IMPORTED = "answers.imported"
     ENDPOINT_SAVED = "endpoint.saved"
     KEY_ROTATED = "endpoint.key_rotated"
+    CONDITION_RENAMED = "condition.renamed"
     PROMPTS_CHANGED = "prompts.changed"
     RUN_STARTED = "run.started"
     RUN_STOPPED = "run.stopped"

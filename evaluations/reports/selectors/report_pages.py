@@ -12,7 +12,7 @@ from evaluations.facts.pairs import TEACHER_PAIR, mark_pairs
 from evaluations.facts.params import ReportParams
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
-from evaluations.reports.selectors.reports import report_params
+from evaluations.reports.selectors.reports import asked_params, report_params
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import MarkPair, agreement_report
@@ -67,7 +67,7 @@ def overview(params: ReportParams) -> Overview:
     return Overview(
         rates=rates(rows, params=about),
         converted=converted_report(rows, marker=params.marker, params=about),
-        agreement=agreement_report(pairs, params=of_all_pairs.as_dict()),
+        agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
         ledger=ledger(everything, params=about),
         repeats=repeats(rows, params=about),
         pairs=tuple(pairs),

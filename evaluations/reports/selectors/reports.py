@@ -11,8 +11,10 @@ from django.utils.translation import gettext as _
 from evaluations.facts.pairs import mark_pairs
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
-from evaluations.models import Mark, Response
+from evaluations.models import Condition, Mark, Response, Run
+from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.selectors.scored_answers import included, scored_answers
+from evaluations.runs.selectors.conditions import changed_names
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import agreement_report
 from evaluations.statistics.figure import Report
@@ -52,7 +54,7 @@ def build_report(name: str, params: ReportParams) -> Report:
         )
     params = validated(params)
     if name == "agreement":
-        return agreement_report(mark_pairs(params), params=params.as_dict())
+        return agreement_report(mark_pairs(params), params=asked_params(params))
     if name == "converted":
         markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
         rows = scored_answers(replace(params, marker=markers[0]))
@@ -80,12 +82,24 @@ def report_params(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, o
     left_out = Counter(
         row.reason for row in items.values() if row.outcome == LedgerOutcome.EXCLUDED
     )
-    return params.as_dict() | {
+    return asked_params(params) | {
         "items": len(items),
         "left_out": dict(sorted(left_out.items())),
         "excluded": len(rows) - len(counted),
         "unscored": dict(sorted(unscored.items())),
     }
+
+
+def asked_params(params: ReportParams) -> dict[str, object]:
+    """Return *params* as JSON, with ``reply_models`` of conditions that named several models.
+
+    These are by model and condition the names that replies gave for the model, with their numbers.
+    """
+    answered = Run.objects.filter(params.of_runs(), purpose=RunPurpose.ANSWER)
+    chosen = Condition.objects.filter(runs__in=answered).select_related("language_model")
+    asked = {one.pk: str(one) for one in chosen.distinct()}
+    named = {asked[pk]: dict(names) for pk, names in changed_names(asked).items()}
+    return params.as_dict() | ({"reply_models": named} if named else {})
 
 
 def retried_responses(dataset: str) -> set[int]:

@@ -13,6 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, Response, Run
 from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.selectors.conditions import condition_names, model_names
 from evaluations.runs.services.runs import MOST_REPEATS
 from evaluations.statistics.outcomes import LedgerOutcome
 from gradeapp.common import number_fields
@@ -217,16 +218,34 @@ def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
 
 
 class RunFilter(django_filters.FilterSet):
-    """The filters of the run list: dataset, model, status."""
+    """The filters of the run list: dataset, model, condition, status."""
 
     dataset = django_filters.CharFilter(field_name="dataset__slug", label=_("Dataset"))
     model = django_filters.CharFilter(field_name="language_model__name", label=_("Model"))
+    condition = django_filters.CharFilter(field_name="condition__name", label=_("Condition"))
     status = django_filters.ChoiceFilter(choices=Run.status.field.choices, label=_("Status"))
     purpose = django_filters.ChoiceFilter(choices=Run.purpose.field.choices, label=_("Purpose"))
 
     class Meta:
         model = Run
         fields: list[str] = []
+
+
+class RunPageFilter(RunFilter):
+    """The same filters on the page, where names are chosen from a list."""
+
+    model = django_filters.ChoiceFilter(
+        field_name="language_model__name",
+        choices=lambda: [(name, name) for name in model_names()],
+        label=_("Model"),
+        empty_label=_("All models"),
+    )
+    condition = django_filters.ChoiceFilter(
+        field_name="condition__name",
+        choices=lambda: [(name, name) for name in condition_names()],
+        label=_("Condition"),
+        empty_label=_("All conditions"),
+    )
 
 
 class ResponseFilter(django_filters.FilterSet):
@@ -249,6 +268,7 @@ class ResponseFilter(django_filters.FilterSet):
             empty_label=_("All outcomes"),
         )
     )
+    condition = django_filters.CharFilter(field_name="run__condition__name", label=_("Condition"))
     repeat = django_filters.NumberFilter(field_name="repeat", min_value=1, label=_("Repeat"))
 
     class Meta:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from evaluations.conditions import (
     Asking,
@@ -16,6 +17,10 @@ from evaluations.conditions import (
 )
 from evaluations.models import Condition, Endpoint, LanguageModel
 from evaluations.runs.services.prompt_sets import OWN_SET, current_prompts
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
 
 AS_PUBLISHED = "as published"
 NAME_LENGTH = 100
@@ -57,6 +62,31 @@ def imported_condition(model: LanguageModel) -> Condition:
 def of_model(model: LanguageModel) -> dict[str, LanguageModel | Condition]:
     """Return the fields of an imported run that name *model* and its condition."""
     return {"language_model": model, "condition": imported_condition(model)}
+
+
+def rename_condition(condition: Condition, name: str, *, acting_user: User) -> Condition:
+    """Give *condition* another *name*, of 1 to 100 characters, and record it.
+
+    Raises BadInput for a name that is empty, too long, or has line breaks, and Conflict if another
+    condition of the model has it.
+    """
+    name = " ".join(name.split())
+    if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
+        raise BadInput(_("A name must have 1 to 100 characters."))
+    with transaction.atomic():
+        model = LanguageModel.objects.select_for_update().get(pk=condition.language_model_id)
+        named = Condition.objects.filter(language_model=model, name=name).first()
+        if named is not None and named != condition:
+            raise Conflict(
+                _("%(model)s already has a condition called “%(name)s”.")
+                % {"model": model, "name": name}
+            )
+        before = Condition.objects.get(pk=condition.pk).name
+        if name != before:
+            condition.name = name
+            condition.save(update_fields=["name"])
+            record(Tag.CONDITION_RENAMED, condition, actor=acting_user, before=before, name=name)
+    return condition
 
 
 def name_of(settings: ConditionSettings) -> str:

@@ -18,7 +18,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason
-from evaluations.runs.forms.runs import BudgetForm, NewRunForm
+from evaluations.runs.forms.runs import BudgetForm, NewRunForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.run_notices import run_notice
@@ -37,9 +37,14 @@ PAGE = 25
 @require_safe
 @requires(Capability.SEE_RUNS)
 def run_list(request: MemberRequest) -> HttpResponse:
-    """List all runs, newest first."""
-    page = Paginator(reading.runs(), PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "may_start": request.user.may(Capability.START_RUNS)}
+    """List runs by filter, newest first."""
+    filters = RunPageFilter(request.GET, reading.runs())
+    page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "filters": filters,
+        "may_start": request.user.may(Capability.START_RUNS),
+    }
     return render(request, "evaluations/runs/list.html", context)
 
 
