@@ -146,14 +146,23 @@ def test_each_figure_leads_to_its_answers(judged: CapabilityReview, lead: User) 
     assert "apart" in page
 
 
-def test_two_runs_can_be_looked_at_one_by_one(run: Run, lead: User, teacher: User) -> None:
+def test_two_conditions_are_looked_at_one_by_one_and_never_together(run: Run, lead: User, teacher: User) -> None:
     other = wrong_answers(1, "canary-other")
     review = review_of([run, other], [teacher])
     for item in items_of(review):
         say(item, teacher, "u" if item.response.run == other else "")
     page = logged_in(lead).get(reverse("reviews:review", args=[review.public_id]))
-    every, *tasks = page.context["result"].tasks
-    assert (every.task, every.judged, len(tasks)) == ("ALL", 4, 2)
+    (first,) = page.context["result"].tasks
+    assert (first.judged, page.context["condition"]) == (3, run.condition)
+    assert f"?condition={other.condition.public_id}" in page.text
+    query = {"condition": str(other.condition.public_id)}
+    (second,) = logged_in(lead).get(page.request["PATH_INFO"], query).context["result"].tasks
+    assert second.judged == 1
+    behind = reverse("reviews:answers", args=[review.public_id])
+    assert len(logged_in(lead).get(behind, query).context["rows"]) == 1
+    body = logged_in(lead).get(reverse("api-capability-review", args=[review.public_id])).json()
+    shares = {row["key"]["model"]: row["figures"]["share"]["n"] for row in body["rows"]}
+    assert shares == {run.language_model.name: 3, "canary-other": 1}
     one = logged_in(lead).get(page.request["PATH_INFO"], {"run": str(other.pk)})
     (task,) = one.context["result"].tasks
     assert [figure.value for figure in task.shares.values()] == [1.0, 0.0, 0.0, 0.0]

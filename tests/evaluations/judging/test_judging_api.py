@@ -29,6 +29,7 @@ def test_the_newest_reply_with_the_teachers_mark(lead: User, judgements: None) -
     expected = {
         "judge": JUDGE,
         "model": ALPHA,
+        "condition": "as published",
         "dataset": "exam",
         "subject": "Physics",
         "repeat": 1,
