@@ -380,6 +380,10 @@ def pages(world: World) -> dict[str, list[str]]:
     endpoints = [
         reverse("runs:new"),
         reverse("runs:endpoints"),
+        reverse("runs:prompt-sets"),
+        reverse("runs:prompt-set-new"),
+        reverse("runs:prompt-set", args=["gradeapp"]) + "?setting=few-shot",
+        reverse("runs:prompt-set-edit", args=["agibench:none"]),
         reverse("runs:endpoint-new"),
         reverse("runs:endpoint", args=[world.endpoint.pk]),
     ]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluations.runs.views import conditions, endpoints, responses, runs
+from evaluations.runs.views import conditions, endpoints, prompts, responses, runs
 
 app_name = "runs"
 urlpatterns = [
@@ -20,6 +20,11 @@ urlpatterns = [
     path(
         "conditions/<uuid:public_id>/rename/", conditions.condition_rename, name="condition-rename"
     ),
+    path("prompts/", prompts.prompt_sets, name="prompt-sets"),
+    path("prompts/new/", prompts.prompt_set_new, name="prompt-set-new"),
+    path("prompts/<str:slug>/", prompts.prompt_set, name="prompt-set"),
+    path("prompts/<str:slug>/file/", prompts.prompt_set_file, name="prompt-set-file"),
+    path("prompts/<str:slug>/edit/", prompts.prompt_set_edit, name="prompt-set-edit"),
     path("endpoints/", endpoints.endpoint_list, name="endpoints"),
     path("endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),
     path("endpoints/<int:pk>/", endpoints.endpoint_edit, name="endpoint"),

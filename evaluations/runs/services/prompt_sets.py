@@ -34,7 +34,7 @@ from evaluations.runs.selectors.prompt_items import composed, prompts_of
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from gradeapp.common.strict_json import JsonRefusal, cleaned, read_document
 from questions.importers.agieval_examples import FILE as EXAMPLES_FILE
 from questions.importers.agieval_examples import raw_examples
@@ -80,10 +80,12 @@ def current_prompts(slug: str) -> PromptSetVersion:
     return version
 
 
-def store_shipped() -> None:
-    """Store all sets that ship with the project, so that lists show them."""
+def stored_sets() -> list[PromptSet]:
+    """Return all sets with their current versions, after storing those that ship."""
     for slug in SHIPPED:
         current_prompts(slug)
+    sets = PromptSet.objects.filter(current__isnull=False)
+    return list(sets.select_related("current__created_by").order_by("slug"))
 
 
 def _shipped(slug: str) -> PromptSetVersion:
@@ -138,6 +140,20 @@ def edit_prompts(slug: str, text: str, *, acting_user: User, note: str) -> Promp
         raise BadInput(
             _("The name in the text is “%(name)s”, not “%(slug)s”.")
             % {"name": content.name, "slug": slug}
+        )
+    return add_version(content, acting_user=acting_user, note=note)[0]
+
+
+@transaction.atomic
+def add_new_set(text: str, *, acting_user: User, note: str) -> PromptSetVersion:
+    """Store *text*, a prompt set in JSON, under its own name.
+
+    Raises BrokenPromptSet for what cannot be used, Conflict if there is a set of that name.
+    """
+    content = parsed(text)
+    if content.name in SHIPPED or PromptSet.objects.filter(slug=content.name).exists():
+        raise Conflict(
+            _("There is a prompt set “%(name)s” already; edit that.") % {"name": content.name}
         )
     return add_version(content, acting_user=acting_user, note=note)[0]
 
