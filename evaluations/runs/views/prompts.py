@@ -73,7 +73,7 @@ def prompt_set_file(request: MemberRequest, slug: str) -> HttpResponse:
 @requires(Capability.EDIT_QUESTIONS)
 def prompt_set_edit(request: MemberRequest, slug: str) -> HttpResponse:
     """Show the text of the current version, preview it as it is typed, or save a new version."""
-    return edit(request, current_prompts(slug))
+    return edit(request, get_version(slug, None))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -138,8 +138,14 @@ def editor(
 
 
 def get_version(slug: str, number: str | None) -> PromptSetVersion:
-    """Return version *number* of the set, the current one for None. Raises NotFound."""
-    current = current_prompts(slug)
+    """Return version *number* of the set, the current one for None.
+
+    Raises NotFound with a sentence that does not repeat what stands in the address.
+    """
+    try:
+        current = current_prompts(slug)
+    except NotFound:
+        raise NotFound(_("There is no such prompt set.")) from None
     if not number:
         return current
     versions = PromptSetVersion.objects.filter(prompt_set=current.prompt_set_id)
