@@ -19,6 +19,7 @@ KNOWN_WORDS = frozenset(
         *("Gradeapp", "CSV", "API", "Enter", "Esc", "Tab", "Ctrl", "token", "Token", "CNY"),
         *("temperature", "top", "max", "tokens", "Spearman", "Kendall", "ICC", "Krippendorff"),
         *("JSON", "JSONL", "Schema", "Cohen", "AGIEval", "AGIBench", "MB", "Excel", "PDF"),
+        "OpenAI",
     }
 )
 WORD = re.compile(r"[A-Za-z]{2,}")

@@ -75,7 +75,7 @@ class PromptSetForm(forms.Form):
         label=_("Prompt set (JSON)"),
         max_length=MOST_TEXT,
         strip=False,
-        widget=forms.Textarea(attrs={"rows": 28, "spellcheck": "false", "class": "mono"}),
+        widget=forms.Textarea(attrs={"rows": 28, "spellcheck": "false", "lang": "en"}),
     )
     note = forms.CharField(
         label=_("Note"),
