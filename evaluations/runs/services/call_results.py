@@ -65,7 +65,11 @@ def store_results(results: Sequence[CallResult], *, now: datetime, random: Rando
     jobs = {job.pk: job for job in locked}
     runs = Run.objects.select_related("judge").in_bulk({job.run_id for job in jobs.values()})
     attempts = Attempt.objects.filter(status__in=OPEN).in_bulk(keys)
-    fresh = [(one, attempts[int(one.key)]) for one in results if int(one.key) in attempts]
+    # A spool may hold a result twice; one statement cannot store it so.
+    single: dict[int, CallResult] = {}
+    for result in results:
+        single.setdefault(int(result.key), result)
+    fresh = [(one, attempts[key]) for key, one in single.items() if key in attempts]
     for result, attempt in fresh:
         attempt.job = jobs[attempt.job_id]
         attempt.job.run = runs[attempt.job.run_id]
