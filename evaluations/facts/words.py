@@ -49,6 +49,7 @@ REASONS = {
     "not_judged": gettext_lazy("not marked by the judge model yet"),
     "key_repaired": gettext_lazy("the answer key was corrected; rescoring needed"),
     "no_published_rules": gettext_lazy("the benchmark has published no rules for this"),
+    "not_published_prompts": gettext_lazy("not asked by the benchmark’s published prompts"),
     "no_key": gettext_lazy("the question has no answer key"),
     "no_images": gettext_lazy("the model takes no images"),
     "not_scored": gettext_lazy("not scored yet"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from evaluations.conditions import PromptSetting
 from evaluations.models import Extraction, Response
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
@@ -55,6 +56,7 @@ class AnswerKey:
     own revision gives it; ``rules`` are those of ``published``, None under ``strict``.
     ``error_text``: the response at hand is a message of a program, which no reader reads.
     ``option_order`` is that of the response at hand: its letters are those that were shown.
+    ``setting`` is how the response was asked, in the words of AGIEval's program.
     """
 
     question_type: str
@@ -68,6 +70,7 @@ class AnswerKey:
     rules: PublishedRules | None = None
     error_text: bool = False
     option_order: str = ""
+    setting: str = PromptSetting.ZERO_SHOT.value
 
     @property
     def reader(self) -> str:
@@ -135,7 +138,7 @@ def read_published(response: Response, key: AnswerKey) -> Read:
     if key.error_text:
         return Read(_no_answer(key), basis, basis)
     if key.rules is PublishedRules.AGIEVAL:
-        reading = read_agieval(response.text, key.task)
+        reading = read_agieval(response.text, key.task, setting=key.setting)
     elif key.rules is PublishedRules.AGIBENCH:
         reading = read_agibench(response.text)
     else:

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
+from evaluations.facts.published import how_asked
 from evaluations.models import Extraction, ObjectiveScore, Response
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
@@ -35,7 +36,7 @@ from evaluations.reading.services.readers import (
 )
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.policies import SCORER_VERSION, Policy, published_rules
+from evaluations.statistics.policies import SCORER_VERSION, Policy
 from gradeapp.common.collector import collector_paused
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
@@ -55,7 +56,7 @@ SEVERAL_ANSWERS = (
 )
 
 Counts = Counter[tuple[Policy, str]]
-Keys = Mapping[int, AnswerKey]
+Keys = Mapping[Response, AnswerKey]
 
 
 def score_responses(
@@ -66,8 +67,9 @@ def score_responses(
     Append-only and idempotent: a response whose current score of this policy rests on
     the present reader, scorer, key and decisions is passed over. The result counts the
     scores that were added, by (policy, outcome). A revision without a key, or whose keys
-    and marks do not fit together, has no score, and under ``published`` none for
-    which no rules are published; reports count these responses as not scored.
+    and marks do not fit together, has no score. Under ``published`` it has none for which no rules
+    are published, or that was not asked by the published prompts (``HowAsked``). Reports count
+    these responses as not scored.
 
     Where a curator repaired a key, ``strict`` scores by the repaired one, also the
     answers that were given to the same text before, and ``published`` by the
@@ -80,13 +82,30 @@ def score_responses(
     while batch := list(islice(iterator, BATCH)):
         for policy in policies:
             keys = answer_keys({response.revision_id for response in batch}, policy)
-            objective = [response for response in batch if response.revision_id in keys]
-            counts += _score_batch(objective, keys, policy, patterns)
+            objective = {
+                response: key
+                for response in batch
+                if (key := keys.get(response.revision_id)) is not None
+            }
+            if policy is Policy.PUBLISHED:
+                objective = _by_published_rules(objective)
+            counts += _score_batch(objective, policy, patterns)
     return counts
 
 
+def _by_published_rules(keys: Mapping[Response, AnswerKey]) -> dict[Response, AnswerKey]:
+    """Return those of *keys* that published rules score, with the rules of the prompts used."""
+    asked = how_asked({response.run_id for response in keys})
+    found = {}
+    for response, key in keys.items():
+        how = asked[response.run_id]
+        if (rules := how.rules(key.dataset, key.question_type)) is not None:
+            found[response] = replace(key, rules=rules, setting=how.agieval_setting)
+    return found
+
+
 def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey]:
-    """Return the keys of the objective ones among *revisions*, by revision."""
+    """Return the keys of the objective ones among *revisions*, by revision, without rules."""
     wanted = set(revisions)
     repaired = repaired_keys(wanted) if policy is Policy.STRICT else {}
     rows = QuestionRevision.objects.filter(
@@ -97,11 +116,8 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
     )
     keys: dict[int, AnswerKey] = {}
     for pk, question_type, letters, key, published, marks, task, dataset, subject in rows:
-        rules, repaired_by = None, None
+        repaired_by = None
         if policy is Policy.PUBLISHED:
-            rules = published_rules(dataset, question_type)
-            if rules is None:
-                continue
             key = key if published is None else published
         elif pk in repaired:
             key, repaired_by = repaired[pk].key, repaired[pk].revision
@@ -110,7 +126,7 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
             sub_marks = tuple(map(Decimal, marks))
             keys[pk] = AnswerKey(
                 *(question_type, letters, tuple(key), sub_marks, dataset, task, subject),
-                *(repaired_by, rules),
+                repaired_by,
             )
     return keys
 
@@ -145,21 +161,19 @@ Stored = dict[int, dict[tuple[Any, ...], tuple[int, int]]]
 
 @collector_paused()
 @transaction.atomic
-def _score_batch(
-    responses: Sequence[Response], keys: Keys, policy: Policy, patterns: PatternSet
-) -> Counts:
-    """Score one batch under one policy and point each response to the score that counts.
+def _score_batch(keys: Keys, policy: Policy, patterns: PatternSet) -> Counts:
+    """Score the responses in *keys* under one policy; point each to the score that counts.
 
     A response whose present score has the present basis is passed over. Rows that
     another worker added first are used as they are.
     """
+    responses = list(keys)
     stored = _stored_scores(responses, policy)
     field = f"{Response.score_field(policy)}_id"
     readers = StrictReaders(responses, patterns) if policy is Policy.STRICT else None
     reads: dict[int, tuple[Read, AnswerKey]] = {}
     chosen: dict[int, ScoreBasis] = {}
-    for response in responses:
-        key = keys[response.revision_id]
+    for response, key in keys.items():
         if response.is_error_text or response.option_order:
             key = replace(
                 key, error_text=response.is_error_text, option_order=response.option_order

@@ -10,8 +10,9 @@ from django.db.models import Exists, OuterRef
 
 from evaluations.facts.pairs import TEACHER_PAIR, mark_pairs
 from evaluations.facts.params import ReportParams
+from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
-from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.selectors.reports import asked_params, report_params
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_report, rates
@@ -74,16 +75,13 @@ def overview(params: ReportParams) -> Overview:
     )
 
 
-def published_rules_meet_own_prompts(params: ReportParams) -> bool:
-    """Return whether *params* scores answers to our own prompts by a benchmark's rules.
-
-    Runs started here use our prompts; the prompts of imported answers are not known.
-    """
+def asked_by_other_prompts(params: ReportParams) -> bool:
+    """Return whether *params* asks for published rules, and some answers were asked otherwise."""
     if params.policy != Policy.PUBLISHED:
         return False
     objective = Response.objects.filter(run=OuterRef("pk"), question__part=Part.OBJECTIVE)
-    runs = Run.objects.filter(Exists(objective), params.of_runs())
-    return runs.filter(purpose=RunPurpose.ANSWER).exclude(status=RunStatus.IMPORTED).exists()
+    runs = Run.objects.filter(Exists(objective), params.of_runs(), purpose=RunPurpose.ANSWER)
+    return any(not how.offered for how in how_asked(runs.values_list("pk", flat=True)).values())
 
 
 @dataclass(frozen=True, slots=True)

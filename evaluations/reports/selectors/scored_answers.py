@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from django.db.models import Exists, OuterRef, Q
 
+from evaluations.facts import published
 from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.facts.points import Points, judge_points, left_out
 from evaluations.llm.client import FailureKind
@@ -21,7 +22,7 @@ from evaluations.reading.selectors.answer_checks import DECIDED
 from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.policies import Policy, published_rules
+from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from gradeapp.common.casts import json_text, real
 from gradeapp.common.snapshot import one_snapshot
@@ -34,6 +35,7 @@ NOT_JUDGED = "not_judged"
 
 
 KEY_REPAIRED = Points(None, LedgerOutcome.NOT_SCORED.value, "key_repaired")
+OTHER_PROMPTS = Points(None, LedgerOutcome.NOT_SCORED.value, published.OTHER_PROMPTS)
 NO_RULES = Points(None, LedgerOutcome.NOT_SCORED.value, "no_published_rules")
 NO_KEY = Points(None, LedgerOutcome.NOT_SCORED.value, "no_key")
 FAILED = Points(None, LedgerOutcome.API_ERROR.value, LedgerOutcome.API_ERROR.value)
@@ -141,6 +143,7 @@ class _Rows:
         self.params = params
         self.left_out = left_out(params.policy)
         self.sittings = _sittings(params)
+        self.asked = published.how_asked(self.sittings)
         of_dataset = Question.objects.filter(task__dataset__slug=params.dataset)
         columns = ("pk", "task__slug", "subject", "part", "year", "status")
         self.questions = {row[0]: row for row in of_dataset.values_list(*columns)}
@@ -179,10 +182,8 @@ class _Rows:
         elif given not in (FAILED, TOOK_NO_IMAGES) and part == Part.OBJECTIVE:
             if revision in self.without_key:
                 given = NO_KEY
-            elif self.params.policy == Policy.PUBLISHED and not published_rules(
-                self.params.dataset, question_type
-            ):
-                given = NO_RULES
+            elif self.params.policy == Policy.PUBLISHED:
+                given = self._by_published_rules(run, question_type, given)
         points = given or self._nothing(part)
         exact, f1 = self._metrics(revision, points)
         return ScoredAnswer(
@@ -207,6 +208,15 @@ class _Rows:
             exact_match=exact,
             f1=f1,
         )
+
+    def _by_published_rules(
+        self, run: int, question_type: str, given: Points | None
+    ) -> Points | None:
+        """Return *given* if rules were published for how the item was asked, else why not."""
+        asked = self.asked[run]
+        if not asked.offered:
+            return OTHER_PROMPTS
+        return given if asked.rules(self.params.dataset, question_type) else NO_RULES
 
     def _metrics(self, revision: int, points: Points) -> tuple[float | None, float | None]:
         """Return exact match and F1 of a scored exact answer; None for every other row.

@@ -42,10 +42,10 @@ from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import (
     Cell,
     Overview,
+    asked_by_other_prompts,
     overview,
     pair_facts,
     pairs_behind,
-    published_rules_meet_own_prompts,
     row_facts,
     rows_behind,
 )
@@ -93,7 +93,7 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "may_export": request.user.may(Capability.EXPORT),
         "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
-        "own_prompts": published_rules_meet_own_prompts(params),
+        "own_prompts": asked_by_other_prompts(params),
         "unchecked": params.policy == Policy.STRICT and gold_check(params.dataset) is None,
         "part": part,
         "shortfalls": short,

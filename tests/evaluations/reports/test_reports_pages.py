@@ -13,10 +13,12 @@ import pytest
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from evaluations.conditions import Asking
 from evaluations.facts.params import ReportParams
 from evaluations.models import LanguageModel, MarkingRound, Response, RoundTeacher, Run
 from evaluations.models.vocabulary import RoundStatus, RunStatus
 from evaluations.reports.selectors.reports import build_report
+from evaluations.runs.services.conditions import condition_for
 from evaluations.statistics.columns import report_table
 from evaluations.statistics.figure import Report
 from gradeapp.accounts.models import User
@@ -147,11 +149,12 @@ def test_both_precisions_stand_under_published(admin: User) -> None:
 
 
 def test_published_rules_that_meet_our_own_prompts_are_said(admin: User, answers: None) -> None:
-    said = "expect the benchmark’s own prompts"
+    said = "only for responses to the benchmark’s published prompts"
     assert said not in page(admin, policy="published"), "all answers were imported"
-    asked = run_of("asked-here")
+    here = make_endpoint("asked-here")
+    asked = run_of("asked-here", condition=condition_for(here, Asking()))
     chosen(asked, "A")
-    Run.objects.filter(pk=asked.pk).update(status=RunStatus.FINISHED, endpoint=make_endpoint())
+    Run.objects.filter(pk=asked.pk).update(status=RunStatus.FINISHED, endpoint=here)
     assert said in page(admin, policy="published")
     assert said not in page(admin), "strict rules expect no prompt"
     assert said not in page(admin, policy="published", model=ALPHA)
