@@ -54,6 +54,25 @@ class Call:
     option_order: str = ""
     examples_used: int | None = None
 
+    def attempt(self, job: Job, now: datetime) -> Attempt:
+        """Return the attempt of this call for the claimed *job*, not saved yet."""
+        return Attempt(
+            job=job,
+            number=job.fence,
+            fence=job.fence,
+            status=AttemptStatus.SENT,
+            request_hash=self.request_hash,
+            params=self.params,
+            rubric=self.rubric,
+            marking_notes=self.marking_notes,
+            images=list(self.images),
+            images_omitted=self.images_omitted,
+            option_order=self.option_order,
+            examples_used=self.examples_used,
+            sent_at=now,
+            reserved=self.most,
+        )
+
 
 @dataclass(frozen=True)
 class Claimed:
@@ -108,25 +127,7 @@ def claim_jobs(
             next_at=None,
         )
         own = Job.objects.filter(pk__in=planned, status=JobStatus.LEASED, lease_owner=owner)
-        attempts = [
-            Attempt(
-                job=job,
-                number=job.fence,
-                fence=job.fence,
-                status=AttemptStatus.SENT,
-                request_hash=planned[job.pk].request_hash,
-                params=planned[job.pk].params,
-                rubric=planned[job.pk].rubric,
-                marking_notes=planned[job.pk].marking_notes,
-                images=list(planned[job.pk].images),
-                images_omitted=planned[job.pk].images_omitted,
-                option_order=planned[job.pk].option_order,
-                examples_used=planned[job.pk].examples_used,
-                sent_at=now,
-                reserved=planned[job.pk].most,
-            )
-            for job in own
-        ]
+        attempts = [planned[job.pk].attempt(job, now) for job in own]
         Attempt.objects.bulk_create(attempts)
     claimed = []
     for attempt in attempts:

@@ -277,7 +277,7 @@ def test_the_number_of_queries_does_not_grow(
     run = make_run(make_dataset("exam"))
     task = make_task(run.dataset)
     score_responses([make_response(make_question(task), run) for _ in range(30)])
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         rows = scored_answers(PARAMS)
     assert len(rows) == 30
     assert LanguageModel.objects.count() == 1
