@@ -26,7 +26,8 @@ class AnswerRecord:
     ``marks`` are the teachers' marks in points, in their order, None if a teacher gave none; ()
     without marks. Questions are found by dataset, task and external id, never by their text.
     ``question`` and ``key`` are the text and key in the row, or "": they show whether the file
-    belongs to the task that it names.
+    belongs to the task that it names. ``setting`` (one of ``PromptSetting``) and ``condition`` (a
+    name) say how the model was asked, "" where it is not known.
     """
 
     row: int
@@ -43,11 +44,14 @@ class AnswerRecord:
     grading: Grading | None = None
     question: str = ""
     key: str = ""
+    setting: str = ""
+    condition: str = ""
 
     @property
-    def identity(self) -> tuple[str, str, str, str, int]:
+    def identity(self) -> tuple[str | int, ...]:
         """The key that identifies an answer."""
-        return self.dataset, self.task, self.external_id, self.model, self.repeat
+        asked = (self.model, self.setting, self.condition)
+        return self.dataset, self.task, self.external_id, *asked, self.repeat
 
     def same_content(self, other: AnswerRecord) -> bool:
         """Return whether both rows are equal except for their row number."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
+from evaluations.conditions import PromptSetting
 from evaluations.imports.rules.answer_records import AnswerFile, AnswerRecord
 from evaluations.imports.rules.belonging import key_text
 from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
@@ -39,6 +40,8 @@ class AnswerLine:
     prompt_tokens: Annotated[Whole, Field(ge=0, le=2**31 - 1)] | None = None
     completion_tokens: Annotated[Whole, Field(ge=0, le=2**31 - 1)] | None = None
     question: str = ""
+    setting: PromptSetting | Literal[""] = ""
+    condition: Annotated[str, Field(max_length=100)] = ""
     key: Annotated[list[str], BeforeValidator(_in_list)] = field(default_factory=list)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from evaluations.conditions import PromptSetting
 from evaluations.imports.rules.answer_records import AnswerFile
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT, read_jsonl_answers
 from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME, read_model_outputs
@@ -18,6 +19,7 @@ from evaluations.imports.services.published_answers import StoredAnswers, store_
 from evaluations.imports.services.published_gradings import store_gradings
 from evaluations.imports.services.published_marks import store_marks
 from evaluations.reading.services.scoring import score_responses
+from evaluations.runs.services.conditions import NAME_LENGTH
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
@@ -111,6 +113,8 @@ def import_answers(
     *,
     model: str | None = None,
     repeat: int = 1,
+    setting: str = "",
+    condition: str = "",
     acting_user: User | None = None,
     dry_run: DryRun | None = None,
     log: ImportLog | None = None,
@@ -123,15 +127,26 @@ def import_answers(
     does everything except scoring, and stores nothing. *log* is called for each file and may end
     the import.
 
-    Raises BadInput for an unknown source, a missing path, and if no answer could be read.
+    *setting* and *condition* say how the model was asked, for rows that do not say it: answers of
+    two conditions are kept apart.
+
+    Raises BadInput for an unknown source or setting, a missing path, and if no answer could be
+    read.
 
     """
+    if setting and setting not in list(PromptSetting):
+        raise BadInput(
+            _("There is no setting “%(name)s”; choose one of: %(known)s.")
+            % {"name": setting, "known": ", ".join(PromptSetting)}
+        )
+    if len(condition) > NAME_LENGTH:
+        raise BadInput(_("A name must have 1 to 100 characters."))
     files = _files(source, path, model, repeat)
     started = time.perf_counter()
     log = log or ImportLog("answers", f"{source} {path}", Tag.ANSWERS_IMPORTED, acting_user)
     work = _Import(log, dry_run)
     for file in files:
-        if not work.take(file):
+        if not work.take(_asked(file, setting, condition)):
             break
     if not dry_run:
         log.finish()
@@ -148,6 +163,17 @@ def import_answers(
         problems=tuple(log.problems),
         seconds=round(time.perf_counter() - started, 3),
     )
+
+
+def _asked(file: AnswerFile, setting: str, condition: str) -> AnswerFile:
+    """Return *file* with *setting* and *condition* in the rows that do not say theirs."""
+    if not setting and not condition:
+        return file
+    answers = (
+        replace(one, setting=one.setting or setting, condition=one.condition or condition)
+        for one in file.answers
+    )
+    return replace(file, answers=tuple(answers))
 
 
 def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[AnswerFile]:

@@ -69,16 +69,16 @@ def store_answers(file: AnswerFile) -> StoredAnswers:
     another question. A file with many of these belongs to another task and is refused.
     """
     stored = StoredAnswers()
-    by_run: dict[tuple[str, str], list[AnswerRecord]] = defaultdict(list)
+    by_run: dict[tuple[str, str, str, str], list[AnswerRecord]] = defaultdict(list)
     for answer in file.answers:
-        by_run[answer.dataset, answer.model].append(answer)
-    groups: list[tuple[Dataset, str, Matched]] = []
-    for (slug, model), records in by_run.items():
+        by_run[answer.dataset, answer.model, answer.setting, answer.condition].append(answer)
+    groups: list[tuple[Dataset, tuple[str, str, str], Matched]] = []
+    for (slug, *asked), records in by_run.items():
         # Locked, so that two imports of one file cannot both add an answer.
         dataset = Dataset.objects.select_for_update().filter(slug=slug).first()
         matched = _matched(file.name, dataset, records, stored)
         if dataset is not None and matched:
-            groups.append((dataset, model, matched))
+            groups.append((dataset, (asked[0], asked[1], asked[2]), matched))
     compared = [
         (r, item.question) for *_, matched in groups for r, item in matched if r.question.strip()
     ]
@@ -98,22 +98,23 @@ def store_answers(file: AnswerFile) -> StoredAnswers:
         )
         stored.problems.append(Problem(file.name, record.row, "other_question", text))
     left_out = {record.row for record in foreign}
-    for dataset, model, matched in groups:
+    for dataset, known, matched in groups:
         own = [(record, item) for record, item in matched if record.row not in left_out]
         if own:
             stored.dataset = dataset
-            _store_run(file.name, imported_run(dataset, model), own, stored)
+            _store_run(file.name, imported_run(dataset, *known), own, stored)
     return stored
 
 
-def imported_run(dataset: Dataset, model: str) -> Run:
-    """Return the run of all imported answers of *model* to *dataset*; there is only one."""
+def imported_run(dataset: Dataset, model: str, setting: str = "", condition: str = "") -> Run:
+    """Return the run of all imported answers of *model* to *dataset* under one condition."""
     language_model = LanguageModel.objects.get_or_create(name=model)[0]
-    key = hashlib.sha256(f"import:{dataset.slug}:{model}".encode()).hexdigest()
+    asked = f":{setting}:{condition}" if setting or condition else ""
+    key = hashlib.sha256(f"import:{dataset.slug}:{model}{asked}".encode()).hexdigest()
     defaults = {
         "purpose": RunPurpose.ANSWER,
         "language_model": language_model,
-        "condition": imported_condition(language_model),
+        "condition": imported_condition(language_model, setting, condition),
         "dataset": dataset,
         "status": RunStatus.IMPORTED,
         "finished_at": timezone.now(),

@@ -19,9 +19,17 @@ class Command(GradeappCommand):
         parser.add_argument("--model", help="who answered, where the files do not say it")
         parser.add_argument("--repeat", type=int, default=1, help="which sitting, from 1")
 
+        parser.add_argument("--setting", default="", help="how the model was asked, if known")
+        parser.add_argument("--condition", default="", help="a name for how it was asked")
+
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         report = import_answers(
-            options["source"], options["path"], model=options["model"], repeat=options["repeat"]
+            options["source"],
+            options["path"],
+            model=options["model"],
+            repeat=options["repeat"],
+            setting=options["setting"],
+            condition=options["condition"],
         )
         return report.as_dict()
 

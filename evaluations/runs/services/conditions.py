@@ -52,10 +52,23 @@ def condition_for(endpoint: Endpoint, asking: Asking) -> Condition:
     )
 
 
-def imported_condition(model: LanguageModel) -> Condition:
-    """Return the condition of all imported answers of *model*; little is known of it."""
-    key = fingerprint({"imported": model.name})
-    given = {"name": AS_PUBLISHED, "language_model": model, "origin": ConditionOrigin.IMPORTED}
+def imported_condition(model: LanguageModel, setting: str = "", name: str = "") -> Condition:
+    """Return the condition of imported answers of *model*; little is known of it.
+
+    *setting* (one of ``PromptSetting``) and *name* tell conditions apart where they are known.
+    """
+    asked = {"setting": setting, "name": name} if setting or name else {}
+    key = fingerprint({"imported": model.name, **asked})
+    found = Condition.objects.filter(fingerprint=key).first()
+    if found is not None:
+        return found
+    usual = f"{AS_PUBLISHED}, {setting}" if setting else AS_PUBLISHED
+    given = {
+        "name": free_name(model, name or usual),
+        "language_model": model,
+        "origin": ConditionOrigin.IMPORTED,
+        "setting": setting,
+    }
     return Condition.objects.get_or_create(fingerprint=key, defaults=given)[0]
 
 

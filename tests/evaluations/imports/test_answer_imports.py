@@ -333,6 +333,31 @@ def test_a_programs_message_is_no_answer(bank: Path) -> None:
     assert set(versions) == {("error-1", SCORER_VERSION)}
 
 
+def test_answers_of_two_conditions_are_two_runs(bank: Path, curator: User) -> None:
+    line = {"dataset": "gaokao-bench", "task": CHOICE, "model": "m", "repeat": 1, "id": "0"}
+    lines = [
+        line | {"text": "【答案】B"},
+        line | {"text": "【答案】C", "setting": "few-shot-cot"},
+        line | {"text": "【答案】D", "condition": "GPT, warm"},
+    ]
+    file = bank / "answers.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert import_answers("jsonl", file, acting_user=curator).responses == 3
+    assert import_answers("jsonl", file, acting_user=curator).responses == 0
+    runs = Run.objects.filter(language_model__name="m").order_by("pk")
+    asked = list(runs.values_list("condition__name", "condition__setting"))
+    assert asked == [
+        ("as published", ""),
+        ("as published, few-shot-cot", "few-shot-cot"),
+        ("GPT, warm", ""),
+    ]
+    # what the command says stands for the rows that do not say it
+    again = import_answers("jsonl", file, setting="zero-shot", acting_user=curator)
+    assert again.responses == 2
+    with pytest.raises(BadInput, match="There is no setting"):
+        import_answers("jsonl", file, setting="kind", acting_user=curator)
+
+
 def test_answers_in_our_own_format(bank: Path, curator: User) -> None:
     line = {"dataset": "gaokao-bench", "task": CHOICE, "model": "m", "repeat": 1}
     lines = [

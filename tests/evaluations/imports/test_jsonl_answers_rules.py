@@ -35,7 +35,7 @@ def read_one(path: Path) -> AnswerFile:
 def test_a_line_is_one_answer(tmp_path: Path) -> None:
     more = {"finish_reason": "length", "prompt_tokens": 90, "completion_tokens": 12}
     (answer,) = read_one(write(tmp_path, LINE | more)).answers
-    assert answer.identity == ("my-exam", "Physics_MCQs", "p1", "my-model", 1)
+    assert answer.identity == ("my-exam", "Physics_MCQs", "p1", "my-model", "", "", 1)
     assert (answer.text, answer.finish_reason) == ("The answer is B.", "length")
     assert (answer.prompt_tokens, answer.completion_tokens) == (90, 12)
 
