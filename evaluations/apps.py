@@ -24,6 +24,7 @@ class EvaluationsConfig(AppConfig):
         from evaluations.reading.selectors.answer_check_queue import checks_waiting
         from evaluations.runs import kinds
         from evaluations.runs.selectors.runs import run_addresses, runs_waiting
+        from evaluations.runs.selectors.studies import study_addresses
         from evaluations.suggesting.kinds import SuggestKind
 
         for provider in (marks_waiting, rounds_waiting, imports_waiting, checks_waiting):
@@ -35,6 +36,7 @@ class EvaluationsConfig(AppConfig):
             kinds.register(kind)
         kinds.register_follower(JudgeFollower())
         register_object("run", run_addresses)
+        register_object("study", study_addresses)
         register_object("markinground", round_addresses)
         fields = ("id", "table", "row", "answer", "action", "before", "changed_at", "actor")
         register_source(Source("marks", MarkChange, fields, "changed_at"))

@@ -32,8 +32,8 @@ class GradeappCommand(BaseCommand):
         """Add this command's own arguments."""
 
     @abstractmethod
-    def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Do the work by a service and return what INTERFACE.md promises."""
+    def run(self, options: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
+        """Do the work by a service and return what is documented: one object, or one a line."""
 
     def trouble(self, result: dict[str, Any]) -> str:
         """Where the work was done and did not succeed: the sentence to end with, and status 1."""
@@ -56,15 +56,16 @@ class GradeappCommand(BaseCommand):
                 self.refuse(f"The database is not prepared: run manage.py migrate first ({first}).")
             self.refuse(f"The database does not answer: {first}.")
         try:
-            if options["format"] == "json":
-                self.stdout.write(json.dumps(result, ensure_ascii=False))
-            else:
-                self.show(result)
+            for one in result if isinstance(result, list) else [result]:
+                if options["format"] == "json":
+                    self.stdout.write(json.dumps(one, ensure_ascii=False))
+                else:
+                    self.show(one)
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader (head, a pager) has seen enough; Python would complain at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if trouble := self.trouble(result):
+        if isinstance(result, dict) and (trouble := self.trouble(result)):
             self.refuse(trouble)
 
     def refuse(self, sentence: str) -> None:

@@ -379,6 +379,9 @@ def pages(world: World) -> dict[str, list[str]]:
     ]
     endpoints = [
         reverse("runs:new"),
+        reverse("runs:new") + f"?again={world.live.pk}",
+        reverse("runs:studies"),
+        reverse("runs:study-new"),
         reverse("runs:endpoints"),
         reverse("runs:prompt-sets"),
         reverse("runs:prompt-set-new"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 
 from django.conf import settings
 from django.db import models
@@ -106,8 +107,12 @@ class Study(models.Model):
     """The same choice of questions under several conditions and models, started as one.
 
     ``choice`` is a frozen ``QuestionChoice``; ``budget`` bounds what its runs cost together, in
-    ``currency``: the endpoints of a study have the same one.
+    ``currency``: the endpoints of a study have the same one. ``committed`` is what the calls of
+    its runs cost, or may cost while their answers are open, in ``UNIT`` of the currency: a whole
+    number, so that one statement compares it exactly with the budget on both databases.
     """
+
+    UNIT = Decimal("0.00000001")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=120)
@@ -115,6 +120,7 @@ class Study(models.Model):
     choice = models.JSONField(default=dict)
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     currency = models.CharField(max_length=3)
+    committed = models.BigIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="studies"
     )

@@ -25,6 +25,7 @@ class PauseReason(Named):
     NOT_FOUND = "not_found", "The endpoint does not know the model", "接口没有该模型"
     REDIRECT = "redirect", "The endpoint redirects", "接口要求跳转"
     BUDGET = "budget", "The budget is used up", "预算已用完"
+    STUDY_BUDGET = "study_budget", "The budget of the study is used up", "研究的预算已用完"
     ENDPOINT_DOWN = "endpoint_down", "The endpoint does not respond", "接口无响应"
     ASKED_TO_WAIT = "asked_to_wait", "The endpoint asks to wait", "接口要求等待"
     NO_KEY = "no_key", "The API key is not set", "未设置密钥"

@@ -64,7 +64,9 @@ class Cost:
     """Estimated cost of calls in the currency of their endpoint.
 
     ``expected`` is based on ``earlier_calls``, or on a rule of thumb if that is 0. ``at_most`` is
-    the cost if every answer has the maximum length.
+    the cost if every answer has the maximum length. ``tokens`` are the expected tokens of prompts
+    and replies, ``most_tokens`` their upper bound, ``seconds`` the expected time with all the calls
+    in flight that the endpoint allows; None without earlier calls.
     """
 
     calls: int
@@ -72,6 +74,9 @@ class Cost:
     at_most: Decimal
     earlier_calls: int
     currency: str
+    tokens: int = 0
+    most_tokens: int = 0
+    seconds: float | None = None
 
 
 class PanelPosition(Enum):

@@ -2,17 +2,27 @@
 
 from django.urls import path
 
-from evaluations.runs.views import conditions, endpoints, prompts, responses, runs
+from evaluations.runs.views import (
+    conditions,
+    endpoints,
+    launch,
+    prompts,
+    responses,
+    runs,
+    studies,
+)
 
 app_name = "runs"
 urlpatterns = [
     path("", runs.run_list, name="list"),
-    path("new/", runs.new_run, name="new"),
+    path("new/", launch.new_run, name="new"),
+    path("new/preview/", launch.preview, name="preview"),
     path("<int:pk>/", runs.run_page, name="run"),
     path("<int:pk>/progress/", runs.run_progress, name="progress"),
     path("<int:pk>/stop/", runs.stop, name="stop"),
     path("<int:pk>/resume/", runs.resume, name="resume"),
     path("<int:pk>/retry/", runs.retry, name="retry"),
+    path("<int:pk>/extend/", runs.extend, name="extend"),
     path("<int:pk>/responses/", responses.response_list_page, name="responses"),
     path("responses/<uuid:public_id>/", responses.response_page, name="response"),
     path("conditions/", conditions.condition_list, name="conditions"),
@@ -25,6 +35,12 @@ urlpatterns = [
     path("prompts/<str:slug>/", prompts.prompt_set, name="prompt-set"),
     path("prompts/<str:slug>/file/", prompts.prompt_set_file, name="prompt-set-file"),
     path("prompts/<str:slug>/edit/", prompts.prompt_set_edit, name="prompt-set-edit"),
+    path("studies/", studies.study_list, name="studies"),
+    path("studies/new/", studies.new_study, name="study-new"),
+    path("studies/<int:pk>/", studies.study_page, name="study"),
+    path("studies/<int:pk>/rows/", studies.study_rows, name="study-rows"),
+    path("studies/<int:pk>/stop/", studies.study_stop, name="study-stop"),
+    path("studies/<int:pk>/resume/", studies.study_resume, name="study-resume"),
     path("endpoints/", endpoints.endpoint_list, name="endpoints"),
     path("endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),
     path("endpoints/<int:pk>/", endpoints.endpoint_edit, name="endpoint"),

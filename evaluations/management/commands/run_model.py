@@ -24,9 +24,10 @@ from evaluations.management.run_arguments import (
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.selectors.run_notices import run_notice
-from evaluations.runs.selectors.runs import Progress, progress, waits_for_endpoint
+from evaluations.runs.selectors.runs import Progress, get_run, progress, waits_for_endpoint
+from evaluations.runs.services.dry_runs import ASSUMED, dry_calls
 from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.runs.services.runs import start_run
+from evaluations.runs.services.runs import resume_run, start_run
 from evaluations.runs.services.sampling import sampling_for
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.tasks import ask_for_work
@@ -37,10 +38,15 @@ from questions.models import Dataset
 OVER = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)
 
 
-def goes_on(run: Run) -> bool:
-    """Return whether to wait for *run*; not if its endpoint is down, which needs a person."""
+def goes_on(run: Run, *, resumed: bool = False) -> bool:
+    """Return whether to wait for *run*: it works, or its pause ends by itself.
+
+    A new run whose endpoint is down needs a person; one that was *resumed* is waited for.
+    """
     if run.pause_reason == PauseReason.ASKED_TO_WAIT and waits_for_endpoint(run):
         return True
+    if run.status == RunStatus.PAUSED and run.resume_at is not None:
+        return resumed or run.pause_reason == PauseReason.STUDY_BUDGET
     return run.status not in OVER
 
 
@@ -59,33 +65,33 @@ class Command(GradeappCommand):
     failed_words = ""
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--endpoint", required=True, help="the name of the endpoint")
-        parser.add_argument("--dataset", required=True, help="the slug of the dataset")
+        parser.add_argument("--endpoint", help="the name of the endpoint")
+        parser.add_argument("--dataset", help="the slug of the dataset")
+        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with this run")
         asking_arguments(parser)
         sampling_arguments(parser)
         choice_arguments(parser)
         parser.add_argument("--repeats", type=int, default=1)
         parser.add_argument("--budget", help="stop before this amount is passed")
         parser.add_argument("--wait", action="store_true", help="work here until the run is over")
-
-    def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        started = time.monotonic()
-        endpoint = get_by_name(Endpoint, "name", options["endpoint"])
-        run = start_run(
-            endpoint=endpoint,
-            dataset=get_by_name(Dataset, "slug", options["dataset"]),
-            asking=replace(asking_of(options), sampling=sampling_for(endpoint, options)),
-            repeats=options["repeats"],
-            choice=choice_of(options),
-            budget=amount(options["budget"]),
-            acting_user=None,
+        parser.add_argument("--dry-run", action="store_true", help="print the calls, plan nothing")
+        parser.add_argument(
+            "--assume-reply", default=ASSUMED, metavar="TEXT", help="for the steps of a dry run"
         )
+
+    def run(self, options: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
+        started = time.monotonic()
+        if options["dry_run"]:
+            return self.dry_run(options)
+        run = self.resumed(options) if options["resume"] is not None else self.started(options)
+        self.failed_words = ""
         if options["wait"]:
-            self.wait(run)
+            self.wait(run, resumed=options["resume"] is not None)
         else:
             transaction.on_commit(partial(ask_for_work, run.pk))
+        run.refresh_from_db()
         now = progress(run, timezone.now())
-        return {
+        result = {
             "run": run.pk,
             "condition": run.condition.name if run.condition else None,
             "planned": now.planned,
@@ -94,30 +100,70 @@ class Command(GradeappCommand):
             "spent": float(now.money.spent),
             "seconds": round(time.monotonic() - started, 3),
         }
+        if options["resume"] is not None or self.failed_words:
+            result |= {"state": run.status, "reason": run.pause_reason or None}
+        return result
 
-    def wait(self, run: Run) -> None:
-        """Work on *run* until it ends. Raises BadInput for a pause that a person must end."""
+    def dry_run(self, options: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the calls of the first repeat; without an endpoint its parameters are usual."""
+        name = options["endpoint"]
+        endpoint = Endpoint.objects.filter(name=name).first() if name else None
+        sampling = sampling_for(endpoint or Endpoint(), options)
+        calls = dry_calls(
+            get_by_name(Dataset, "slug", needed(options, "dataset")),
+            replace(asking_of(options), sampling=sampling),
+            choice_of(options),
+            endpoint,
+            options["assume_reply"],
+        )
+        return [call.as_dict() for call in calls]
+
+    def started(self, options: dict[str, Any]) -> Run:
+        """Plan and start the run."""
+        endpoint = get_by_name(Endpoint, "name", needed(options, "endpoint"))
+        return start_run(
+            endpoint=endpoint,
+            dataset=get_by_name(Dataset, "slug", needed(options, "dataset")),
+            asking=replace(asking_of(options), sampling=sampling_for(endpoint, options)),
+            repeats=options["repeats"],
+            choice=choice_of(options),
+            budget=amount(options["budget"]),
+            acting_user=None,
+        )
+
+    def resumed(self, options: dict[str, Any]) -> Run:
+        """Resume the run that was named, unless it goes on already."""
+        run = get_run(options["resume"])
+        if run.status in (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FINISHED):
+            return run
+        return resume_run(run, acting_user=None, budget=amount(options["budget"]))
+
+    def show(self, result: dict[str, Any]) -> None:
+        super().show(result)
+        for message in result.get("messages", ()):
+            self.stdout.write(f"{message['role']}: {message['content']}")
+
+    def wait(self, run: Run, *, resumed: bool) -> None:
+        """Work on *run* until it ends or a person must act; then ``failed_words`` say why."""
         line = ProgressLine(self, run)
         with StopSignals() as signals:
-            while goes_on(run) and not signals.asked:
+            while goes_on(run, resumed=resumed) and not signals.asked:
                 work_on_run(run.pk, on_progress=line.show, stop=signals)
                 look_for_work()
                 run.refresh_from_db()
-                if goes_on(run) and not signals.asked:
+                if goes_on(run, resumed=resumed) and not signals.asked:
                     line.show()
                     time.sleep(0.5)
         line.end()
         now = timezone.now()
         far = progress(run, now)
         if far.waits and not signals.asked:
-            raise BadInput(left_waiting(run, far))
-        if (notice := run_notice(run, far, now)) is None:
-            return
-        sentence = _("Run %(run)s: %(why)s") % {"run": run.pk, "why": notice.sentence}
-        if notice.failed:
-            self.failed_words = sentence
-        elif run.status == RunStatus.PAUSED and run.pause_reason != PauseReason.BUDGET:
-            raise BadInput(sentence)
+            self.failed_words = left_waiting(run, far)
+        elif (notice := run_notice(run, far, now)) is not None:
+            budget = run.pause_reason == PauseReason.BUDGET and not resumed
+            if notice.failed or (run.status == RunStatus.PAUSED and not budget):
+                words = {"run": run.pk, "why": notice.sentence}
+                self.failed_words = _("Run %(run)s: %(why)s") % words
 
     def trouble(self, result: dict[str, Any]) -> str:
         """Return the message about failed calls; one is enough for a failed command."""
@@ -178,6 +224,13 @@ def get_by_name(model: Any, field: str, value: str) -> Any:
         words = {"kind": kind, "name": value, "there": there}
         raise NotFound(_("There is no %(kind)s called %(name)s. Available: %(there)s.") % words)
     return row
+
+
+def needed(options: dict[str, Any], name: str) -> str:
+    """Return an option that this call cannot do without. Raises BadInput if it is missing."""
+    if not options[name]:
+        raise BadInput(_("The option --%(name)s is missing.") % {"name": name})
+    return str(options[name])
 
 
 def amount(text: str | None) -> Decimal | None:

@@ -12,13 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, Response, Run
-from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.conditions import condition_names, model_names
-from evaluations.runs.services.runs import MOST_REPEATS
 from evaluations.statistics.outcomes import LedgerOutcome
 from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
-from questions.models import Dataset, Task
+from questions.models import Task
 from questions.rules.vocabulary import Part
 from questions.templatetags.names import task_name
 
@@ -54,49 +52,6 @@ class StartForm(forms.Form):
     def in_rows(self) -> list[list[forms.BoundField]]:
         """Return the fields as the page shows them, side by side."""
         return [[self[name] for name in row] for row in self.rows]
-
-
-class NewRunForm(StartForm):
-    """Which model sits which exam, how often, for how much."""
-
-    rows = (("endpoint", "dataset"), ("repeats", "limit", "budget"), ("judge",))
-
-    dataset = forms.ModelChoiceField(
-        Dataset.objects.all(), to_field_name="slug", label=_("Dataset"), empty_label=None
-    )
-    repeats = number_fields.IntegerField(
-        min_value=1,
-        max_value=MOST_REPEATS,
-        initial=1,
-        label=_("Repeats"),
-        help_text=_("How many times each question is asked."),
-    )
-    limit = number_fields.IntegerField(
-        min_value=1,
-        required=False,
-        label=_("Maximum number of questions"),
-        help_text=_("Spread evenly over the tasks. Empty: all questions."),
-    )
-    judge = forms.ModelChoiceField(
-        Endpoint.objects.all(),
-        required=False,
-        label=_("Judge"),
-        help_text=_("This model marks subjective responses as they arrive."),
-        empty_label=_("No judge model"),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["budget"].help_text = _(
-            "The run pauses before it exceeds the budget. A judge model gets a "
-            "budget of the same size. Empty: no limit."
-        )
-
-    def wanted(self) -> dict[str, Any]:
-        """Return what a valid form asks for."""
-        names = ("endpoint", "dataset", "repeats", "judge")
-        given = {name: self.cleaned_data[name] for name in names}
-        return {**given, "choice": QuestionChoice(limit=self.cleaned_data["limit"])}
 
 
 class BudgetForm(forms.Form):

@@ -27,6 +27,10 @@ PAUSES: Mapping[str, Promise | str] = {
         "followed; enter the final address."
     ),
     P.BUDGET: _("The budget is used up: the next call could cost more than is left."),
+    P.STUDY_BUDGET: _(
+        "The budget of the study is used up: the next call could cost more than is left. Raise the "
+        "budget on the page of the study."
+    ),
     P.ENDPOINT_DOWN: _("The endpoint does not respond. It is retried every minute."),
     P.ASKED_TO_WAIT: _(
         "The endpoint asks us to wait without saying how long. Resume the run later."

@@ -141,6 +141,12 @@ def get_run(pk: int) -> Run:
     return run
 
 
+def may_extend(run: Run) -> bool:
+    """Return whether *run* is a trial that is over, and can go on with all its questions."""
+    over = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)
+    return "trial_of" in run.run_settings and run.status in over
+
+
 def _counted(rows: QuerySet[Any]) -> Coalesce:
     """Return a count as a subquery, so that only the rows of one page are counted."""
     counted = rows.order_by().values("run").annotate(n=Count("pk")).values("n")

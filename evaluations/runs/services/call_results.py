@@ -23,6 +23,7 @@ from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.services.frozen import price_of
 from evaluations.runs.services.job_queue import JOB, MOST_ATTEMPTS, WORKER_LOST
 from evaluations.runs.services.steps import fail_steps_after, store_step_replies
+from evaluations.runs.services.study_budgets import commit, units
 from gradeapp.common.storable import storable
 
 K = FailureKind
@@ -76,6 +77,7 @@ def store_results(results: Sequence[CallResult], *, now: datetime, random: Rando
         _set_result(attempt, result, now)
         unknown = attempt.status == AttemptStatus.UNKNOWN
         stored.costs.append((attempt.reserved, attempt.reserved if unknown else attempt.cost))
+    _commit_to_studies(fresh, stored)
     # One statement for the batch: an insert in which every row exists.
     Attempt.objects.bulk_create(
         [attempt for _result, attempt in fresh],
@@ -91,6 +93,17 @@ def store_results(results: Sequence[CallResult], *, now: datetime, random: Rando
     stored.answered = len(replies)
     stored.failures = [failure for _attempt, failure in failures]
     return stored
+
+
+def _commit_to_studies(fresh: Sequence[tuple[CallResult, Attempt]], stored: Stored) -> None:
+    """Replace the reservations of calls of studies by what the calls cost."""
+    changes: dict[int, int] = {}
+    for (_result, attempt), (reserved, cost) in zip(fresh, stored.costs, strict=True):
+        study = attempt.job.run.study_id
+        if study is not None:
+            changes[study] = changes.get(study, 0) + units([cost]) - units([reserved])
+    for study, change in sorted(changes.items()):
+        commit(study, change)
 
 
 def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:

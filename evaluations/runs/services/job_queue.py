@@ -21,6 +21,7 @@ from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, Job, MarkingNotes, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
 from evaluations.runs.services.steps import fail_steps_after
+from evaluations.runs.services.study_budgets import commit, reserve, units
 from evaluations.runs.services.worker_names import ended_workers
 from gradeapp.common.leases import Lease
 from questions.models import Rubric
@@ -119,6 +120,11 @@ def claim_jobs(
     if not planned:
         return []
     with transaction.atomic():
+        reserved = 0
+        if run.study_id is not None:
+            reserved = _reserve_in_study(run.study_id, planned, budget)
+            if not planned:
+                return []
         Job.objects.filter(pk__in=planned, status=JobStatus.PENDING).update(
             status=JobStatus.LEASED,
             **JOB.given(owner, lease_end(now)),
@@ -129,6 +135,8 @@ def claim_jobs(
         own = Job.objects.filter(pk__in=planned, status=JobStatus.LEASED, lease_owner=owner)
         attempts = [planned[job.pk].attempt(job, now) for job in own]
         Attempt.objects.bulk_create(attempts)
+        if run.study_id is not None:
+            commit(run.study_id, units(one.reserved for one in attempts) - reserved)
     claimed = []
     for attempt in attempts:
         call = planned.pop(attempt.job_id)
@@ -136,6 +144,23 @@ def claim_jobs(
     for lost in planned.values():
         budget.finalize(lost.most, Decimal(0))
     return claimed
+
+
+def _reserve_in_study(study_id: int, planned: dict[int, Call], budget: Budget) -> int:
+    """Reserve the calls of *planned* in the budget of the study, and return their sum in its units.
+
+    Calls above the budget are taken out of *planned*, from the end. The jobs are locked first, in
+    one order with the storing of results, so that two workers cannot wait for each other.
+    """
+    rows = Job.objects.filter(pk__in=planned).select_for_update().order_by("pk")
+    list(rows.values_list("pk", flat=True))
+    while planned:
+        most = units(call.most for call in planned.values())
+        if reserve(study_id, most):
+            return most
+        _last, call = planned.popitem()
+        budget.finalize(call.most, Decimal(0))
+    return 0
 
 
 def claim_run(run: Run, owner: str, now: datetime) -> bool:

@@ -103,7 +103,12 @@ def cost_of(
         job__run__purpose=purpose,
         status=AttemptStatus.ANSWERED,
         **(alike or {}),
-    ).aggregate(n=Count("pk"), read=Avg("prompt_tokens"), written=Avg("completion_tokens"))
+    ).aggregate(
+        n=Count("pk"),
+        read=Avg("prompt_tokens"),
+        written=Avg("completion_tokens"),
+        seconds=Avg("seconds"),
+    )
     known = earlier["n"] >= ENOUGH and earlier["read"] is not None
     if known:
         read = earlier["read"] * calls
@@ -117,4 +122,7 @@ def cost_of(
         at_most=price.cost(prompt_bytes, most_tokens * calls),
         earlier_calls=earlier["n"] if known else 0,
         currency=endpoint.currency,
+        tokens=round(read + written),
+        most_tokens=prompt_bytes + most_tokens * calls,
+        seconds=earlier["seconds"] * calls / endpoint.max_in_flight if known else None,
     )

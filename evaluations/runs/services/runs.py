@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.conditions import Asking, read_condition
-from evaluations.models import Endpoint, Job, Run
+from evaluations.conditions import Asking, ImagePolicy, OptionOrder, read_condition
+from evaluations.models import Endpoint, Job, Run, Study
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.runs.kinds import followers
-from evaluations.runs.rules.question_choice import QuestionChoice
-from evaluations.runs.selectors.chosen_questions import chosen_questions
+from evaluations.runs.rules.question_choice import QuestionChoice, read_choice
+from evaluations.runs.selectors.chosen_questions import chosen_questions, trial_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze
@@ -51,13 +52,17 @@ def start_run(
     repeats: int = 1,
     budget: Decimal | None = None,
     judge: Endpoint | None = None,
+    study: Study | None = None,
+    trial: bool = False,
 ) -> Run:
     """Plan a run over the *choice* of items of *dataset*, *repeats* times each, for a worker.
 
     ``asking`` says how they are asked: it gives the run its condition. ``budget`` is in the
     endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget of
-    the same amount, which marks the subjective answers as they arrive. A second call with the same
-    idempotency key returns the same run. Raises BadInput for invalid arguments.
+    the same amount, which marks the subjective answers as they arrive. A run of a *study* shares
+    its budget. A *trial* asks ten of the chosen questions; ``extend_run`` goes on with the others.
+    A second call with the same idempotency key returns the same run. Raises BadInput for invalid
+    arguments.
     """
     if not 1 <= repeats <= MOST_REPEATS:
         raise BadInput(
@@ -73,6 +78,7 @@ def start_run(
         budget=budget,
         idempotency_key=hashed(idempotency_key),
         created_by=acting_user,
+        study=study,
     )
 
     def plan() -> None:
@@ -80,14 +86,14 @@ def start_run(
         if asking.sampling is not None:
             check_sampling(endpoint, asking.sampling)
         check_images(endpoint, asking)
-        items, counts = to_be_asked(chosen_questions(dataset, choice), asking)
+        asked = trial_of(choice) if trial else choice
+        items, counts = to_be_asked(chosen_questions(dataset, asked), asking)
         run.condition = condition_for(endpoint, asking)
         assert run.condition.prompts is not None
         check_prompts(run.condition.prompts, asking.setting, items)
         run.fingerprint = run.condition.fingerprint
         settings = freeze(read_condition(run.condition.settings), endpoint).settings
-        chosen = {"choice": choice.as_dict(), "limit": choice.limit}
-        run.run_settings = {**settings, **counts, **chosen}
+        run.run_settings = {**settings, **counts, **_chosen(asked, choice if trial else None)}
         run.save()
         record_start(run, plan_jobs(run, items))
         if judge is not None:
@@ -95,6 +101,12 @@ def start_run(
                 follower.after_start(run, judge, acting_user=acting_user, budget=budget)
 
     return planned_once(run, plan)
+
+
+def _chosen(asked: QuestionChoice, trial_of: QuestionChoice | None) -> dict[str, Any]:
+    """Return what the settings of a run say of its questions."""
+    chosen = {"choice": asked.as_dict(), "limit": asked.limit}
+    return chosen if trial_of is None else {**chosen, "trial_of": trial_of.as_dict()}
 
 
 @transaction.atomic
@@ -153,4 +165,36 @@ def retry_failed(run: Run, *, acting_user: User | None) -> int:
         for follower in followers():
             follower.reopen_beside(run)
     record(Tag.RUN_RESUMED, run, actor=acting_user, failed_again=n)
+    return n
+
+
+@transaction.atomic
+def extend_run(run: Run, *, acting_user: User | None) -> int:
+    """Ask the questions that the trial *run* left out, in the same run; return the new calls.
+
+    What the trial asked is not asked again. Raises Conflict if *run* is no trial, or is not over.
+    """
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    whole = run.run_settings.get("trial_of")
+    if whole is None:
+        raise Conflict(_("This run is not a trial: it has all its questions."))
+    if run.status not in (RunStatus.FINISHED, *RESUMABLE) or run.endpoint is None:
+        raise Conflict(_("The trial is still in progress."))
+    check_ready(run.endpoint, None)
+    choice = read_choice(whole)
+    asked = set(Job.objects.filter(run=run).values_list("question_id", flat=True))
+    images = ImagePolicy(run.run_settings["images"])
+    order = OptionOrder(run.run_settings["option_order"])
+    asking = Asking(images=images, option_order=order)
+    items, counts = to_be_asked(chosen_questions(run.dataset, choice), asking)
+    left = [one for one in items if one.pk not in asked]
+    kept = {name: value for name, value in run.run_settings.items() if name != "trial_of"}
+    run.run_settings = {**kept, **counts, "choice": whole, "limit": choice.limit}
+    run.status, run.pause_reason, run.resume_at = RunStatus.QUEUED, "", None
+    run.finished_at = None
+    run.save(update_fields=["run_settings", "status", "pause_reason", "resume_at", "finished_at"])
+    n = plan_jobs(run, left)
+    for follower in followers():
+        follower.reopen_beside(run)
+    record(Tag.RUN_EXTENDED, run, actor=acting_user, planned=n)
     return n

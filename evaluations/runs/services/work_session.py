@@ -36,6 +36,7 @@ from evaluations.runs.services.run_states import (
     pause_for_failure,
     pause_if_refused,
 )
+from evaluations.runs.services.study_budgets import calls_are_open
 from gradeapp.common.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# A run waits so long for calls of other runs of its study.
+STUDY_WAIT = timedelta(seconds=5)
 # A worker waits for a retry that is due within this time; otherwise it ends the session.
 LONGEST_RETRY_WAIT = timedelta(seconds=5)
 
@@ -131,13 +134,21 @@ class WorkSession:
             self.run, self.owner, capacity, now, prepare=prepare, budget=self.budget
         )
         self.in_flight += len(claimed)
-        if (
-            not self.in_flight
-            and self.budget.limit is not None
-            and job_queue.due_jobs(self.run, now).exists()
-        ):
-            pause(self.run, PauseReason.BUDGET)
+        if not self.in_flight and job_queue.due_jobs(self.run, now).exists():
+            self.pause_for_budget(now)
         return [one.request for one in claimed]
+
+    def pause_for_budget(self, now: datetime) -> None:
+        """Pause the run, whose next call is above a budget; none of its own calls is in flight.
+
+        While other runs of a study have calls in flight, the run tries again after a while: these
+        may cost less than is reserved for them.
+        """
+        if self.run.study_id is not None:
+            again = now + STUDY_WAIT if calls_are_open(self.run.study_id) else None
+            pause(self.run, PauseReason.STUDY_BUDGET, resume_at=again)
+        elif self.budget.limit is not None:
+            pause(self.run, PauseReason.BUDGET)
 
     def share(self, now: datetime) -> int:
         """Return how many calls may be in flight, shared with other runs of the endpoint."""

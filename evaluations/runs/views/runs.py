@@ -1,4 +1,4 @@
-"""Pages of runs: the list, one run, a new run, and its actions."""
+"""Pages of runs: the list, one run, and its actions."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason
-from evaluations.runs.forms.runs import BudgetForm, NewRunForm, RunPageFilter
+from evaluations.runs.forms.runs import BudgetForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.run_notices import run_notice
-from evaluations.runs.selectors.runs import get_run
+from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.services import runs as services
-from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.tasks import ask_for_work
-from evaluations.runs.views.run_starts import start_page
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
@@ -58,6 +56,7 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
         **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
         "panels": panels,
+        "may_extend": may_extend(run),
     }
     for panel in panels:
         context.update(panel.context)
@@ -100,21 +99,6 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
     }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@requires(Capability.START_RUNS)
-def new_run(request: MemberRequest) -> HttpResponse:
-    """Show the form of a new run with its estimated calls and cost, or start the run."""
-    form = NewRunForm.of(request)
-    return start_page(
-        request,
-        form,
-        "evaluations/runs/new.html",
-        {},
-        estimate=lambda: estimate(**form.wanted()),
-        start=lambda **paid: services.start_run(**form.wanted(), **paid),
-    )
-
-
 @require_POST
 @requires(Capability.START_RUNS)
 def stop(request: MemberRequest, pk: int) -> HttpResponse:
@@ -146,4 +130,15 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
     transaction.on_commit(partial(ask_for_work, pk))
     tried = ngettext("Retrying %(n)d call.", "Retrying %(n)d calls.", n)
     messages.success(request, tried % {"n": n})
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def extend(request: MemberRequest, pk: int) -> HttpResponse:
+    """Go on with all questions after a trial."""
+    n = services.extend_run(get_run(pk), acting_user=request.user)
+    transaction.on_commit(partial(ask_for_work, pk))
+    planned = ngettext("%(n)d more call is planned.", "%(n)d more calls are planned.", n)
+    messages.success(request, planned % {"n": n})
     return redirect("runs:run", pk)

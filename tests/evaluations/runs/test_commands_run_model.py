@@ -40,13 +40,23 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_model(*arguments: str, dataset: str = "exam", name: str = "scripted") -> Any:
     """Its JSON (None where it ended with status 1) and what it said on standard error."""
-    out, err = io.StringIO(), io.StringIO()
     options = ["--endpoint", name, "--dataset", dataset, "--setting", "zero-shot", *arguments]
+    return called(*options)
+
+
+def called(*options: str) -> Any:
+    """As ``run_model``, without the usual options."""
+    out, err = io.StringIO(), io.StringIO()
     try:
         call_command("run_model", *options, "--format", "json", stdout=out, stderr=err)
     except SystemExit:
+        failed.append(json.loads(out.getvalue()) if out.getvalue() else None)
         return None, err.getvalue()
     return json.loads(out.getvalue()), err.getvalue()
+
+
+# What was printed by the commands that ended with status 1.
+failed: list[Any] = []
 
 
 def test_wait_works_here_and_now(endpoint: Endpoint) -> None:
@@ -120,6 +130,12 @@ def test_a_wrong_key_ends_with_its_sentence(
     assert "rejects the API key in the variable WRONG_API_KEY" in said
     assert "No data is lost" in said
     assert "sk-sentinel" not in said
+    assert (failed[-1]["state"], failed[-1]["reason"]) == ("paused", "auth")
+    Endpoint.objects.update(key_variable="")
+    server.endpoint.faults = script_from([])
+    resumed, said = called("--resume", str(failed[-1]["run"]), "--wait")
+    assert (resumed["state"], resumed["reason"], resumed["done"]) == ("finished", None, 3)
+    Job.objects.update(status="pending")
     assert Job.objects.filter(status="pending").count() == 3
 
 
@@ -196,3 +212,20 @@ def test_a_reached_budget_is_a_result(endpoint: Endpoint) -> None:
     result, _said = run_model("--wait", "--budget", "0.01")
     assert result["done"] < result["planned"]
     assert Run.objects.get().pause_reason == "budget"
+
+
+def test_a_dry_run_prints_each_call_and_plans_nothing(endpoint: Endpoint) -> None:
+    out = io.StringIO()
+    options = ("--dry-run", "--dataset", "exam", "--limit", "2", "--temperature", "0.3")
+    call_command("run_model", *options, "--format", "json", stdout=out)
+    calls = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [set(call) for call in calls] == [
+        {"task", "external_id", "index", "step", "messages", "examples", "params"}
+    ] * 2
+    assert calls[0]["params"]["temperature"] == 0.3
+    assert [message["role"] for message in calls[0]["messages"]] == ["system", "user"]
+    assert not Run.objects.exists()
+    assert "no prompt set" in called("--dry-run", "--dataset", "exam", "--prompts", "none")[1]
+    assert "--dataset is missing" in called("--dry-run")[1]
+    assert "--endpoint is missing" in called("--dataset", "exam")[1]
+    assert "no such run" in called("--resume", "7")[1]

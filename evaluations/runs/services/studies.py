@@ -1,0 +1,123 @@
+"""Start, stop and continue studies: one choice of questions under several conditions and models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.conditions import Asking
+from evaluations.models import Endpoint, Run, Study
+from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.services.run_starts import as_text, hashed
+from evaluations.runs.services.run_states import OVER
+from evaluations.runs.services.runs import RESUMABLE, resume_run, start_run, stop_run
+from evaluations.runs.services.study_budgets import units
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.models import Dataset
+
+MOST_RUNS = 60
+
+
+@transaction.atomic
+def start_study(
+    *,
+    name: str,
+    dataset: Dataset,
+    choice: QuestionChoice,
+    pairs: Sequence[tuple[Endpoint, Asking]],
+    repeats: int = 1,
+    budget: Decimal | None = None,
+    acting_user: User | None,
+    idempotency_key: str | None = None,
+) -> Study:
+    """Start a run of each pair of endpoint and way of asking over the same *choice* of questions.
+
+    ``budget`` is what all runs may cost together, in the one currency of the endpoints. A second
+    call with the same idempotency key returns the same study. Raises BadInput.
+    """
+    keys = [f"{idempotency_key}:{place}" for place in range(len(pairs))]
+    if idempotency_key and keys:
+        made = Run.objects.filter(idempotency_key=hashed(keys[0])).select_related("study").first()
+        if made is not None and made.study is not None:
+            return made.study
+    _check(name, pairs, budget)
+    study = Study.objects.create(
+        name=name.strip(),
+        dataset=dataset,
+        choice=choice.as_dict(),
+        budget=budget,
+        currency=pairs[0][0].currency,
+        created_by=acting_user,
+    )
+    for key, (endpoint, asking) in zip(keys, pairs, strict=True):
+        start_run(
+            endpoint=endpoint,
+            dataset=dataset,
+            acting_user=acting_user,
+            idempotency_key=key if idempotency_key else None,
+            asking=asking,
+            choice=choice,
+            repeats=repeats,
+            study=study,
+        )
+    record(
+        Tag.STUDY_STARTED, study, actor=acting_user, runs=len(pairs), budget=as_text(study.budget)
+    )
+    return study
+
+
+def _check(name: str, pairs: Sequence[tuple[Endpoint, Asking]], budget: Decimal | None) -> None:
+    if not name.strip():
+        raise BadInput(_("Enter a name for the study."))
+    if not pairs:
+        raise BadInput(_("A study needs at least one endpoint and one condition."))
+    if len(pairs) > MOST_RUNS:
+        raise BadInput(_("A study has at most %(most)d runs.") % {"most": MOST_RUNS})
+    if any(pair in pairs[place + 1 :] for place, pair in enumerate(pairs)):
+        raise BadInput(_("Two rows of the study are the same. Raise the repeats for more answers."))
+    if len({endpoint.currency for endpoint, _asking in pairs}) > 1:
+        raise BadInput(_("The endpoints of a study must have the same currency."))
+    if budget is not None and not (budget.is_finite() and budget > 0):
+        raise BadInput(_("A budget must be an amount above zero, or empty."))
+
+
+@transaction.atomic
+def stop_study(study: Study, *, acting_user: User | None) -> int:
+    """Stop all runs of *study* that are not over; return their number. Raises Conflict if none."""
+    live = study.runs.exclude(status__in=(*OVER, RunStatus.STOPPED, RunStatus.STOPPING))
+    stopped = [stop_run(run, acting_user=acting_user) for run in live.order_by("pk")]
+    if not stopped:
+        raise Conflict(_("No run of this study is in progress."))
+    return len(stopped)
+
+
+@transaction.atomic
+def resume_study(
+    study: Study, *, acting_user: User | None, budget: Decimal | None = None
+) -> list[Run]:
+    """Resume the stopped and paused runs of *study*, with a higher *budget* if it was reached.
+
+    Raises BadInput for a budget that is not above what may have been spent, Conflict if nothing
+    is to be resumed.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if budget is not None:
+        if not (budget.is_finite() and units([budget]) > study.committed):
+            raise BadInput(_("The budget must be higher than what may already have been spent."))
+        study.budget = budget
+        study.save(update_fields=["budget"])
+        record(Tag.STUDY_BUDGET, study, actor=acting_user, budget=as_text(budget))
+    waiting = study.runs.filter(status__in=RESUMABLE).order_by("pk")
+    if budget is None and waiting.filter(pause_reason=PauseReason.STUDY_BUDGET).exists():
+        raise BadInput(_("The budget is used up. Enter a higher budget to resume."))
+    resumed = [resume_run(run, acting_user=acting_user) for run in waiting]
+    if not resumed and budget is None:
+        raise Conflict(_("No run of this study is stopped or paused."))
+    return resumed
