@@ -40,6 +40,14 @@ class ConditionOrigin(Named):
     IMPORTED = "imported", "Imported", "导入"
 
 
+class PromptSource(Named):
+    """Where a version of a prompt set comes from; only people edit."""
+
+    SHIPPED = "shipped", "With the project", "随系统提供"
+    IMPORTED = "imported", "Imported", "导入"
+    EDITED = "edited", "Edited here", "在此编辑"
+
+
 class ImagePolicy(Named):
     """What a run does with questions that have images."""
 

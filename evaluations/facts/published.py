@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evaluations.conditions import ConditionOrigin, OptionOrder, PromptSetting
+from evaluations.conditions import ConditionOrigin, OptionOrder, PromptSetting, PromptSource
 from evaluations.models import Run
 from evaluations.statistics.policies import PublishedRules, published_rules
 from questions.rules.vocabulary import QuestionType
@@ -23,17 +23,20 @@ class HowAsked:
     """How the answers of a run were asked, as far as the benchmarks' rules need it.
 
     ``prompt_set`` is empty for imported answers: they count as asked by the published prompts.
+    ``edited``: a person changed the prompts here.
     """
 
     prompt_set: str = ""
     setting: str = ""
     options_moved: bool = False
+    edited: bool = False
 
     @property
     def offered(self) -> bool:
-        """Whether ``published`` is offered: published prompts, and options as printed."""
+        """Whether ``published`` is offered: unchanged published prompts, options as printed."""
         benchmark = self.prompt_set.partition(":")[0]
-        return not self.options_moved and benchmark in ("", *PublishedRules)
+        changed = self.options_moved or self.edited
+        return not changed and benchmark in ("", *PublishedRules)
 
     @property
     def agieval_setting(self) -> str:
@@ -64,13 +67,14 @@ def how_asked(runs: Iterable[int]) -> dict[int, HowAsked]:
     """Return by run how its answers were asked, for the *runs* that answer."""
     rows = Run.objects.filter(pk__in=set(runs), condition__isnull=False).values_list(
         *("pk", "condition__origin", "condition__setting", "condition__settings"),
-        "condition__prompts__prompt_set__slug",
+        *("condition__prompts__prompt_set__slug", "condition__prompts__source"),
     )
     return {
         pk: HowAsked(
             prompt_set="" if origin == ConditionOrigin.IMPORTED else prompts,
             setting=setting,
+            edited=source == PromptSource.EDITED,
             options_moved=settings.get("option_order", OptionOrder.PRINTED) != OptionOrder.PRINTED,
         )
-        for pk, origin, setting, settings, prompts in rows
+        for pk, origin, setting, settings, prompts, source in rows
     }

@@ -46,6 +46,7 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveIntegerField()),
                 ('content', models.JSONField()),
                 ('content_hash', models.CharField(max_length=64)),
+                ('source', models.CharField(choices=[('shipped', 'With the project'), ('imported', 'Imported'), ('edited', 'Edited here')], max_length=8)),
                 ('note', models.CharField(blank=True, max_length=200)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
@@ -198,6 +199,10 @@ class Migration(migrations.Migration):
             model_name='run',
             name='study',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='evaluations.study'),
+        ),
+        migrations.AddConstraint(
+            model_name='promptsetversion',
+            constraint=models.CheckConstraint(condition=models.Q(('source__in', ['shipped', 'imported', 'edited'])), name='prompt_set_version_source_known'),
         ),
         migrations.AddConstraint(
             model_name='promptsetversion',

@@ -30,7 +30,7 @@ def own_prompts(apps):
     content = {"name": "gradeapp", "answer_format": "tags", "prompt_version": "zero-shot-1"}
     versions = apps.get_model("evaluations", "PromptSetVersion").objects
     return versions.get_or_create(
-        prompt_set=own, content_hash=fingerprint(content), defaults={"number": 1, "content": content}
+        prompt_set=own, content_hash=fingerprint(content), defaults={"number": 1, "content": content, "source": "shipped"}
     )[0]
 
 

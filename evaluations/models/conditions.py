@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from evaluations.conditions import ConditionOrigin, PromptSetting
+from evaluations.conditions import ConditionOrigin, PromptSetting, PromptSource
 from gradeapp.common.checks import known
 from questions.models import Dataset
 
@@ -44,6 +44,7 @@ class PromptSetVersion(models.Model):
     number = models.PositiveIntegerField()
     content = models.JSONField()
     content_hash = models.CharField(max_length=64)
+    source = models.CharField(max_length=8, choices=PromptSource.choices())
     note = models.CharField(max_length=200, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="prompt_sets"
@@ -52,6 +53,7 @@ class PromptSetVersion(models.Model):
 
     class Meta:
         constraints = [
+            known("prompt_set_version_source_known", source=PromptSource),
             models.UniqueConstraint(
                 fields=["prompt_set", "number"], name="one_prompt_set_version_per_number"
             ),

@@ -16,7 +16,7 @@ from evaluations.conditions import (
     fingerprint,
 )
 from evaluations.models import Condition, Endpoint, LanguageModel
-from evaluations.runs.services.prompt_sets import OWN_SET, current_prompts
+from evaluations.runs.services.prompt_sets import OWN_SET, stored_prompts
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -32,7 +32,7 @@ def condition_for(endpoint: Endpoint, asking: Asking) -> Condition:
 
     Raises NotFound if there is no such prompt set.
     """
-    prompts = current_prompts(asking.prompt_set)
+    prompts = stored_prompts(asking.prompt_set)
     settings = asking.settings(
         model=endpoint.model,
         max_tokens=endpoint.max_tokens,

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.conditions import PromptSetting
+from evaluations.conditions import PromptSetting, PromptSource
 from evaluations.models import PromptSet, PromptSetVersion
 from evaluations.runs.rules.prompting.compose import CannotCompose
 from evaluations.runs.rules.prompting.prompt_sets import (
@@ -64,49 +64,60 @@ class ImportedPrompts:
         }
 
 
-@transaction.atomic
 def current_prompts(slug: str) -> PromptSetVersion:
     """Return the version of the set *slug* that new runs use. Raises NotFound.
 
-    A set that ships with the project is stored when it is first asked for. When its text changes
-    with the project it gets a new version, unless people have made versions of their own.
+    That of a set that ships with the project is not stored before a run uses it or a person edits
+    it: then it has no key yet. When its text changes with the project there is a new version,
+    unless people imported or edited one of their own.
     """
-    if slug in SHIPPED:
-        return _shipped(slug)
-    found = PromptSetVersion.objects.filter(current_of__slug=slug).select_related("prompt_set")
-    version = found.first()
+    found = PromptSetVersion.objects.filter(current_of__slug=slug)
+    version = found.select_related("prompt_set", "created_by").first()
+    if slug in SHIPPED and (version is None or version.source == PromptSource.SHIPPED):
+        content = shipped_set(slug)
+        if version is None or version.content_hash != content_hash(content):
+            return _unsaved(content, version)
     if version is None:
         raise NotFound(_("There is no prompt set “%(name)s”.") % {"name": slug})
     return version
 
 
-def stored_sets() -> list[PromptSet]:
-    """Return all sets with their current versions, after storing those that ship."""
-    for slug in SHIPPED:
-        current_prompts(slug)
-    sets = PromptSet.objects.filter(current__isnull=False)
-    return list(sets.select_related("current__created_by").order_by("slug"))
+def stored_prompts(slug: str) -> PromptSetVersion:
+    """Return what ``current_prompts`` returns, stored."""
+    version = current_prompts(slug)
+    if version.pk is not None:
+        return version
+    return add_version(shipped_set(slug), source=PromptSource.SHIPPED, acting_user=None, note="")[0]
 
 
-def _shipped(slug: str) -> PromptSetVersion:
-    current = PromptSetVersion.objects.filter(current_of__slug=slug).first()
-    if current is not None and current.created_by_id is not None:
-        return current
-    content = shipped_set(slug)
-    if current is not None and current.content_hash == content_hash(content):
-        return current
-    return add_version(content, acting_user=None, note="")[0]
+def prompt_sets() -> list[PromptSetVersion]:
+    """Return the current version of each set, by the names of the sets."""
+    stored = PromptSet.objects.filter(current__isnull=False).values_list("slug", flat=True)
+    return [current_prompts(slug) for slug in sorted({*stored, *SHIPPED})]
+
+
+def _unsaved(content: PromptSetContent, before: PromptSetVersion | None) -> PromptSetVersion:
+    """Return a shipped version that nothing has used yet."""
+    return PromptSetVersion(
+        prompt_set=before.prompt_set if before else PromptSet(slug=content.name),
+        number=before.prompt_set.versions.count() + 1 if before else 1,
+        content=as_json(content),
+        content_hash=content_hash(content),
+        source=PromptSource.SHIPPED,
+    )
 
 
 @transaction.atomic
 def add_version(
-    content: PromptSetContent, *, acting_user: User | None, note: str
+    content: PromptSetContent, *, source: PromptSource, acting_user: User | None, note: str
 ) -> tuple[PromptSetVersion, bool]:
     """Make *content* the current version of its set; return it, and whether it is new.
 
     A content that a version has already makes that version current. Runs keep the version that
     they were planned with.
     """
+    if content.name in SHIPPED and source is not PromptSource.SHIPPED:
+        stored_prompts(content.name)  # what people change comes after what the project brought
     prompt_set, _made = PromptSet.objects.get_or_create(slug=content.name)
     prompt_set = PromptSet.objects.select_for_update().get(pk=prompt_set.pk)
     digest = content_hash(content)
@@ -118,13 +129,14 @@ def add_version(
             number=prompt_set.versions.count() + 1,
             content=as_json(content),
             content_hash=digest,
+            source=source,
             created_by=acting_user,
             note=note[:NOTE_LENGTH],
         )
     if prompt_set.current_id != version.pk:
         prompt_set.current = version
         prompt_set.save(update_fields=["current"])
-        if content.name not in SHIPPED or acting_user is not None:
+        if source is not PromptSource.SHIPPED:
             detail = {"set": content.name, "version": version.number, "note": version.note}
             record(Tag.PROMPTS_CHANGED, version, actor=acting_user, **detail)
     return version, created
@@ -141,7 +153,7 @@ def edit_prompts(slug: str, text: str, *, acting_user: User, note: str) -> Promp
             _("The name in the text is “%(name)s”, not “%(slug)s”.")
             % {"name": content.name, "slug": slug}
         )
-    return add_version(content, acting_user=acting_user, note=note)[0]
+    return add_version(content, source=PromptSource.EDITED, acting_user=acting_user, note=note)[0]
 
 
 @transaction.atomic
@@ -155,7 +167,7 @@ def add_new_set(text: str, *, acting_user: User, note: str) -> PromptSetVersion:
         raise Conflict(
             _("There is a prompt set “%(name)s” already; edit that.") % {"name": content.name}
         )
-    return add_version(content, acting_user=acting_user, note=note)[0]
+    return add_version(content, source=PromptSource.EDITED, acting_user=acting_user, note=note)[0]
 
 
 def parsed(text: str) -> PromptSetContent:
@@ -180,7 +192,9 @@ def import_prompts(slug: str, path: Path, *, acting_user: User | None) -> Import
             raise BrokenPromptSet([_problem("other_name", path.name, text)])
     except BrokenPromptSet as broken:
         return ImportedPrompts(slug, problems=broken.problems)
-    version, created = add_version(content, acting_user=acting_user, note=path.name)
+    version, created = add_version(
+        content, source=PromptSource.IMPORTED, acting_user=acting_user, note=path.name
+    )
     return ImportedPrompts(slug, version, created)
 
 

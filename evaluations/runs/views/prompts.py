@@ -21,7 +21,9 @@ from evaluations.runs.services.prompt_sets import (
     edit_prompts,
     exported,
     parsed,
-    stored_sets,
+)
+from evaluations.runs.services.prompt_sets import (
+    prompt_sets as current_versions,
 )
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -34,7 +36,10 @@ PAGES = "evaluations/runs/prompts"
 @requires(Capability.SEE_QUESTIONS)
 def prompt_sets(request: MemberRequest) -> HttpResponse:
     """List all prompt sets."""
-    context = {"sets": stored_sets(), "may_edit": request.user.may(Capability.EDIT_QUESTIONS)}
+    context = {
+        "versions": current_versions(),
+        "may_edit": request.user.may(Capability.EDIT_QUESTIONS),
+    }
     return render(request, f"{PAGES}/list.html", context)
 
 
@@ -47,8 +52,9 @@ def prompt_set(request: MemberRequest, slug: str) -> HttpResponse:
     form = PreviewForm(request.GET if "setting" in request.GET else None, task=first_task(content))
     context = {
         "version": version,
+        "is_current": version.pk in (None, version.prompt_set.current_id),
         "content": content,
-        "versions": version.prompt_set.versions.select_related("created_by").order_by("-number"),
+        "versions": versions_of(version),
         "form": form,
         "shown": preview(content, **form.chosen()),
         "may_edit": request.user.may(Capability.EDIT_QUESTIONS),
@@ -137,6 +143,15 @@ def editor(
     return render(request, f"{PAGES}/{page}.html", context, status=status)
 
 
+def versions_of(version: PromptSetVersion) -> list[PromptSetVersion]:
+    """Return the versions of its set, the newest first; one that ships may not be stored yet."""
+    unsaved = [version] if version.pk is None else []
+    if version.prompt_set.pk is None:
+        return unsaved
+    stored = version.prompt_set.versions.select_related("created_by").order_by("-number")
+    return [*unsaved, *stored]
+
+
 def get_version(slug: str, number: str | None) -> PromptSetVersion:
     """Return version *number* of the set, the current one for None.
 
@@ -146,9 +161,9 @@ def get_version(slug: str, number: str | None) -> PromptSetVersion:
         current = current_prompts(slug)
     except NotFound:
         raise NotFound(_("There is no such prompt set.")) from None
-    if not number:
+    if not number or number == str(current.number):
         return current
-    versions = PromptSetVersion.objects.filter(prompt_set=current.prompt_set_id)
+    versions = PromptSetVersion.objects.filter(prompt_set__slug=slug)
     found = versions.filter(number=int(number)).first() if number.isdecimal() else None
     if found is None:
         raise NotFound(_("There is no such version."))

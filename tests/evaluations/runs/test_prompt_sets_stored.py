@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from evaluations.conditions import Asking, PromptSetting
+from evaluations.conditions import Asking, PromptSetting, PromptSource
 from evaluations.models import PromptSet, PromptSetVersion
 from evaluations.runs.rules.prompting.prompt_sets import BrokenPromptSet
 from evaluations.runs.selectors.prompt_items import composed, composed_in, prompts_of
@@ -23,6 +23,7 @@ from evaluations.runs.services.prompt_sets import (
     exported,
     import_prompts,
     parsed,
+    stored_prompts,
 )
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -43,7 +44,8 @@ def import_by_command(*arguments: object) -> dict[str, Any]:
 
 
 def test_a_shipped_set_is_stored_once_and_an_edit_is_a_new_version(admin: User) -> None:
-    first = current_prompts("gradeapp")
+    assert current_prompts("gradeapp").pk is None, "looking at it stores nothing"
+    first = stored_prompts("gradeapp")
     assert current_prompts("gradeapp") == first
     text = exported(first).replace("Answer one {subject} question.", "Answer a {subject} question.")
     second = edit_prompts("gradeapp", text, acting_user=admin, note="shorter")
@@ -102,7 +104,7 @@ def test_a_question_of_the_bank_is_asked_in_its_condition() -> None:
     assert asked.steps == 2
     assert "Which {stem}?" in asked.messages()[-1]["content"]
     assert asked.messages(2, ["Because."])[-2] == {"role": "assistant", "content": "Because."}
-    version = current_prompts("gradeapp")
+    version = stored_prompts("gradeapp")
     check_prompts(version, PromptSetting.ZERO_SHOT, [question])
     with pytest.raises(BadInput, match="worked examples"):
         check_prompts(version, PromptSetting.FEW_SHOT, [question])
@@ -117,7 +119,7 @@ def test_a_question_of_the_bank_is_asked_in_its_condition() -> None:
     narrow = prompts_of(version).model_copy(
         update={"name": "narrow", "templates": prompts_of(version).templates[:1]}
     )
-    stored = add_version(narrow, acting_user=None, note="")[0]
+    stored = add_version(narrow, source=PromptSource.IMPORTED, acting_user=None, note="")[0]
     other = make_question(make_task(question_type=QuestionType.OPEN_ENDED), stem="Say.")
     with pytest.raises(BadInput, match="no template"):
         check_prompts(stored, PromptSetting.ZERO_SHOT, [other])
