@@ -14,7 +14,7 @@ def add_report_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="slug, such as gaokao-bench")
     parser.add_argument("--model", nargs="+", action="extend", default=[], help="one or several")
     parser.add_argument(
-        *("--condition", "--conditions"),
+        "--condition",
         nargs="+",
         action="extend",
         default=[],
@@ -22,7 +22,7 @@ def add_report_arguments(parser: ArgumentParser) -> None:
         help="only answers under conditions of these names",
     )
     parser.add_argument(
-        *("--run", "--runs"),
+        "--run",
         nargs="+",
         action="extend",
         type=int,

@@ -227,6 +227,7 @@ DETAILS: Words = {
     "response": ("response", "作答"),
     "responses": ("responses", "作答"),
     "restored": ("restored", "恢复"),
+    "reviewer": ("reviewer", "分析教师"),
     "reviewers": ("reviewers", "分析教师"),
     "roles": ("roles", "角色"),
     "round": ("round", "评卷任务"),

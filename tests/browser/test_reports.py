@@ -64,7 +64,7 @@ def test_a_figure_leads_to_its_answers(site: Site, axe: AXE, lead: User, paper: 
     page.goto("/reports/")
     line = page.get_by_role("row", name=ALPHA).filter(has_text="375.0")
     line.get_by_role("link", name="55.0", exact=True).click()
-    expect(page.get_by_role("heading", name=f"{ALPHA} · Physics")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"{ALPHA} · as published · Physics")).to_be_visible()
     total = page.get_by_role("row", name="Converted points of the subject")
     expect(total).to_contain_text("55.000")
     assert axe(page) == []

@@ -5,10 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
@@ -81,6 +83,7 @@ def test_from_two_blind_marks_to_the_report(
     assert not FinalMark.objects.exists(), "one mark settles nothing"
     mark_all(second, generous=False)
     assert Mark.objects.count() == 2 * TEN
+    finalize_due(ten, now=timezone.now())  # as the clock does
     assert FinalMark.objects.filter(rule="mean of two", value=Decimal(5)).count() == TEN - 1
     dispute = Slot.objects.get(kind=SlotKind.ARBITRATION)
     assert dispute.answer.alias == DISPUTED

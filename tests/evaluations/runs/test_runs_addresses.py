@@ -11,13 +11,13 @@ import pytest
 from pytest_django import Settings
 
 from evaluations.llm.addresses import is_allowed
-from evaluations.llm.client import ChatFailure, FailureKind, Limits
+from evaluations.llm.client import ChatFailure, ChatRequest, FailureKind, Limits
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.models import Endpoint
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.services.addresses import check_address
 from evaluations.runs.services.endpoints import (
-    CHECK_REQUEST,
+    CHECK_MESSAGES,
     check_endpoint,
     open_chat,
     save_endpoint,
@@ -257,7 +257,7 @@ def test_the_client_by_itself_calls_no_private_address(listener: socket.socket, 
         url = f"http://{host}:{listener.getsockname()[1]}/v1"
         limits = Limits(deadline=3.0)
         async with OpenAIChat(url, "m", "sk-sentinel-5e1f", limits=limits) as chat:
-            await chat.complete(CHECK_REQUEST)
+            await chat.complete(ChatRequest("check", CHECK_MESSAGES, {}))
 
     with pytest.raises(ChatFailure) as failed:
         asyncio.run(call())

@@ -130,7 +130,7 @@ def check_invariants(run: Run, server: ScriptedServer, items: int) -> None:
     assert Counter(Job.objects.filter(run=run).values_list("status", flat=True)) == {"done": items}
     assert Response.objects.filter(run=run).count() == items
     assert Response.objects.filter(run=run).values("question", "repeat").distinct().count() == items
-    assert ObjectiveScore.objects.filter(response__run=run).count() == 2 * items
+    assert ObjectiveScore.objects.filter(response__run=run).count() == items
     attempts = Attempt.objects.filter(job__run=run)
     states = Counter(attempts.values_list("status", flat=True))
     assert set(states) <= {"answered", "unknown"}, "no call is left as sent"

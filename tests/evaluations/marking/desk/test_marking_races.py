@@ -213,4 +213,5 @@ def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other() 
         for person in people
     }
     assert Mark.objects.count() == 20
+    finalize_due(answers[0].round, now=later(60))
     assert Slot.objects.filter(kind=SlotKind.ARBITRATION).count() == 10
