@@ -58,6 +58,10 @@ def test_an_edit_is_previewed_and_then_a_new_version(curator: Client) -> None:
     assert "So it is:" in fragment
     assert "<html" not in fragment
     assert current_prompts("agibench:answer").number == 1, "a preview saves nothing"
+    attack = text.replace("The answer is:", "<img src=x onerror=alert(1)>")
+    shown = curator.post(page, {"content": attack}, headers={"HX-Request": "true"}).text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in shown
+    assert "<img src=x" not in shown
     broken = curator.post(page, {"content": changed.replace("{question}", "{q}"), "save": "1"})
     assert broken.status_code == 400
     assert "templates.1.settings.zero-shot.steps.1.1.content" in broken.text
