@@ -76,7 +76,13 @@ def new_study(request: MemberRequest) -> HttpResponse:
         ConditionRow(sent if bound else None, prefix=f"c{n}", initial=_first_row(n))
         for n in range(1, CONDITIONS + 1)
     ]
-    context: dict[str, Any] = {"form": form, "conditions": rows, "address": request.path}
+    context: dict[str, Any] = {
+        "form": form,
+        "conditions": rows,
+        "more_is_open": any(row["setting"].value() for row in rows[2:]),
+        "choice_is_open": bound,
+        "address": request.path,
+    }
     if bound and all([form.is_valid(), *(row.is_valid() for row in rows)]):
         chosen = [row for row in rows if row.cleaned_data["setting"]]
         try:
