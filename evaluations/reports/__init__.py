@@ -4,5 +4,5 @@ Every report is computed from `ScoredAnswer` rows by evaluations.statistics, for
 marker; the rows of each figure can be shown and exported.
 
 Tables: none; it reads the tables of other features.
-Other features may call: selectors.reports, selectors.scored_answers.
+Other features may call: selectors.reports, selectors.frames, selectors.scored_answers.
 """
