@@ -338,7 +338,9 @@ if CELERY_BROKER_URL.startswith("filesystem://"):
     CELERY_BROKER_TRANSPORT = "gradeapp.broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "folder": str(VAR_DIR / "broker"),
-        "polling_interval": 0.5,
+        # A worker takes one message a free process at each look: at 0.5 s the clock alone filled
+        # the queue of a worker with one free process.
+        "polling_interval": 0.1,
     }
 elif CELERY_BROKER_URL.startswith("redis"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 900}
