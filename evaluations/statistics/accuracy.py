@@ -107,13 +107,17 @@ def converted_report(
             tallies = {where: tally(group) for where, group in groups.items()}
             about = {"marker": name, "policy": policy}
             for stream in Stream:
-                report_rows += _stream_rows(asked, stream, tallies, about)
+                report_rows += stream_rows(asked, stream, tallies, about)
     return Report("converted", dict(params or {}), report_rows)
 
 
-def _stream_rows(
+def stream_rows(
     asked: ModelCondition, stream: Stream, tallies: Tallies, about: dict[str, str]
 ) -> list[ReportRow]:
+    """Return the rows of one stream in report ``converted``: its subjects, then ``ALL``.
+
+    *about* has the marker and the policy.
+    """
     known = {where: rate for where, sums in tallies.items() if (rate := sums.rate()) is not None}
     exact = converted(stream, known, Precision.FULL)
     is_published = about["policy"] == PUBLISHED

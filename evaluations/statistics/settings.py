@@ -1,0 +1,125 @@
+"""Compare the prompt settings of a model: side by side, and what examples and reasoning gain.
+
+Source: AGIEval (Zhong et al. 2023, arXiv:2304.06364), tables 2 and 3 and section 4: few-shot
+against zero-shot, and with chain of thought against without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluations.statistics.cuts import MACRO, cuts, in_order, key_text
+from evaluations.statistics.figure import Figure, Report, ReportRow, missing
+from evaluations.statistics.grouped import Ratios, mean_figure, ratios
+from evaluations.statistics.rows import ModelCondition
+from evaluations.statistics.tally import ALL, Params
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What is compared, and with what: examples at the same reasoning, reasoning at the same examples.
+COMPARED = (
+    ("few-shot", "zero-shot"),
+    ("few-shot-cot", "zero-shot-cot"),
+    ("zero-shot-cot", "zero-shot"),
+    ("few-shot-cot", "few-shot"),
+)
+Settings = Mapping[ModelCondition, str]
+
+
+def side_by_side(
+    frame: pd.DataFrame, settings: Settings, by: str = "task", *, params: Params | None = None
+) -> Report:
+    """Return the rates of each model by *by* (a key of ``cuts``), with a figure for each setting.
+
+    *settings* has the setting (``zero-shot``, ``few-shot-cot`` ...) of each model and condition to
+    compare. The rows are those of ``cuts``: ``ALL`` over all questions and ``MACRO`` over the rows.
+    A setting without answers in a row has no figure there. Raises ValueError if two conditions of a
+    model have the same setting: they are never pooled.
+    """
+    check_one_condition(settings)
+    rows: dict[tuple[str, str], dict[str, Figure]] = {}
+    for row in cuts(frame, (by,)).rows:
+        if (setting := settings.get(row.asked)) is not None:
+            rows.setdefault((row.key["model"], row.key[by]), {})[setting] = row.figures["rate"]
+    places = {value: n for n, value in enumerate(in_order(by, {value for _, value in rows}))}
+    ordered = sorted(rows, key=lambda key: (key[0], places[key[1]]))
+    made = [ReportRow({"model": model, by: value}, rows[model, value]) for model, value in ordered]
+    return Report("settings", dict(params or {}), made)
+
+
+def gains(
+    frame: pd.DataFrame, settings: Settings, by: str = "task", *, params: Params | None = None
+) -> Report:
+    """Return what examples and chain of thought gain, per model and value of *by*.
+
+    A row compares the setting ``after`` with ``before`` (``COMPARED``) over the questions that have
+    points in both. Figures: ``before``, ``after`` (mean share of full marks, weighted by full
+    marks, 0 to 1) and ``gain`` = after - before, -1 to 1, with the interval of a ratio estimator
+    over paired questions. ``ALL`` is over all questions and ``MACRO`` the mean over the rows.
+    Raises ValueError if two conditions of a model have the same setting.
+    """
+    check_one_condition(settings)
+    conditions = {(asked.model, setting): asked.condition for asked, setting in settings.items()}
+    keyed = frame.assign(key=key_text(frame, by), share=frame["points"] / frame["full"])
+    scored = keyed[keyed["full"] > 0].set_index(["model", "condition"]).sort_index()
+    rows: list[ReportRow] = []
+    for model in sorted({asked.model for asked in settings}):
+        for after, before in COMPARED:
+            asked = [(model, conditions.get((model, setting))) for setting in (before, after)]
+            if all(one in scored.index for one in asked):
+                first, second = (scored.loc[[one]].set_index("question") for one in asked)
+                pairs = first.join(second["share"].rename("after"), how="inner")
+                about = {"model": model, "before": before, "after": after}
+                rows += _paired_rows(pairs, by, about)
+    return Report("gains", dict(params or {}), rows)
+
+
+def check_one_condition(settings: Settings) -> None:
+    """Raise ValueError if two conditions of a model have the same setting."""
+    seen: set[tuple[str, str]] = set()
+    for asked, setting in settings.items():
+        if (asked.model, setting) in seen:
+            raise ValueError(f"{asked.model} was asked under two conditions with {setting}")
+        seen.add((asked.model, setting))
+
+
+def _paired_rows(pairs: pd.DataFrame, by: str, about: dict[str, str]) -> Iterator[ReportRow]:
+    values = in_order(by, set(pairs["key"]))
+    places = {value: place for place, value in enumerate(values)}
+    codes = pairs["key"].map(places).to_numpy(np.intp)
+    full = pairs["full_each"].to_numpy(np.float64)
+    shares = {name: pairs[name].to_numpy(np.float64) for name in ("share", "after")}
+    shares["gain"] = shares["after"] - shares["share"]
+    cells = {name: ratios(codes, len(values), full * one, full) for name, one in shares.items()}
+    whole = {name: ratios(codes * 0, 1, full * one, full) for name, one in shares.items()}
+    for place, value in enumerate(values):
+        yield ReportRow(about | {by: value}, _compared(cells, place))
+    yield ReportRow(about | {by: ALL}, _compared(whole, 0))
+    yield ReportRow(
+        about | {by: MACRO},
+        {
+            name: mean_figure(one.value, one.variance, one.clusters, least=least)
+            for name, one, least in _named(cells)
+        },
+    )
+
+
+def _named(estimates: Mapping[str, Ratios]) -> list[tuple[str, Ratios, float]]:
+    return [
+        ("before", estimates["share"], 0.0),
+        ("after", estimates["after"], 0.0),
+        ("gain", estimates["gain"], -1.0),
+    ]
+
+
+def _compared(estimates: Mapping[str, Ratios], place: int) -> dict[str, Figure]:
+    figures = {}
+    for name, one, least in _named(estimates):
+        value, n = one.value[place], int(one.clusters[place])
+        bounds = one.interval(place, least=least) or (None, None)
+        figures[name] = missing("no_data") if np.isnan(value) else Figure(float(value), n, *bounds)
+    return figures

@@ -1,0 +1,93 @@
+"""Totals by year, the leakage check, and what prompt settings gain."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import t as student
+
+from evaluations.statistics.gaokao_750 import STREAMS
+from evaluations.statistics.rows import ModelCondition
+from evaluations.statistics.settings import gains, side_by_side
+from evaluations.statistics.tally import ALL
+from evaluations.statistics.trend import leakage, trend
+from questions.rules.vocabulary import Part, Stream, Subject
+from tests.evaluations.statistics.statistics_frames import asked, frame
+
+pytestmark = pytest.mark.once
+
+
+def paper(year: int, share: float, *, without: tuple[str, str] | None = None) -> list[dict]:
+    """Two questions of each part of each subject of the sciences, of which *share* was earned."""
+    return [
+        asked(100 * year + 10 * n + two, 10 * share, 10.0, subject=subject, part=part, year=year)
+        for n, (subject, part) in enumerate(
+            (subject, part) for subject in STREAMS[Stream.SCIENCES] for part in Part
+        )
+        for two in (0, 1)
+        if (subject, part) != without
+    ]
+
+
+def test_each_year_has_its_total_or_says_what_is_missing() -> None:
+    made = frame(
+        *paper(2010, 0.5),
+        *paper(2022, 0.25, without=(Subject.PHYSICS, Part.SUBJECTIVE)),
+        *paper(2023, 1.0),
+        asked(1, 1.0, subject=Subject.PHYSICS, year=None),
+    )
+    report = trend(made, marker="teachers", policy="strict")
+    totals = {(row.key["year"], row.key["stream"]): row.figures["total"] for row in report.rows}
+    assert (totals["2010", "sciences"].value, totals["2010", "sciences"].n) == (375.0, 24)
+    assert totals["2023", "sciences"].value == 750.0
+    assert totals["2022", "sciences"].value is None
+    assert totals["2022", "sciences"].reason == "missing:Physics/subjective"
+    assert str(totals["2010", "humanities"].reason).startswith("missing:Humanities Mathematics/")
+    assert len(totals) == 6
+    assert trend(frame(), marker="teachers", policy="strict").rows == []
+
+
+def test_leakage_compares_the_newest_years_with_all_others() -> None:
+    old = [asked(n, p, 10.0, year=2010 + n) for n, p in enumerate((5.0, 6.0, 7.0, 6.0, 6.0))]
+    new = [asked(9 + n, p, 10.0, year=2023) for n, p in enumerate((4.0, 5.0, 3.0, 4.0, 4.0))]
+    marked = asked(99, 1.0, part="subjective", year=2012)
+    objective, subjective = leakage(frame(*old, *new, marked), {2023}).rows
+    figures = objective.figures
+    assert (figures["base"].value, figures["newest"].value) == (0.6, 0.4)
+    # Both variances are 5 x 2 / (4 x 50^2) = 0.001, so there are 8 degrees of freedom.
+    half = student.ppf(0.975, 8) * 0.002**0.5
+    difference = figures["difference"]
+    assert difference.value == pytest.approx(-0.2)
+    assert (difference.low, difference.high) == pytest.approx((-0.2 - half, -0.2 + half))
+    assert subjective.key["part"] == "subjective"
+    assert subjective.figures["difference"].reason == "no_data"
+
+
+ZERO, FEW = ModelCondition("m", "zero-shot"), ModelCondition("m", "few")
+SETTINGS = {ZERO: "zero-shot", FEW: "few-shot"}
+
+
+def test_a_gain_is_over_the_questions_of_both_settings() -> None:
+    before = [asked(n, p) for n, p in enumerate((0.0, 1.0, 0.0, 1.0))]
+    after = [asked(n, p, condition="few") for n, p in enumerate((1.0, 1.0, 0.0, 1.0))]
+    only_before = asked(7, 0.0, task="math")
+    made = frame(*before, only_before, *after)
+    report = gains(made, SETTINGS)
+    assert [row.key["task"] for row in report.rows] == ["lsat-ar", ALL, "MACRO"]
+    row = report.rows[0]
+    assert (row.key["before"], row.key["after"]) == ("zero-shot", "few-shot")
+    assert (row.figures["before"].value, row.figures["after"].value) == (0.5, 0.75)
+    # The differences are 1, 0, 0, 0 with residuals 0.75 and three of -0.25: variance 0.0625.
+    half = student.ppf(0.975, 3) * 0.25
+    assert row.figures["gain"].value == 0.25
+    assert (row.figures["gain"].low, row.figures["gain"].high) == (pytest.approx(0.25 - half), 1.0)
+    # Without an answer in one of the settings there is no row, and without a pair no comparison.
+    beside = {row.key["task"]: row.figures for row in side_by_side(made, SETTINGS).rows}
+    assert list(beside) == ["lsat-ar", "math", ALL, "MACRO"]
+    assert list(beside["math"]) == ["zero-shot"]
+    assert beside["lsat-ar"]["few-shot"].value == 0.75
+    assert gains(frame(*before), SETTINGS).rows == []
+
+
+def test_two_conditions_of_one_setting_are_refused() -> None:
+    with pytest.raises(ValueError, match="two conditions with zero-shot"):
+        gains(frame(asked(1, 1.0)), dict.fromkeys((ZERO, FEW), "zero-shot"))
