@@ -14,6 +14,8 @@ SUBJECTS_OF_A_STREAM = 6
 
 REASONS = {
     "no_data": gettext_lazy("nothing scored yet"),
+    "no_human_rate": gettext_lazy("no human rate known"),
+    "missing_rows": gettext_lazy("a row has no value"),
     "too_few": gettext_lazy("too few responses"),
     "too_few_pairs": gettext_lazy("too few pairs"),
     "no_variance": gettext_lazy("the marks do not vary"),

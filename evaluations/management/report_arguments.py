@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluations.facts.params import ReportParams
+from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.policies import Policy
 
 
@@ -32,7 +33,12 @@ def add_report_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--marker", default="", help="teachers or judge:NAME")
     parser.add_argument("--policy", default=Policy.STRICT.value, help="published or strict")
-    parser.add_argument("--by", default="", help="what the report cuts is cut by")
+    parser.add_argument(
+        "--by",
+        default="",
+        metavar="KEY[,KEY]",
+        help=f"what the report cuts is cut by, one or two of: {', '.join(CUT_KEYS)}",
+    )
     parser.add_argument("--year", type=int, help="only questions of this year")
     parser.add_argument(
         "--round",

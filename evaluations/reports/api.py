@@ -10,8 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluations.reports.forms import read_params
+from evaluations.reports.forms import keys_of, read_params
 from evaluations.reports.selectors.reports import REPORTS, build_report
+from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.roles import Capability
 
@@ -60,6 +61,7 @@ class ReportAPI(APIView):
             ),
             OpenApiParameter("marker", description="teachers or judge:NAME"),
             OpenApiParameter("policy", enum=list(Policy), description="strict if left out"),
+            OpenApiParameter("by", description=f"of cuts: one or two of {', '.join(CUT_KEYS)}"),
             OpenApiParameter("year", OpenApiTypes.INT, description="only questions of this year"),
             OpenApiParameter(
                 "round",
@@ -70,7 +72,8 @@ class ReportAPI(APIView):
         ],
     )
     def get(self, request: Request, name: str) -> Response:
-        return Response(build_report(name, read_params(request.query_params)).as_dict())
+        params = read_params(request.query_params, others=keys_of(name))
+        return Response(build_report(name, params).as_dict())
 
 
 urlpatterns = [path("reports/<slug:name>/", ReportAPI.as_view(), name="api-report")]

@@ -13,6 +13,7 @@ from evaluations.facts.params import ReportParams
 from evaluations.facts.words import marker_name
 from evaluations.reports.selectors.report_choices import Choices
 from evaluations.reports.selectors.report_pages import Cell
+from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy
 from gradeapp.common.parameters import refuse_unknown
@@ -24,11 +25,16 @@ PARAMETERS = frozenset(
     {"dataset", "model", "condition", "run", "marker", "policy", "year", "round"}
 )
 PAIR = frozenset({"subject", "pair"})
-CELL = frozenset({"subject", "part", "task", "outcome", "unscored"})
+# Of the report cuts only.
+BY = frozenset({"by"})
+CELL = frozenset({"subject", "part", "task", "outcome", "unscored", "cut"})
 
 
 class ReportFilter(forms.Form):
     """The toolbar of the report page. Filters have defaults; unknown values are ignored."""
+
+    # Parameters of the page that the form does not read.
+    others = frozenset({"part"})
 
     dataset = forms.ChoiceField(label=gettext_lazy("Dataset"))
     model = forms.MultipleChoiceField(label=gettext_lazy("Models"), required=False)
@@ -75,7 +81,7 @@ class ReportFilter(forms.Form):
         the dataset may just have been changed. Raises BadInput for a dataset, a policy or a name
         of a parameter that does not exist.
         """
-        refuse_unknown(self.data, PARAMETERS | {"part"})
+        refuse_unknown(self.data, PARAMETERS | self.others)
         for name in ("dataset", "policy"):
             if name in self.errors and self.data[name]:
                 known = ", ".join(str(value) for value, _name in self.fields[name].choices)
@@ -93,6 +99,18 @@ class ReportFilter(forms.Form):
         )
 
 
+class CutFilter(ReportFilter):
+    """The toolbar of the page of cuts."""
+
+    others = BY | {"page"}
+
+
+class YearsFilter(ReportFilter):
+    """The toolbar of the page of years, which has them all."""
+
+    others = frozenset()
+
+
 def _marker_options(choices: Choices) -> list[tuple[str, str]]:
     if not choices.markers:
         text = _("Subjective: %(marker)s") % {"marker": marker_name(choices.marker)}
@@ -107,7 +125,7 @@ def _marker_options(choices: Choices) -> list[tuple[str, str]]:
 def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> ReportParams:
     """Return the report parameters in *query*. Raises BadInput for unknown parameters.
 
-    *others* are further parameters of the page.
+    *others* are further parameters of the page; ``by`` may stand several times.
     """
     refuse_unknown(query, PARAMETERS | others)
     if not query.get("dataset"):
@@ -122,9 +140,15 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
         runs=tuple(dict.fromkeys(map(_run_number, query.getlist("run")))),
         marker=query.get("marker", ""),
         policy=query.get("policy", Policy.STRICT.value),
+        by=",".join(query.getlist("by")),
         year=int(year) if year else None,
         rounds=tuple(dict.fromkeys(query.getlist("round"))),
     )
+
+
+def keys_of(report: str) -> frozenset[str]:
+    """Return the parameters that the report named *report* has beside those of all reports."""
+    return BY if report == "cuts" else frozenset()
 
 
 def _run_number(value: str) -> int:
@@ -134,13 +158,24 @@ def _run_number(value: str) -> int:
     return int(value)
 
 
+def _cut_of(value: str) -> tuple[str, str]:
+    """Return the key and the value of a cut such as ``difficulty:3``."""
+    key, _colon, wanted = value.partition(":")
+    if key not in CUT_KEYS:
+        raise _no_such(key, ", ".join(CUT_KEYS))
+    return key, wanted
+
+
 def _no_such(value: str, known: str) -> BadInput:
     names = {"value": value, "known": known}
     return BadInput(_("There is no “%(value)s”; choose one of: %(known)s.") % names)
 
 
 def read_cell(query: QueryDict) -> Cell:
-    """Return the rows that *query* selects. Raises BadInput for an unknown part or outcome."""
+    """Return the rows that *query* selects.
+
+    Raises BadInput for an unknown part or outcome, or a cut that is not ``key:value``.
+    """
     part, outcome = query.get("part", ""), query.get("outcome", "")
     for value, known in ((part, list(Part)), (outcome, OUTCOMES)):
         if value and value not in known:
@@ -151,4 +186,5 @@ def read_cell(query: QueryDict) -> Cell:
         task=query.get("task", ""),
         outcome=outcome,
         unscored=query.get("unscored") == "yes",
+        cut=tuple(map(_cut_of, query.getlist("cut"))),
     )

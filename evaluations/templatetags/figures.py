@@ -18,13 +18,15 @@ from evaluations.facts.params import ReportParams, round_names
 from evaluations.facts.words import marker_name, reason_words, short_subject, subject_name
 from evaluations.reports.rules.page_tables import Gap
 from evaluations.schemes import FinalRule
-from evaluations.statistics.coverage import Coverage, Shortfalls
-from evaluations.statistics.figure import Figure
+from evaluations.statistics.coverage import Coverage, Shortfalls, coverage
+from evaluations.statistics.cuts import MACRO
+from evaluations.statistics.figure import Figure, ReportRow
 from evaluations.statistics.ledger import outcome_of
 from evaluations.statistics.number_text import interval_text, number_text, plain_points
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
+from evaluations.statistics.tally import ALL
 from gradeapp.common.choices import label
 from questions.models import Question
 from questions.rules.vocabulary import ItemStatus, Part
@@ -230,6 +232,54 @@ def rows_link(params: ReportParams, asked: ModelCondition, **cell: str) -> str:
 
 
 @register.simple_tag
+def tab_link(params: ReportParams, view: str) -> str:
+    """Return the URL of another page of reports with the same filters."""
+    return _address(view, params)
+
+
+@register.simple_tag
+def cut_link(params: ReportParams, row: ReportRow, unscored: str = "") -> str:
+    """Return the URL of the answers of a row of report ``cuts``; "" for a mean of rows."""
+    cut = [f"{key}:{row.key[key]}" for key in params.by.split(",") if row.key[key] != ALL]
+    if any(one.endswith(f":{MACRO}") for one in cut):
+        return ""
+    return _address("reports:rows", _only(params, row.asked), cut=cut, unscored=unscored)
+
+
+@register.simple_tag
+def year_link(params: ReportParams, asked: ModelCondition, year: str) -> str:
+    """Return the URL of the answers of *asked* to the questions of *year*."""
+    return _address("reports:rows", _only(params, asked), cut=f"year:{year}")
+
+
+@register.filter
+def few_marked(row: ReportRow, percent: int) -> Coverage | None:
+    """Return the coverage of *row* if less than *percent* of its answers have points."""
+    found = coverage(row.figures)
+    return found if found.is_below(percent) else None
+
+
+@register.filter
+def is_total(row: ReportRow) -> bool:
+    """Return whether *row* of report ``cuts`` is over all questions, or a mean of rows."""
+    return bool({ALL, MACRO} & set(row.key.values()))
+
+
+@register.inclusion_tag("evaluations/reports/_rate_bar.html")
+def rate_bar(figures: Mapping[str, Figure], colour: int) -> dict[str, Any]:
+    """Render a rate as a bar with its interval, and a line where people are."""
+    rate, human = figures["rate"], figures.get("human")
+    assert rate.value is not None
+    end = {"bar": round(1000 * min(rate.value, 1)), "colour": colour}
+    if rate.low is not None and rate.high is not None:
+        low, high = round(1000 * rate.low), round(1000 * min(rate.high, 1))
+        end |= {"low": low, "width": max(high - low, 4)}
+    if human is not None and human.value is not None:
+        end["people"] = round(1000 * human.value)
+    return end
+
+
+@register.simple_tag
 def pairs_link(params: ReportParams, asked: ModelCondition, pair: str, subject: str) -> str:
     """Return the URL of the pairs of a figure of agreement."""
     of_all = replace(_only(params, asked), marker="")
@@ -247,7 +297,8 @@ def export_link(params: ReportParams, name: str) -> str:
     """Return the URL of the CSV file of the report *name*; agreement has all pairs."""
     address = reverse("reports:export", args=[name])
     shown = replace(params, marker="") if name == "agreement" else params
-    return f"{address}?{_query(shown)}"
+    by = params.by.split(",") if name == "cuts" else ()
+    return f"{address}?{_query(shown, by=by)}"
 
 
 def _only(params: ReportParams, asked: ModelCondition) -> ReportParams:
@@ -255,11 +306,11 @@ def _only(params: ReportParams, asked: ModelCondition) -> ReportParams:
     return replace(params, models=(asked.model,), conditions=(asked.condition,))
 
 
-def _address(view: str, params: ReportParams, **others: str) -> str:
+def _address(view: str, params: ReportParams, **others: str | Sequence[str]) -> str:
     return f"{reverse(view)}?{_query(params, **others)}"
 
 
-def _query(params: ReportParams, **others: str) -> str:
+def _query(params: ReportParams, **others: str | Sequence[str]) -> str:
     query = {
         "dataset": params.dataset,
         "model": params.models,

@@ -18,7 +18,6 @@ from evaluations.management.report_arguments import add_report_arguments, report
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
 from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.reports.selectors.reports import (
-    LATER,
     REPORTS,
     SCORE_COLUMNS,
     build_report,
@@ -37,7 +36,7 @@ from questions.services import exports as bank
 
 QUESTIONS = "questions"
 ROWS = {"scores": (SCORE_COLUMNS, score_rows), "marks": (MARK_COLUMNS, mark_rows)}
-NAMES = (*REPORTS, *LATER, *ROWS, QUESTIONS)
+NAMES = (*REPORTS, *ROWS, QUESTIONS)
 
 
 class Command(GradeappCommand):

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluations.management.report_arguments import add_report_arguments, report_params
-from evaluations.reports.selectors.reports import LATER, REPORTS, build_report
+from evaluations.reports.selectors.reports import REPORTS, build_report
 from gradeapp.cli import GradeappCommand, aligned
 
 
@@ -14,7 +14,7 @@ class Command(GradeappCommand):
     help = "Print a report: every figure with its n, or with the reason why there is none."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help=f"one of: {', '.join((*REPORTS, *LATER))}")
+        parser.add_argument("name", help=f"one of: {', '.join(REPORTS)}")
         add_report_arguments(parser)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:

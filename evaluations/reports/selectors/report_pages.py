@@ -13,6 +13,7 @@ from evaluations.facts.params import ReportParams
 from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.reports.selectors.cuts import questions_of_cut
 from evaluations.reports.selectors.reports import asked_params, report_params
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_report, rates
@@ -86,13 +87,17 @@ def asked_by_other_prompts(params: ReportParams) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Selects the answers of a figure; an empty field matches all."""
+    """Selects the answers of a figure; an empty field matches all.
+
+    ``cut`` has keys of report ``cuts`` with the values that questions must have.
+    """
 
     subject: str = ""
     part: str = ""
     task: str = ""
     outcome: str = ""
     unscored: bool = False
+    cut: tuple[tuple[str, str], ...] = ()
 
     def holds(self, row: ScoredAnswer) -> bool:
         """Return whether *row* is selected."""
@@ -113,6 +118,9 @@ def rows_behind(params: ReportParams, cell: Cell) -> list[ScoredAnswer]:
     everything = scored_answers(params)
     in_ledger = cell.task or cell.outcome
     rows: Iterable[ScoredAnswer] = everything if in_ledger else included(everything)
+    if cell.cut:
+        questions = questions_of_cut(params.dataset, dict(cell.cut))
+        rows = (row for row in rows if row.question in questions)
     return sorted(
         filter(cell.holds, rows), key=lambda row: (row.asked, row.task, row.question, row.repeat)
     )

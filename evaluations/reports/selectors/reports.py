@@ -13,6 +13,7 @@ from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validat
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.reports.selectors.cuts import cut_keys, cuts_report, trend_report
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.runs.selectors.conditions import changed_names
 from evaluations.statistics.accuracy import converted_report, rates
@@ -27,9 +28,7 @@ from gradeapp.common.refusals import BadInput
 from questions.models import Question
 from questions.rules.vocabulary import Part
 
-REPORTS = ("rates", "converted", "repeats", "agreement", "ledger", "retries")
-# Planned reports: their names are known and refused with a sentence of their own.
-LATER = ("cuts", "trend")
+REPORTS = (*("rates", "converted", "cuts", "trend", "repeats", "agreement", "ledger", "retries"),)
 SCORE_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "part", "year", "repeat"),
     *("marker", "policy", "points", "full", "sub_answers", "outcome", "reason", "answer"),
@@ -43,14 +42,12 @@ def build_report(name: str, params: ReportParams) -> Report:
     others use the teachers. Items that do not count are left out; ``params`` contains the number of
     ``items`` with answers, how many are ``left_out`` by status, the number of their answers
     (``excluded``), and the ``unscored`` answers by reason. Raises BadInput or NotFound, which lists
-    the valid values, for an unknown report, dataset, model, marker, policy or year.
+    the valid values, for an unknown report, dataset, model, marker, policy, key or year.
     """
-    if name in LATER:
-        raise BadInput(_("The report “%(name)s” is not available yet.") % {"name": name})
     if name not in REPORTS:
         raise BadInput(
             _("There is no report “%(name)s”; choose one of: %(known)s.")
-            % {"name": name, "known": ", ".join((*REPORTS, *LATER))}
+            % {"name": name, "known": ", ".join(REPORTS)}
         )
     params = validated(params)
     if name == "agreement":
@@ -65,7 +62,13 @@ def build_report(name: str, params: ReportParams) -> Report:
         return converted_report(included(rows), marker=params.marker or None, params=about)
     # The answers of two markers are never pooled.
     of_one_marker = replace(params, marker=params.marker or TEACHERS)
+    keys = cut_keys(params.by) if name == "cuts" else ()
     rows = scored_answers(of_one_marker)
+    if name in ("cuts", "trend"):
+        about = report_params(of_one_marker, rows)
+        return (
+            cuts_report(of_one_marker, keys, about) if keys else trend_report(of_one_marker, about)
+        )
     if name == "repeats":
         return repeats(included(rows), params=report_params(params, rows))
     about = report_params(of_one_marker, rows)

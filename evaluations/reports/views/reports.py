@@ -23,7 +23,7 @@ from evaluations.facts.words import short_subject
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
-from evaluations.reports.forms import CELL, PAIR, ReportFilter, read_cell, read_params
+from evaluations.reports.forms import CELL, PAIR, ReportFilter, keys_of, read_cell, read_params
 from evaluations.reports.rules.charts import (
     pairs_scatter,
     rates_chart,
@@ -51,6 +51,7 @@ from evaluations.reports.selectors.report_pages import (
 )
 from evaluations.reports.selectors.reports import build_report
 from evaluations.reports.services import note_export
+from evaluations.reports.views.cut_words import cut_names
 from evaluations.statistics.accuracy import converted_report, exact_figures
 from evaluations.statistics.agreement import agreement
 from evaluations.statistics.columns import report_table
@@ -190,6 +191,7 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     context = {"params": params, "cell": cell, "page": page, "sums": sums_of(rows, cell)}
     context["facts"] = row_facts(page.object_list)
+    context["cut"] = cut_names(cell.cut)
     return render(request, "evaluations/reports/rows.html", context)
 
 
@@ -265,7 +267,7 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
 @requires(Capability.EXPORT)
 def report_export(request: MemberRequest, name: str) -> HttpResponse:
     """Return one report as CSV, and record the export."""
-    params = read_params(request.GET)
+    params = read_params(request.GET, others=keys_of(name))
     report = build_report(name, params)
     table = report_table(report)
     content = render_csv(table)

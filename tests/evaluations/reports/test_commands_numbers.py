@@ -273,7 +273,7 @@ def test_export_writes_every_mark_beside_its_final(answered: Path, tmp_path: Pat
     [
         ("rates", "/nowhere/rates.csv", "Cannot write “/nowhere/rates.csv”"),
         ("everything", "x.csv", "no export “everything”; choose one of: rates"),
-        ("cuts", "x.csv", "“cuts” is not available yet"),
+        ("cuts", "x.csv", "Cut by one key or by two different ones"),
     ],
 )
 def test_export_refuses_in_one_sentence(

@@ -5,12 +5,14 @@ The benchmark is imported once for all of them, which only a test class can do.
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from django.test import TestCase
 
@@ -28,8 +30,10 @@ from evaluations.models import (
 from evaluations.reading.selectors.ablation import ablation
 from evaluations.reports.selectors.reports import build_report
 from evaluations.statistics.figure import Figure, Report
+from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS
 from gradeapp.common.refusals import BadInput
 from questions.models import ImportBatch, Question, QuestionRevision
+from questions.rules.vocabulary import Part
 from questions.services.imports import ImportReport, import_questions
 from tests.conftest import SHARED_DATA
 
@@ -54,6 +58,31 @@ def made(name: str, **params: Any) -> Report:
 
 def released(name: str) -> dict[str, Any]:
     return json.loads(next((BENCH / "Results").rglob(name)).read_text(encoding="utf-8"))
+
+
+def released_items() -> pd.DataFrame:
+    """The points of GPT-4's released answers, as the released programs count them."""
+    of_task = dict(Question.objects.values_list("task__slug", "subject"))
+    rows = []
+    for file in sorted((BENCH / "Results" / "gpt_4_0314_obj").glob("gpt-4*_2010*.json")):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        half = "Physics" in file.name  # a part of the right letters earns half
+        for item in document["example"]:
+            keys, full = item["standard_answer"], float(item["score"])
+            pairs = itertools.zip_longest(item["model_answer"][: len(keys)], keys, fillvalue="")
+            shares = [
+                1.0 if given == key else 0.5 * (half and bool(given) and set(given) < set(key))
+                for given, key in pairs
+            ]
+            where = (item["year"], of_task[document["keyword"]], "objective")
+            rows.append((*where, full * sum(shares), full * len(keys), len(keys)))
+    for file in sorted((BENCH / "Results" / "gpt_4_0314_sub").glob("*wo_marking*/gpt-4*.json")):
+        document = json.loads(file.read_text(encoding="utf-8"))
+        for item in document["example"]:
+            totals = [total for total in item["model_correction_score"] if total is not None]
+            where = (item["year"], of_task[document["keyword"]], "subjective")
+            rows.append((*where, round(sum(totals) / len(totals), 2), float(item["score"]), 1))
+    return pd.DataFrame(rows, columns=["year", "subject", "part", "points", "full", "n"])
 
 
 # The released objective summary has one Math, the sum of both streams' files.
@@ -290,6 +319,34 @@ class PublishedFigures(TestCase):
             assert {sum(counts)} == {figure.n for figure in row.figures.values()}
         of_gpt4 = [row.figures for row in report.rows if row.key["model"] == GPT4]
         assert sum(f["not_scored"].value or 0 for f in of_gpt4) == 3
+
+    def test_years_are_those_of_the_released_files(self) -> None:
+        """Cuts and trend against sums made with pandas from the released answers and gradings."""
+        items = released_items()
+        by_year = items[items["part"] == "objective"].groupby("year")[["points", "full", "n"]].sum()
+        assert by_year.sum().tolist() == [7000, 9702, 2944]
+        params: dict[str, Any] = {"policy": "published", "marker": JUDGE, "models": (GPT4,)}
+        report = made("cuts", by="part,year", **params)
+        for year, sums in by_year.iterrows():
+            rate = figures(report, part="objective", year=year)["rate"]
+            assert (rate.value, rate.n) == (pytest.approx(sums["points"] / sums["full"]), sums["n"])
+        pooled = items["points"].sum() / items["full"].sum()
+        assert figures(report, part="ALL", year="ALL")["rate"].value == pytest.approx(pooled)
+        # The total of a year from its rates; a stream that lacks a part has none.
+        rates = items.groupby(["year", "subject", "part"])[["points", "full"]].sum()
+        rates = (rates["points"] / rates["full"]).to_dict()
+        totals = made("trend", **params)
+        for year in by_year.index:
+            for stream, subjects in STREAMS.items():
+                parts = [(subject, part) for subject in subjects for part in Part]
+                lacking = [where for where in parts if (year, *where) not in rates]
+                total = figures(totals, year=year, stream=stream)["total_full_precision"]
+                if lacking:
+                    names = ",".join(f"{subject}/{part}" for subject, part in lacking)
+                    assert (total.value, total.reason) == (None, f"missing:{names}")
+                else:
+                    points = sum(WEIGHTS[s].of(p) * rates[year, s, p] for s, p in parts)
+                    assert total.value == pytest.approx(points)
 
     def test_one_year_is_one_year(self) -> None:
         report = made("rates", policy="published", models=(GPT4,), year=2022)

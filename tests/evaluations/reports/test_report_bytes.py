@@ -29,7 +29,7 @@ from evaluations.facts.params import ReportParams
 from evaluations.reports.selectors.reports import REPORTS, build_report
 from gradeapp.common.refusals import BadInput
 
-params = ReportParams("exam")
+params = ReportParams("exam", by="task,year")
 for name in (*REPORTS, *ROWS):
     try:
         made, parameters = exported(name, params)

@@ -11,7 +11,7 @@ from evaluations.facts.params import (
 )
 from evaluations.models import Judge, Judgement
 from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.selectors.reports import build_report
+from evaluations.reports.selectors.reports import REPORTS, build_report
 from gradeapp.common.refusals import Refusal
 from questions.models import Question
 from questions.rules.vocabulary import QuestionType
@@ -87,7 +87,7 @@ def test_converted_has_rows_for_every_marker_there_is(exam: None) -> None:
     assert {row.key["marker"] for row in named.rows} == {"teachers"}
 
 
-@pytest.mark.parametrize("name", ["repeats", "agreement", "ledger"])
+@pytest.mark.parametrize("name", ["repeats", "agreement", "ledger", "trend"])
 def test_every_other_report_is_made(exam: None, name: str) -> None:
     report = build_report(name, ReportParams("exam"))
     assert report.name == name
@@ -96,16 +96,17 @@ def test_every_other_report_is_made(exam: None, name: str) -> None:
 
 def test_without_answers_a_report_is_empty_and_not_an_error() -> None:
     make_dataset("exam")
-    for name in ("rates", "converted", "repeats", "agreement", "ledger"):
-        assert build_report(name, ReportParams("exam")).rows == []
+    for name in REPORTS:
+        assert build_report(name, ReportParams("exam", by="task")).rows == []
 
 
 @pytest.mark.parametrize(
     ("name", "params", "sentence"),
     [
         ("rate", ReportParams("exam"), "no report “rate”; choose one of: rates, converted"),
-        ("cuts", ReportParams("exam"), "“cuts” is not available yet"),
-        ("trend", ReportParams("exam"), "“trend” is not available yet"),
+        ("cuts", ReportParams("exam"), "Cut by one key or by two different ones .*: task, subject"),
+        ("cuts", ReportParams("exam", by="year,year"), "two different ones"),
+        ("cuts", ReportParams("exam", by="year, hue"), "no “hue”; choose one of: task, subject"),
         ("rates", ReportParams("exma"), "no dataset “exma”. Available: exam"),
         ("rates", ReportParams("exam", policy="kind"), "“kind”; choose one of: published, strict"),
         (

@@ -81,7 +81,8 @@ def test_a_lead_who_marks_is_told_to_wait(lead: User, answers: None) -> None:
         ("rates", {"dataset": "exam", "year": "x"}, 400, "“x” is not a valid year."),
         ("rates", {"dataset": "x"}, 404, "There is no dataset “x”. Available: exam."),
         ("guess", {"dataset": "exam"}, 400, "There is no report “guess”"),
-        ("cuts", {"dataset": "exam"}, 400, "The report “cuts” is not available yet."),
+        ("cuts", {"dataset": "exam"}, 400, "Cut by one key or by two different ones"),
+        ("cuts", {"dataset": "exam", "by": "colour"}, 400, "There is no “colour”; choose one of"),
     ],
 )
 def test_what_cannot_be_answered_gets_a_sentence(
