@@ -301,6 +301,8 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "judging:start": C.START_RUNS,
     "api-judgements": C.SEE_JUDGEMENTS,
     "reports:overview": C.SEE_REPORTS,
+    "reports:cuts": C.SEE_REPORTS,
+    "reports:years": C.SEE_REPORTS,
     "reports:rescore": C.EDIT_QUESTIONS,
     "reports:rows": C.SEE_REPORTS,
     "reports:pairs": C.SEE_REPORTS,

@@ -70,6 +70,7 @@ LOOKS = [
     "/api/v1/runs/",
     "/checks/",
     "/reports/",
+    "/reports/cuts/",
     "/judging/",
     "/api/v1/judgements/",
     "/runs/imports/",

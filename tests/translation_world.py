@@ -356,6 +356,10 @@ def pages(world: World) -> dict[str, list[str]]:
     reports = [
         reverse("reports:overview"),
         reverse("reports:overview") + "?policy=published",
+        reverse("reports:cuts"),
+        reverse("reports:cuts") + "?by=difficulty&by=modal",
+        reverse("reports:years"),
+        reverse("reports:rows") + f"{answers}&cut=part:subjective&cut=difficulty:",
         reverse("reports:rows") + f"{answers}&marker=teachers",
         reverse("reports:pairs") + f"{answers}&pair=teacher-teacher&subject=ALL",
     ]

@@ -34,7 +34,7 @@ export function lines(data, t) {
           `${one.name}\n${data.x.label}: ${value[0]}\n${format(value[1], data)} (n = ${value[2]})`,
       },
       itemStyle: { color: colour(t, one, index) },
-      lineStyle: { color: colour(t, one, index), width: 2 },
+      lineStyle: { color: colour(t, one, index), width: 2, type: one.dashed ? "dashed" : "solid" },
       markLine: index === 0 ? marksAt(t, data.limits, "yAxis", data.here) : undefined,
     })),
   };

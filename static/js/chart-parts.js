@@ -12,6 +12,8 @@ export function theme() {
     line: token("line"),
     accent: token("accent"),
     accentSoft: token("accent-soft"),
+    onAccent: token("on-accent"),
+    sunken: token("sunken"),
     font: getComputedStyle(document.body).fontFamily,
     series: (wanted) =>
       token(typeof wanted === "string" ? wanted : `series-${Math.abs(wanted) % 8}`),
@@ -54,7 +56,9 @@ export function valueAxis(t, axis = {}) {
     max: axis.max,
     axisLine: { show: false },
     axisTick: { show: false },
-    axisLabel: { color: t.muted, hideOverlap: true },
+    minInterval: axis.plain ? 1 : undefined,
+    // A year is written without a comma.
+    axisLabel: { color: t.muted, hideOverlap: true, formatter: axis.plain ? String : undefined },
     splitLine: { lineStyle: { color: t.grid } },
   };
 }

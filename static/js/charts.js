@@ -1,5 +1,6 @@
 // Charts from figures: <figure class="chart" data-chart="bar"> with its JSON in a <template> and
 // its table in <details>. Colours are the page's tokens; a series has the colour of its index.
+import { heat } from "./chart-heat.js";
 import { dots, lines } from "./chart-lines.js";
 import { base, colour, FONT_SIZE, format, legend, legendLines, nameAxis, theme, valueAxis } from "./chart-parts.js";
 
@@ -195,7 +196,7 @@ function box(data, t, width) {
   };
 }
 
-const KINDS = { bar, radar, scatter, box, dots, lines };
+const KINDS = { bar, radar, scatter, box, dots, lines, heat };
 
 // For print a chart is drawn in the width that it has on paper (A4, landscape, one or two columns of
 // report-print.css); its view box lets CSS fit it exactly.
@@ -209,10 +210,12 @@ function paperSize(plot) {
 
 function draw(el) {
   const plot = el.querySelector(".chart-plot");
+  const data = figures(el);
+  if (data.height) plot.style.height = `${data.height}px`; // as many rows as the data has
   const size = onPaper ? paperSize(plot) : {};
   drawn.get(el)?.dispose();
   const chart = echarts.init(plot, null, { renderer: "svg", ...size });
-  const option = KINDS[el.dataset.chart](figures(el), theme(), size.width ?? plot.clientWidth);
+  const option = KINDS[el.dataset.chart](data, theme(), size.width ?? plot.clientWidth);
   chart.setOption(onPaper ? { ...option, animation: false } : option);
   if (onPaper) plot.querySelector("svg").setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
   drawn.set(el, chart);
