@@ -64,7 +64,7 @@ def released_items() -> pd.DataFrame:
     """The points of GPT-4's released answers, as the released programs count them."""
     of_task = dict(Question.objects.values_list("task__slug", "subject"))
     rows = []
-    for file in sorted((BENCH / "Results" / "gpt_4_0314_obj").glob("gpt-4*_2010*.json")):
+    for file in sorted((BENCH / "Results" / "gpt_4_0314_obj").glob("gpt-4-0314_*.json")):
         document = json.loads(file.read_text(encoding="utf-8"))
         half = "Physics" in file.name  # a part of the right letters earns half
         for item in document["example"]:
