@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -31,6 +32,8 @@ SAME = os.environ.get("GRADEAPP_FULL") != "yes"
 hypothesis.settings.register_profile("gradeapp", deadline=None, derandomize=SAME)
 hypothesis.settings.load_profile("gradeapp")
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Static files are looked for when they are asked for; else each test client lists them all first.
+settings.WHITENOISE_AUTOREFRESH = True
 # Mounted in tests only; that it is off is tested in accounts/test_admin_site.
 settings.ADMIN_SITE = True
 # Logins in tests have no second factor and are not confirmed; tests/accounts has tests of both.
@@ -43,25 +46,33 @@ os.environ["GRADEAPP_SECOND_FACTOR"] = "none"
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
-# Not run on a second database: packages that know no database, and interfaces, which call the same
-# services and selectors.
-PURE = re.compile(r"/(llm|statistics)/|_rules\.py$")
+# Not run on a second database: tests that use none, and interfaces, which call the same services
+# and selectors.
+DATABASE = frozenset({"db", "transactional_db", "live_server"})
 INTERFACES = re.compile(r"/(views|api)/|_(pages?|api)\.py$")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what need not run on a second database.
 
-    Pure packages, interfaces, whole benchmarks, and the tests of the project as a
+    What uses no database, interfaces, whole benchmarks, and the tests of the project as a
     whole (routes, words, sizes, docs), but not the migrations.
     """
     root = Path(__file__).parent
     for item in items:
         of_all = item.path.parent == root and item.path.name != "test_migrations.py"
-        pure = PURE.search(item.path.as_posix())
+        used = DATABASE & set(getattr(item, "fixturenames", ()))
+        pure = not used and item.get_closest_marker("django_db") is None
         interface = INTERFACES.search(item.path.as_posix())
         if pure or interface or of_all or item.get_closest_marker("shareddata"):
             item.add_marker(pytest.mark.once)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now to no later garbage collection: each would look through all."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

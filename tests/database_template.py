@@ -1,6 +1,7 @@
 """One migrated database for all test runs on this machine: migrating takes half a minute.
 
-It is made anew when a migration, a setting or the version of Django changes.
+It has the groups of the roles. It is made anew when a migration, a setting, a role or the version
+of Django changes.
 ``python -m tests.database_template`` makes it ahead of a test run.
 """
 
@@ -63,8 +64,9 @@ def _drop_templates(server: psycopg.Connection) -> None:
 def _migrate(url: str) -> None:
     with tempfile.TemporaryDirectory() as var:
         given = {**os.environ, "DATABASE_URL": url, "GRADEAPP_VAR": var}
-        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-        subprocess.run(command, cwd=ROOT, env=given, check=True)
+        for command in ("migrate", "sync_roles"):
+            run = [sys.executable, "manage.py", command, "--verbosity", "0"]
+            subprocess.run(run, cwd=ROOT, env=given, check=True)
 
 
 def _fingerprint() -> str:
@@ -72,6 +74,7 @@ def _fingerprint() -> str:
     digest = hashlib.sha256(django.get_version().encode())
     files = [*ROOT.glob("*/migrations/*.py"), *ROOT.glob("*/*/migrations/*.py")]
     files += [ROOT / "gradeapp" / "settings.py", ROOT / "gradeapp" / "audit" / "append_only.py"]
+    files += [Path(__file__), ROOT / "gradeapp" / "accounts" / "roles.py"]
     for file in sorted(files):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

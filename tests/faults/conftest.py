@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.database_template import sqlite_template
 from tests.faults.services import Postgres, Redis
 from tests.faults.site import Site, site_on_postgres, site_on_sqlite
 
@@ -32,16 +33,6 @@ def postgres() -> Iterator[Postgres]:
             cluster.stop()
 
 
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated SQLite file."""
-    folder = tmp_path_factory.mktemp("sqlite")
-    file = folder / "template.sqlite3"
-    migrated = Site(folder, f"sqlite:///{file}").manage("migrate", "--verbosity", "0")
-    assert migrated.returncode == 0, migrated.stderr
-    return file
-
-
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[Redis]:
     """A Redis of the test's own."""
@@ -62,11 +53,9 @@ def site(
 
 
 @pytest.fixture
-def sqlite_site(
-    sqlite_template: Path, tmp_path: Path, django_db_blocker: pytest.FixtureRequest
-) -> Iterator[Site]:
+def sqlite_site(tmp_path: Path, django_db_blocker: pytest.FixtureRequest) -> Iterator[Site]:
     """An installation on SQLite; the ORM of the test talks to its file."""
-    with unblocked(django_db_blocker), site_on_sqlite(tmp_path, sqlite_template) as made:
+    with unblocked(django_db_blocker), site_on_sqlite(tmp_path, sqlite_template()) as made:
         yield made
 
 
