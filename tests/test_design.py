@@ -97,23 +97,23 @@ BLOCKED_BY_CSP = {
 }
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_templates_hold_nothing_that_the_csp_blocks(path: Path) -> None:
-    text = re.sub(r"{% comment %}.*?{% endcomment %}", "", path.read_text(), flags=re.DOTALL)
-    found = [name for name, pattern in BLOCKED_BY_CSP.items() if pattern.search(text)]
+def test_templates_hold_nothing_that_the_csp_blocks() -> None:
+    found = []
+    for path in TEMPLATES:
+        text = re.sub(r"{% comment %}.*?{% endcomment %}", "", path.read_text(), flags=re.DOTALL)
+        found += [(path, name) for name, one in BLOCKED_BY_CSP.items() if one.search(text)]
     assert found == []
 
 
-@pytest.mark.parametrize("path", [*STYLES, *SCRIPTS], ids=lambda path: path.name)
-def test_styles_and_scripts_load_from_this_site_only(path: Path) -> None:
-    text = path.read_text()
-    assert not re.search(r"https?://|url\(\s*[\"']?data:|@import|\beval\(|new Function", text)
+def test_styles_and_scripts_load_from_this_site_only() -> None:
+    elsewhere = re.compile(r"https?://|url\(\s*[\"']?data:|@import|\beval\(|new Function")
+    assert [path for path in (*STYLES, *SCRIPTS) if elsewhere.search(path.read_text())] == []
 
 
-@pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
-def test_files_that_styles_name_are_there(path: Path) -> None:
-    for address in re.findall(r"url\([\"']?([^\"')]+)", path.read_text()):
-        assert (path.parent / address).is_file(), address
+def test_files_that_styles_name_are_there() -> None:
+    for path in STYLES:
+        for address in re.findall(r"url\([\"']?([^\"')]+)", path.read_text()):
+            assert (path.parent / address).is_file(), f"{path} names {address}"
 
 
 def test_vendored_files_name_their_version_and_licence() -> None:

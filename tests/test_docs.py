@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def name_of(page: Path) -> str:
 # ---- settings ----
 
 
+@cache
 def settings_in_code() -> dict[str, str | None]:
     """Every variable that the code reads with its default, None where that is no literal."""
     found: dict[str, str | None] = {}
@@ -194,9 +196,8 @@ def command_lines(page: Path) -> list[list[str]]:
     return [line.split() for line in re.findall(r"manage\.py (.+)$", joined, re.MULTILINE)]
 
 
-@pytest.mark.parametrize("document", PAGES, ids=name_of)
-def test_command_lines_in_the_documentation_exist(document: Path) -> None:
-    for command, *words in command_lines(document):
+def test_command_lines_in_the_documentation_exist() -> None:
+    for command, *words in (line for page in PAGES for line in command_lines(page)):
         assert command in get_commands(), command
         given = {word for word in words if word.startswith("--")}
         assert given <= long_options(loaded(command)) | {"--help"}, " ".join([command, *words])
@@ -205,10 +206,10 @@ def test_command_lines_in_the_documentation_exist(document: Path) -> None:
 # ---- links, targets, modules ----
 
 
-@pytest.mark.parametrize("document", PAGES, ids=name_of)
-def test_links_lead_somewhere(document: Path) -> None:
-    links = re.findall(r"\]\(([^)\s]+)\)", without_code(document))
-    assert [link for link in links if not leads_somewhere(document, link)] == []
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        links = re.findall(r"\]\(([^)\s]+)\)", without_code(page))
+        assert [link for link in links if not leads_somewhere(page, link)] == [], page
 
 
 def leads_somewhere(page: Path, link: str) -> bool:
@@ -233,17 +234,13 @@ def anchors_of(page: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("document", PAGES, ids=name_of)
-def test_targets_of_make_exist(document: Path) -> None:
+def test_targets_of_make_and_modules_to_be_run_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
-    named = re.findall(r"(?:^|`)make ([a-z]+)", text_of(document), re.MULTILINE)
-    assert set(named) <= targets
-
-
-@pytest.mark.parametrize("document", PAGES, ids=name_of)
-def test_modules_to_be_run_exist(document: Path) -> None:
-    for module in re.findall(r"python -m ([a-z_]+(?:\.[a-z_]+)*)", text_of(document)):
-        assert importlib.util.find_spec(module), module
+    for page in PAGES:
+        named = re.findall(r"(?:^|`)make ([a-z]+)", text_of(page), re.MULTILINE)
+        assert set(named) <= targets, page
+        for module in re.findall(r"python -m ([a-z_]+(?:\.[a-z_]+)*)", text_of(page)):
+            assert importlib.util.find_spec(module), f"{page}: {module}"
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md", "docs/how-to-add.md"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,6 +76,7 @@ def modules() -> list[Path]:
     return sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
 
 
+@cache
 def all_messages() -> dict[Message, str]:
     """Every string of templates and code, each with the file where it stands."""
     found: dict[Message, str] = {}

@@ -71,19 +71,16 @@ def sentences(file: Path) -> Iterator[str]:
             yield text
 
 
-FOUND = sorted(
-    {(file.name, text) for file in SAYING if file.name not in APART for text in sentences(file)}
-)
-
-
-def test_the_importers_were_read() -> None:
-    assert len(FOUND) > 80
-
-
-@pytest.mark.parametrize(("file", "text"), FOUND)
-def test_whatever_an_importer_says_is_said_in_chinese(file: str, text: str) -> None:
+def test_whatever_an_importer_says_is_said_in_chinese() -> None:
+    said = {(file, text) for file in SAYING if file.name not in APART for text in sentences(file)}
+    assert len(said) > 80
     with translation.override("zh-hans"):
-        assert re.search("[\u4e00-\u9fff]", problem_sentence(text) or ""), f"{file}: {text}"
+        english = [
+            f"{file}: {text}"
+            for file, text in sorted(said)
+            if not re.search("[\u4e00-\u9fff]", problem_sentence(text) or "")
+        ]
+    assert not english
 
 
 def test_names_and_numbers_stay() -> None:
