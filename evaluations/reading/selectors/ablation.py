@@ -20,6 +20,7 @@ from evaluations.reading.rules.scoring.ablation import (
     steps_of,
 )
 from evaluations.reading.rules.scoring.objective import has_key
+from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.policies import Policy
 from questions.rules.vocabulary import ItemStatus, Part
 
@@ -128,16 +129,18 @@ def _responses(run: Run) -> list[dict[str, Any]]:
 
 
 def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
-    """Return the current score of each response under *policy*."""
+    """Return the current score of each response under *policy*, with the letters of the bank."""
     score = Response.score_field(policy)
     rows = Response.objects.filter(run=run, **{f"{score}__isnull": False})
     columns = ("answers", "outcome", "method", "pattern", "spans")
+    own = ("pk", f"{score}__points", "revision__letters", "option_order")
     found = {}
-    for response, points, *read in rows.values_list(
-        "pk", f"{score}__points", *(f"{score}__extraction__{name}" for name in columns)
+    for response, points, letters, order, *read in rows.values_list(
+        *own, *(f"{score}__extraction__{name}" for name in columns)
     ):
         answers, outcome, method, pattern, spans = read
-        found[response] = Evidence(tuple(answers), outcome, points, method, pattern, spans)
+        printed = as_printed(answers, letters, order)
+        found[response] = Evidence(printed, outcome, points, method, pattern, spans)
     return found
 
 

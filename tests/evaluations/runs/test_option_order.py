@@ -11,6 +11,7 @@ from django.test import Client
 from evaluations.conditions import Asking, OptionOrder
 from evaluations.facts.params import ReportParams
 from evaluations.models import Response, Run
+from evaluations.reading.selectors.ablation import ablation
 from evaluations.reports.selectors.reports import build_report
 from evaluations.runs.rules.option_order import (
     as_printed,
@@ -135,6 +136,8 @@ def test_a_model_that_chooses_by_letter_gets_its_chance_share(
     assert "A. right" in page
     assert "A = B, B = C, C = D, D = A" in page
     assert "A → B" in page
+    compared = {one.response: one.strict for one in ablation(run).items}
+    assert compared[second.pk].answers == ("B",), "the letter of the bank, beside the key"
     assert (
         "as printed, because its options cannot change places"
         in client.get(f"/runs/{run.pk}/").content.decode()
