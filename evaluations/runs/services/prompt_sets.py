@@ -76,7 +76,7 @@ def current_prompts(slug: str) -> PromptSetVersion:
     if slug in SHIPPED and (version is None or version.source == PromptSource.SHIPPED):
         content = shipped_set(slug)
         if version is None or version.content_hash != content_hash(content):
-            return _unsaved(content, version)
+            return _of_the_project(content)
     if version is None:
         raise NotFound(_("There is no prompt set “%(name)s”.") % {"name": slug})
     return version
@@ -85,7 +85,7 @@ def current_prompts(slug: str) -> PromptSetVersion:
 def stored_prompts(slug: str) -> PromptSetVersion:
     """Return what ``current_prompts`` returns, stored."""
     version = current_prompts(slug)
-    if version.pk is not None:
+    if version.pk is not None and version.prompt_set.current_id == version.pk:
         return version
     return add_version(shipped_set(slug), source=PromptSource.SHIPPED, acting_user=None, note="")[0]
 
@@ -96,13 +96,19 @@ def prompt_sets() -> list[PromptSetVersion]:
     return [current_prompts(slug) for slug in sorted({*stored, *SHIPPED})]
 
 
-def _unsaved(content: PromptSetContent, before: PromptSetVersion | None) -> PromptSetVersion:
-    """Return a shipped version that nothing has used yet."""
+def _of_the_project(content: PromptSetContent) -> PromptSetVersion:
+    """Return the version with the *content* that ships: a stored one, or one nothing has used."""
+    digest = content_hash(content)
+    versions = PromptSetVersion.objects.filter(prompt_set__slug=content.name)
+    stored = versions.filter(content_hash=digest).select_related("prompt_set", "created_by").first()
+    if stored is not None:
+        return stored
+    there = PromptSet.objects.filter(slug=content.name).first()
     return PromptSetVersion(
-        prompt_set=before.prompt_set if before else PromptSet(slug=content.name),
-        number=before.prompt_set.versions.count() + 1 if before else 1,
+        prompt_set=there or PromptSet(slug=content.name),
+        number=versions.count() + 1,
         content=as_json(content),
-        content_hash=content_hash(content),
+        content_hash=digest,
         source=PromptSource.SHIPPED,
     )
 

@@ -52,7 +52,7 @@ def prompt_set(request: MemberRequest, slug: str) -> HttpResponse:
     form = PreviewForm(request.GET if "setting" in request.GET else None, task=first_task(content))
     context = {
         "version": version,
-        "is_current": version.pk in (None, version.prompt_set.current_id),
+        "is_current": version.pk in (None, current_prompts(slug).pk),
         "content": content,
         "versions": versions_of(version),
         "form": form,

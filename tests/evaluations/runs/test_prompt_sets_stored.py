@@ -67,6 +67,20 @@ def test_a_shipped_set_is_stored_once_and_an_edit_is_a_new_version(admin: User) 
         current_prompts("nothing")
 
 
+def test_after_an_upgrade_the_new_text_comes_after_the_stored_one() -> None:
+    """Also where a migration stored version 1 and made nothing current."""
+    first = stored_prompts("gradeapp")
+    PromptSetVersion.objects.update(content={"name": "gradeapp"}, content_hash="0" * 64)
+    for current in (first, None):
+        PromptSet.objects.update(current=current)
+        shown = current_prompts("gradeapp")
+        assert (shown.pk, shown.number, shown.prompt_set) == (None, 2, first.prompt_set)
+    assert stored_prompts("gradeapp").number == 2
+    PromptSet.objects.update(current=None)
+    assert current_prompts("gradeapp").number == 2, "the stored one, not a third"
+    assert stored_prompts("gradeapp").prompt_set.current is not None
+
+
 def test_a_set_goes_out_and_comes_in_unchanged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
