@@ -32,6 +32,8 @@ WHERES = {(where[0].value, where[1].value): where for where in product(Subject, 
 def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Report:
     """Return the scoring rate per model, condition, subject (and ``ALL``) and part.
 
+    Rows without a subject are in ``ALL`` alone.
+
     Figures: ``points`` and ``full`` of the scored rows, ``rate`` = points / full (0 to 1; above 1
     only if a released impossible total is kept) with a 95 % interval, and ``unscored``. n counts
     sub-answers of objective and items of subjective rows, of all repeats. Rows without points are
@@ -41,7 +43,8 @@ def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Repo
     """
     groups: dict[tuple[ModelCondition, str, str], list[ScoredAnswer]] = defaultdict(list)
     for row in rows:
-        groups[row.asked, row.subject, row.part].append(row)
+        if row.subject:
+            groups[row.asked, row.subject, row.part].append(row)
         groups[row.asked, ALL, row.part].append(row)
 
     def order(

@@ -88,7 +88,8 @@ def agreement_report(pairs: Iterable[MarkPair], *, params: Params | None = None)
     """Return the figures of ``agreement`` per model, condition, subject (and ``ALL``) and pair."""
     groups: dict[tuple[ModelCondition, str, str], list[MarkPair]] = defaultdict(list)
     for one in pairs:
-        groups[one.asked, one.subject, one.pair].append(one)
+        if one.subject:
+            groups[one.asked, one.subject, one.pair].append(one)
         groups[one.asked, ALL, one.pair].append(one)
 
     def order(

@@ -40,7 +40,8 @@ def repeats(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Re
     )
     for row in rows:
         if row.part == Part.OBJECTIVE:
-            groups[row.asked, row.subject][row.question].append(row)
+            if row.subject:
+                groups[row.asked, row.subject][row.question].append(row)
             groups[row.asked, ALL][row.question].append(row)
     report_rows = []
     for asked, subject in sorted(groups, key=lambda key: (key[0], subject_order(key[1]))):

@@ -221,4 +221,8 @@ def test_subjects_outside_the_examination_have_no_points_in_it() -> None:
     rows = [*whole_exam(0.5), answered(subject="", task="lsat-ar", points=1.0, full=1.0)]
     total = figures(converted_report(rows), stream="sciences", subject="ALL")["total"]
     assert total.value == pytest.approx(375.0)
-    assert figures(rates(rows), subject="", part="objective")["rate"].value == 1.0
+    subjects = {row.key["subject"] for row in rates(rows).rows}
+    assert len(subjects) == 11, "ten and ALL: no row for those without a subject"
+    assert figures(rates(rows), subject="ALL", part="objective")["full"].n == 1 + sum(
+        row.part == "objective" for row in whole_exam(0.5)
+    )
