@@ -6,12 +6,13 @@ import json
 import os
 import sys
 from abc import abstractmethod
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.db.utils import OperationalError, ProgrammingError
+from django.utils.translation import gettext as _
 
 from gradeapp.common.refusals import Refusal
 
@@ -23,6 +24,12 @@ class GradeappCommand(BaseCommand):
     ``run``; ``show`` prints it for people, ``--format json`` for programs. A
     refusal prints no result, ``trouble`` comes after it.
     """
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Return the parser; for bad arguments too the command ends with a sentence and 1."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.error = self.refuse  # type: ignore[method-assign, assignment]
+        return parser
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--format", choices=["text", "json"], default="text")
@@ -68,10 +75,20 @@ class GradeappCommand(BaseCommand):
         if isinstance(result, dict) and (trouble := self.trouble(result)):
             self.refuse(trouble)
 
-    def refuse(self, sentence: str) -> None:
+    def refuse(self, sentence: str) -> NoReturn:
         """Say why not, and end with status 1."""
         self.stderr.write(sentence)
         sys.exit(1)
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number of the command line, as the ``type`` of an argument."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(
+            _("must be a whole number, not %(text)s") % {"text": text}
+        ) from None
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

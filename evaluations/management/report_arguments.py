@@ -8,6 +8,7 @@ from typing import Any
 from evaluations.facts.params import ReportParams
 from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.policies import Policy
+from gradeapp.cli import whole_number
 
 
 def add_report_arguments(parser: ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def add_report_arguments(parser: ArgumentParser) -> None:
         "--run",
         nargs="+",
         action="extend",
-        type=int,
+        type=whole_number,
         default=[],
         metavar="ID",
         help="only answers of these runs",
@@ -39,7 +40,12 @@ def add_report_arguments(parser: ArgumentParser) -> None:
         metavar="KEY[,KEY]",
         help=f"what the report cuts is cut by, one or two of: {', '.join(CUT_KEYS)}",
     )
-    parser.add_argument("--year", type=int, help="only questions of this year")
+    parser.add_argument("--year", type=whole_number, help="only questions of this year")
+    parser.add_argument(
+        "--without-blind",
+        action="store_true",
+        help="leave out answers to questions whose images the model did not get",
+    )
     parser.add_argument(
         "--round",
         nargs="+",
@@ -62,4 +68,5 @@ def report_params(options: dict[str, Any]) -> ReportParams:
         by=options["by"],
         year=options["year"],
         rounds=tuple(dict.fromkeys(options["round"])),
+        without_blind=options["without_blind"],
     )

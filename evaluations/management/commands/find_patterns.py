@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from evaluations.models import PatternSearch, Run
 from evaluations.reading.selectors.pattern_searches import as_dict
 from evaluations.reading.services.pattern_searches import start_search, work_on_search
-from gradeapp.cli import GradeappCommand
+from gradeapp.cli import GradeappCommand, whole_number
 from gradeapp.common.named import WorkStatus
 from gradeapp.common.refusals import NotFound
 
@@ -33,10 +33,14 @@ class Command(GradeappCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--run", required=True, help="the number or the public id of the run")
-        parser.add_argument("--iterations", type=int, default=10)
-        parser.add_argument("--sample", type=int, default=100, help="responses drawn each time")
-        parser.add_argument("--least", type=int, default=2, help="least occurrences in a sample")
-        parser.add_argument("--random-seed", type=int, default=1)
+        parser.add_argument("--iterations", type=whole_number, default=10)
+        parser.add_argument(
+            "--sample", type=whole_number, default=100, help="responses drawn each time"
+        )
+        parser.add_argument(
+            "--least", type=whole_number, default=2, help="least occurrences in a sample"
+        )
+        parser.add_argument("--random-seed", type=whole_number, default=1)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         search = start_search(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.imports.services.answer_imports import SOURCES, import_answers
-from gradeapp.cli import GradeappCommand
+from gradeapp.cli import GradeappCommand, whole_number
 
 
 class Command(GradeappCommand):
@@ -17,7 +17,7 @@ class Command(GradeappCommand):
         parser.add_argument("source", help=f"one of: {', '.join(SOURCES)}")
         parser.add_argument("path", type=Path, help="a file, or a folder with its subfolders")
         parser.add_argument("--model", help="who answered, where the files do not say it")
-        parser.add_argument("--repeat", type=int, default=1, help="which sitting, from 1")
+        parser.add_argument("--repeat", type=whole_number, default=1, help="which sitting, from 1")
 
         parser.add_argument("--setting", default="", help="how the model was asked, if known")
         parser.add_argument("--condition", default="", help="a name for how it was asked")

@@ -26,15 +26,18 @@ from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import Progress, get_run, progress, waits_for_endpoint
 from evaluations.runs.services.dry_runs import ASSUMED, dry_calls
+from evaluations.runs.services.endpoints import MOST_TOKENS
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, start_run
 from evaluations.runs.services.sampling import sampling_for
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.tasks import ask_for_work
-from gradeapp.cli import GradeappCommand
+from gradeapp.cli import GradeappCommand, whole_number
 from gradeapp.common.refusals import BadInput, NotFound
 from questions.models import Dataset
 
+# What a dry run without an endpoint says of the limit of a reply.
+USUAL = "a usual endpoint"
 OVER = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)
 
 
@@ -67,11 +70,13 @@ class Command(GradeappCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--endpoint", help="the name of the endpoint")
         parser.add_argument("--dataset", help="the slug of the dataset")
-        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with this run")
+        parser.add_argument(
+            "--resume", type=whole_number, metavar="RUN", help="go on with this run"
+        )
         asking_arguments(parser)
         sampling_arguments(parser)
         choice_arguments(parser)
-        parser.add_argument("--repeats", type=int, default=1)
+        parser.add_argument("--repeats", type=whole_number, default=1)
         parser.add_argument("--budget", help="stop before this amount is passed")
         parser.add_argument("--wait", action="store_true", help="work here until the run is over")
         parser.add_argument("--dry-run", action="store_true", help="print the calls, plan nothing")
@@ -105,10 +110,16 @@ class Command(GradeappCommand):
         return result
 
     def dry_run(self, options: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the calls of the first repeat; without an endpoint its parameters are usual."""
+        """Return the calls of the first repeat.
+
+        Without an endpoint, the limit of a reply is that of a usual one, and the parameters say so.
+        """
         name = options["endpoint"]
         endpoint = Endpoint.objects.filter(name=name).first() if name else None
-        sampling = sampling_for(endpoint or Endpoint(), options)
+        # Without an endpoint any number that is asked for is taken, and the usual one if none is.
+        usual = endpoint is None and options["max_tokens"] is None
+        limits = endpoint or (Endpoint() if usual else Endpoint(max_tokens=MOST_TOKENS))
+        sampling = sampling_for(limits, options)
         calls = dry_calls(
             get_by_name(Dataset, "slug", needed(options, "dataset")),
             replace(asking_of(options), sampling=sampling),
@@ -116,7 +127,9 @@ class Command(GradeappCommand):
             endpoint,
             options["assume_reply"],
         )
-        return [call.as_dict() for call in calls]
+        said = {"max_tokens_of": USUAL} if usual else {}
+        shown = [call.as_dict() for call in calls]
+        return [{**call, "params": {**call["params"], **said}} for call in shown]
 
     def started(self, options: dict[str, Any]) -> Run:
         """Plan and start the run."""

@@ -13,6 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, Response, Run
 from evaluations.runs.selectors.conditions import condition_names, model_names
+from evaluations.runs.services.endpoints import MOST_TOKENS
 from evaluations.statistics.outcomes import LedgerOutcome
 from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
@@ -42,12 +43,15 @@ class StartForm(forms.Form):
     key = forms.UUIDField(widget=forms.HiddenInput, required=False)
 
     @classmethod
-    def of(cls, request: HttpRequest) -> Self:
-        """Return the form with what was typed; a link without an endpoint gives initial values."""
+    def of(cls, request: HttpRequest, **given: Any) -> Self:
+        """Return the form with what was typed; a link without an endpoint gives initial values.
+
+        What is *given* goes to the form.
+        """
         sent = request.POST if request.method == "POST" else request.GET
         if request.method == "POST" or "endpoint" in sent:
-            return cls(sent)
-        return cls(initial={"key": uuid.uuid4(), **sent.dict()})
+            return cls(sent, **given)
+        return cls(initial={"key": uuid.uuid4(), **sent.dict()}, **given)
 
     def in_rows(self) -> list[list[forms.BoundField]]:
         """Return the fields as the page shows them, side by side."""
@@ -120,7 +124,7 @@ class EndpointForm(forms.Form):
         min_value=1, max_value=600, initial=120, label=_("Timeout per call (seconds)")
     )
     max_tokens = number_fields.IntegerField(
-        min_value=1, max_value=200_000, initial=2048, label=_("Maximum tokens per reply")
+        min_value=1, max_value=MOST_TOKENS, initial=2048, label=_("Maximum tokens per reply")
     )
     max_temperature = number_fields.DecimalField(
         min_value=0,

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 CHECK_MESSAGES = ({"role": "user", "content": "1+1=?"},)
 CHECK_TOKENS = 8
+# The most tokens of a reply that an endpoint may be given.
+MOST_TOKENS = 200_000
 
 K = FailureKind
 SENTENCES: Mapping[FailureKind, str | Promise] = {

@@ -101,6 +101,58 @@ def test_bad_input_gets_a_sentence(
     assert not Run.objects.exists()
 
 
+REFUSED_ARGUMENTS = [
+    ("run_model --setting fewshot", "choose from 'zero-shot', 'zero-shot-cot', 'few-shot', "),
+    ("run_model --images foo", "choose from 'send', 'omit', 'without'"),
+    ("run_model --option-order foo", "choose from 'printed', 'rotated', 'shuffled'"),
+    ("run_model --stratified-by foo", "choose from"),
+    ("run_model --limit x", "argument --limit: must be a whole number, not x"),
+    ("run_model --largest-side 1", "from 64 to 8192 pixels"),
+    ("run_model --unknown 1", "unrecognized arguments: --unknown"),
+    ("import_answers jsonl x --repeat y", "--repeat: must be a whole number"),
+    ("import_questions agieval", "required: path"),
+    ("import_prompts", "required: set"),
+    ("report rates --dataset exam --year x", "--year: must be a whole number"),
+    ("export rates --dataset exam", "required: --output"),
+    ("score --policy published", "one of the arguments --all --run is required"),
+    ("save_endpoint --name a --base-url http://127.0.0.1:1/v1", "required: --model"),
+    ("save_endpoint --name a --base-url http://127.0.0.1:1 --model m --timeout 0", "1 to 600"),
+]
+
+
+def test_every_argument_is_refused_in_a_sentence(
+    endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command, words in REFUSED_ARGUMENTS:
+        name, *options = command.split()
+        if name == "run_model":
+            options = ["--dataset", "exam", "--endpoint", "scripted", *options]
+        with pytest.raises(SystemExit) as ended:
+            call_command(name, *options)
+        said = capsys.readouterr().err
+        assert ended.value.code == 1, command
+        assert words in said
+        assert "PromptSetting" not in said
+        assert len(said.strip().splitlines()) == 1
+
+
+def test_an_endpoint_is_saved_and_changed_by_command() -> None:
+    def saved(*options: str) -> Any:
+        out = io.StringIO()
+        where = ("--name", "local", "--base-url", "http://127.0.0.1:8999/v1", "--model", "m")
+        call_command("save_endpoint", *where, *options, "--format", "json", stdout=out)
+        return json.loads(out.getvalue())
+
+    assert saved("--max-in-flight", "3", "--price-input", "2.5") == {
+        "endpoint": "local",
+        "created": True,
+    }
+    assert saved("--timeout", "30", "--takes-images") == {"endpoint": "local", "created": False}
+    kept = Endpoint.objects.get(name="local")
+    assert (kept.max_in_flight, kept.timeout_seconds, float(kept.price_input)) == (3, 30, 2.5)
+    assert kept.takes_images
+
+
 def test_unknown_names_list_what_there_is(endpoint: Endpoint) -> None:
     assert "scripted" in run_model(name="none")[1]
     assert "exam" in run_model(dataset="none")[1]
@@ -214,6 +266,14 @@ def test_a_reached_budget_is_a_result(endpoint: Endpoint) -> None:
     assert Run.objects.get().pause_reason == "budget"
 
 
+def dry(*options: str) -> Any:
+    """The parameters of the first call of a dry run."""
+    out = io.StringIO()
+    given = ("--dry-run", "--dataset", "exam", "--limit", "1", *options)
+    call_command("run_model", *given, "--format", "json", stdout=out)
+    return json.loads(out.getvalue().splitlines()[0])["params"]
+
+
 def test_a_dry_run_prints_each_call_and_plans_nothing(endpoint: Endpoint) -> None:
     out = io.StringIO()
     options = ("--dry-run", "--dataset", "exam", "--limit", "2", "--temperature", "0.3")
@@ -225,6 +285,11 @@ def test_a_dry_run_prints_each_call_and_plans_nothing(endpoint: Endpoint) -> Non
     assert calls[0]["params"]["temperature"] == 0.3
     assert [message["role"] for message in calls[0]["messages"]] == ["system", "user"]
     assert not Run.objects.exists()
+    said = (calls[0]["params"]["max_tokens"], calls[0]["params"]["max_tokens_of"])
+    assert said == (2048, "a usual endpoint"), "no endpoint is named"
+    Endpoint.objects.update(max_tokens=300)
+    assert dry("--endpoint", "scripted") == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 300}
+    assert dry("--max-tokens", "9000")["max_tokens"] == 9000
     assert "no prompt set" in called("--dry-run", "--dataset", "exam", "--prompts", "none")[1]
     assert "--dataset is missing" in called("--dry-run")[1]
     assert "--endpoint is missing" in called("--dataset", "exam")[1]
