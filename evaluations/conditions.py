@@ -17,6 +17,7 @@ from gradeapp.common.named import Named
 MOST_PROMPT_TOKENS = 2048
 # The longer side of an image that is sent, in pixels.
 LARGEST_SIDE = 2048
+LEAST_SIDE, MOST_SIDE = 64, 8192
 
 
 class PromptSetting(Named):

@@ -69,6 +69,8 @@ def _wanted(params: ReportParams, path: str = "") -> Q:
     wanted &= ~Q(**{f"{path}question__status__in": left_out(params.policy)})
     if params.year is not None:
         wanted &= Q(**{f"{path}question__year": params.year})
+    if params.without_blind:
+        wanted &= Q(**{f"{path}response__images_omitted": 0})
     return wanted
 
 

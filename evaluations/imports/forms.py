@@ -5,9 +5,12 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.conditions import PromptSetting
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
 from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
+from evaluations.runs.services.conditions import NAME_LENGTH as CONDITION_LENGTH
 from gradeapp.common import number_fields
+from gradeapp.common.choices import choices_of
 from questions.forms.imports import NAME_LENGTH, FilesField, FilesInput, UploadForm
 
 SOURCES = [
@@ -41,4 +44,16 @@ class AnswersForm(UploadForm):
         help_text=_(
             "Which repeat of the run, starting at 1. Files in our own format state it in each line."
         ),
+    )
+    setting = forms.ChoiceField(
+        choices=lambda: [("", _("Not known")), *choices_of(PromptSetting)],
+        label=_("Setting"),
+        required=False,
+        help_text=_("How the model was asked, where the files do not say it."),
+    )
+    condition = forms.CharField(
+        label=_("Name of the condition"),
+        max_length=CONDITION_LENGTH,
+        required=False,
+        help_text=_("Answers of two conditions are never pooled. Empty: “as published”."),
     )

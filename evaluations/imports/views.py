@@ -34,5 +34,7 @@ class AnswerPages(ImportPages):
             said["source"],
             model=said["model"],
             repeat=said["repeat"] or 1,
+            setting=said["setting"],
+            condition=said["condition"],
             acting_user=request.user,
         )

@@ -133,3 +133,8 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def spent_or_reserved(self) -> Decimal:
+        """What the calls cost, or may cost, in ``currency``."""
+        return self.committed * self.UNIT

@@ -29,8 +29,9 @@ from evaluations.reading.selectors.reading_labour import READERS, Labour, labour
 from evaluations.reading.services.answer_cases import check_corrections
 from evaluations.reading.services.answer_checks import MOST_DRAWN, draw_sample, save_check
 from evaluations.reading.services.model_reading import MOST_ANSWERS, WantedReading, start_reading
-from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
+from evaluations.runs.api.run_serializers import RunSerializer
 from evaluations.runs.api.runs import run_response
+from evaluations.runs.api.start_serializers import no_unknown
 from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work

@@ -62,6 +62,11 @@ class ReportAPI(APIView):
             OpenApiParameter("marker", description="teachers or judge:NAME"),
             OpenApiParameter("policy", enum=list(Policy), description="strict if left out"),
             OpenApiParameter("by", description=f"of cuts: one or two of {', '.join(CUT_KEYS)}"),
+            OpenApiParameter(
+                "without_blind",
+                enum=["yes"],
+                description="leave out answers to questions whose images the model did not get",
+            ),
             OpenApiParameter("year", OpenApiTypes.INT, description="only questions of this year"),
             OpenApiParameter(
                 "round",

@@ -22,8 +22,9 @@ from questions.forms.filters import named_choices
 from questions.rules.vocabulary import Part
 
 PARAMETERS = frozenset(
-    {"dataset", "model", "condition", "run", "marker", "policy", "year", "round"}
+    {"dataset", "model", "condition", "run", "marker", "policy", "year", "round", "without_blind"}
 )
+YES = "yes"
 PAIR = frozenset({"subject", "pair"})
 # Of the report cuts only.
 BY = frozenset({"by"})
@@ -47,6 +48,14 @@ class ReportFilter(forms.Form):
     )
 
     round = forms.MultipleChoiceField(label=gettext_lazy("Rounds"), required=False)
+    without_blind = forms.ChoiceField(
+        choices=[
+            ("", gettext_lazy("Asked blind: included")),
+            (YES, gettext_lazy("Asked blind: left out")),
+        ],
+        label=gettext_lazy("Questions whose images the model did not get"),
+        required=False,
+    )
 
     def __init__(self, query: QueryDict, choices: Choices) -> None:
         self.defaults: dict[str, Any] = {
@@ -73,6 +82,8 @@ class ReportFilter(forms.Form):
         }
         for name, pairs in options.items():
             self.fields[name].choices = pairs  # type: ignore[attr-defined]
+        if not choices.has_images and "without_blind" not in query:
+            del self.fields["without_blind"]
 
     def params(self) -> ReportParams:
         """Return the valid filters, with defaults for the others.
@@ -96,6 +107,7 @@ class ReportFilter(forms.Form):
             policy=chosen["policy"],
             year=chosen.get("year"),
             rounds=tuple(chosen.get("round", ())),
+            without_blind=chosen.get("without_blind") == YES,
         )
 
 
@@ -143,12 +155,20 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
         by=",".join(query.getlist("by")),
         year=int(year) if year else None,
         rounds=tuple(dict.fromkeys(query.getlist("round"))),
+        without_blind=_yes("without_blind", query.get("without_blind", "")),
     )
 
 
 def keys_of(report: str) -> frozenset[str]:
     """Return the parameters that the report named *report* has beside those of all reports."""
     return BY if report == "cuts" else frozenset()
+
+
+def _yes(name: str, value: str) -> bool:
+    """Return whether *value* is ``yes``. Raises BadInput for anything but that and nothing."""
+    if value not in ("", YES):
+        raise BadInput(_("The parameter %(name)s is “yes” or left out.") % {"name": name})
+    return value == YES
 
 
 def _run_number(value: str) -> int:

@@ -15,8 +15,9 @@ from rest_framework.views import APIView
 
 from evaluations.models import Endpoint
 from evaluations.models.vocabulary import Asks
-from evaluations.runs.api.run_serializers import RunSerializer, no_unknown
+from evaluations.runs.api.run_serializers import RunSerializer
 from evaluations.runs.api.runs import run_response
+from evaluations.runs.api.start_serializers import no_unknown
 from evaluations.runs.tasks import ask_for_work
 from evaluations.suggesting.forms import USUAL_LIMIT, chosen, filters_in
 from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted, start_suggesting

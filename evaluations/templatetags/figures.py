@@ -55,6 +55,8 @@ def asked_words(params: ReportParams) -> str:
     parts = [_(", ").join(params.models) or _("All models"), _(", ").join(params.conditions)]
     if params.runs:
         parts.append(_("runs: %(numbers)s") % {"numbers": _(", ").join(map(str, params.runs))})
+    if params.without_blind:
+        parts.append(_("without questions asked blind"))
     return " · ".join(filter(None, parts))
 
 
@@ -320,6 +322,7 @@ def _query(params: ReportParams, **others: str | Sequence[str]) -> str:
         "policy": params.policy,
         "year": params.year or "",
         "round": params.rounds,
+        "without_blind": "yes" if params.without_blind else "",
         **others,
     }
     return urlencode({name: value for name, value in query.items() if value}, doseq=True)

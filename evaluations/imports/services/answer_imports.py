@@ -134,13 +134,7 @@ def import_answers(
     read.
 
     """
-    if setting and setting not in list(PromptSetting):
-        raise BadInput(
-            _("There is no setting “%(name)s”; choose one of: %(known)s.")
-            % {"name": setting, "known": ", ".join(PromptSetting)}
-        )
-    if len(condition) > NAME_LENGTH:
-        raise BadInput(_("A name must have 1 to 100 characters."))
+    check_asked(setting, condition)
     files = _files(source, path, model, repeat)
     started = time.perf_counter()
     log = log or ImportLog("answers", f"{source} {path}", Tag.ANSWERS_IMPORTED, acting_user)
@@ -163,6 +157,17 @@ def import_answers(
         problems=tuple(log.problems),
         seconds=round(time.perf_counter() - started, 3),
     )
+
+
+def check_asked(setting: str, condition: str) -> None:
+    """Raise BadInput for an unknown setting, or a name of a condition that cannot be one."""
+    if setting and setting not in list(PromptSetting):
+        raise BadInput(
+            _("There is no setting “%(name)s”; choose one of: %(known)s.")
+            % {"name": setting, "known": ", ".join(PromptSetting)}
+        )
+    if len(condition) > NAME_LENGTH or not condition.isprintable():
+        raise BadInput(_("A name must have 1 to 100 characters."))
 
 
 def _asked(file: AnswerFile, setting: str, condition: str) -> AnswerFile:

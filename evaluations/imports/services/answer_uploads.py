@@ -15,7 +15,13 @@ from django.utils.translation import gettext as _
 
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
 from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
-from evaluations.imports.services.answer_imports import ADDED, SOURCES, DryRun, import_answers
+from evaluations.imports.services.answer_imports import (
+    ADDED,
+    SOURCES,
+    DryRun,
+    check_asked,
+    import_answers,
+)
 from gradeapp.accounts.models import User
 from gradeapp.common.background_work.services import Clock, Stopped
 from gradeapp.common.refusals import BadInput
@@ -37,11 +43,19 @@ ANSWERS = UploadKind("answers", SOURCES, _recognised)
 
 
 def take_answers(
-    uploads: Sequence[Upload], source: str, *, model: str, repeat: int, acting_user: User
+    uploads: Sequence[Upload],
+    source: str,
+    *,
+    model: str,
+    repeat: int,
+    acting_user: User,
+    setting: str = "",
+    condition: str = "",
 ) -> ImportBatch:
     """Store uploaded answers and queue their check.
 
-    *model* "" uses the name in the files; *repeat* is from 1. Raises BadInput for invalid input.
+    *model* "" uses the name in the files; *repeat* is from 1; *setting* and *condition* are those
+    of ``import_answers``. Raises BadInput for invalid input.
     """
     if len(model) > MAX_MODEL_NAME:
         raise BadInput(_("A model name must have 1 to 100 characters."))
@@ -49,7 +63,9 @@ def take_answers(
         raise BadInput(
             _("A repeat must be a whole number from 1, not %(repeat)s.") % {"repeat": repeat}
         )
+    check_asked(setting, condition)
     options = {"model": model.strip(), "repeat": repeat}
+    options |= {"setting": setting, "condition": condition.strip()}
     return take_upload(uploads, source, acting_user=acting_user, kind=ANSWERS, options=options)
 
 
@@ -88,6 +104,8 @@ def _read_all(batch: ImportBatch, clock: Clock) -> None:
                 file,
                 model=batch.options.get("model") or None,
                 repeat=batch.options.get("repeat", 1),
+                setting=batch.options.get("setting", ""),
+                condition=batch.options.get("condition", ""),
                 acting_user=batch.actor,
                 dry_run=dry_run,
                 log=log,

@@ -19,7 +19,7 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.statistics.rows import ModelCondition
-from questions.models import Dataset, Question
+from questions.models import Asset, Dataset, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ class Choices:
     markers: tuple[MarkerChoice, ...] = ()
     years: tuple[int, ...] = ()
     rounds: tuple[RoundChoice, ...] = ()
+    has_images: bool = False
 
     @property
     def colours(self) -> dict[ModelCondition, int]:
@@ -155,6 +156,7 @@ def choices(dataset: str = "", rounds: Collection[str] = ()) -> Choices:
         markers=_markers(ReportParams(chosen, rounds=tuple(wanted))),
         years=tuple(year for year in years if year is not None),
         rounds=offered,
+        has_images=Asset.objects.filter(dataset__slug=chosen).exists(),
     )
 
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evaluations.conditions import MOST_PROMPT_TOKENS, Asking, ImagePolicy, PromptSetting
-from evaluations.models import Endpoint, Response, Run, SuggestionReading
-from evaluations.runs.rules.question_choice import STRATA, QuestionChoice, read_choice
-from evaluations.runs.rules.sampling import REASONING_EFFORTS
-from evaluations.runs.services.prompt_sets import OWN_SET
-from evaluations.runs.services.runs import MOST_REPEATS
-from evaluations.runs.services.sampling import sampling_for
+from evaluations.models import Response, Run, StepReply, SuggestionReading
 from gradeapp import api_fields
-from questions.models import Dataset
-from questions.rules.vocabulary import Part, Subject
 
 
 class MoneySerializer(serializers.Serializer[Any]):
@@ -94,122 +84,6 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         ]
 
 
-class ChoiceSerializer(serializers.Serializer[Any]):
-    """A choice of the questions of a dataset; an unknown field is refused."""
-
-    tasks = serializers.ListField(child=serializers.CharField(), max_length=500, default=())
-    subjects = serializers.ListField(
-        child=serializers.ChoiceField(Subject.choices()), max_length=50, default=()
-    )
-    part = serializers.ChoiceField(Part.choices(), allow_blank=True, default="")
-    years = serializers.ListField(
-        child=api_fields.IntegerField(min_value=0, max_value=9999),
-        min_length=2,
-        max_length=2,
-        allow_null=True,
-        default=None,
-        help_text="the first and the last year",
-    )
-    ids = serializers.ListField(child=serializers.UUIDField(), max_length=5000, default=())
-    query = serializers.CharField(
-        max_length=1000, allow_blank=True, default="", help_text="filters of the bank, a=b&c=d"
-    )
-    limit = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
-    sample = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
-    random_seed = api_fields.IntegerField(min_value=0, max_value=2**53, default=0)
-    stratified_by = serializers.ChoiceField(STRATA, allow_blank=True, default="")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return no_unknown(self, attrs)
-
-    @staticmethod
-    def of(given: Mapping[str, Any]) -> QuestionChoice:
-        """Return the choice of valid data."""
-        return read_choice({**given, "ids": [str(one) for one in given["ids"]]})
-
-
-class SamplingSerializer(serializers.Serializer[Any]):
-    """How replies are sampled; a field that is left out has the default of ``run_model``.
-
-    ``temperature`` may be ``half``: half of the endpoint's maximum.
-    """
-
-    temperature = api_fields.NumberTextField(max_length=10, required=False)
-    top_p = api_fields.NumberTextField(max_length=10, required=False)
-    max_tokens = api_fields.IntegerField(required=False)
-    stop = serializers.ListField(child=serializers.CharField(trim_whitespace=False), required=False)
-    seed = api_fields.IntegerField(required=False)
-    reasoning_effort = serializers.ChoiceField(REASONING_EFFORTS, required=False)
-    extra = serializers.DictField(required=False)
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        given: dict[str, Any] = super().to_internal_value(data)
-        refuse_unknown(set(data) - set(self.fields))
-        return given
-
-
-class NewRunSerializer(serializers.Serializer[Any]):
-    """A run to be started; an unknown field is refused."""
-
-    endpoint = serializers.SlugRelatedField(slug_field="name", queryset=Endpoint.objects.all())
-    dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
-    setting = serializers.ChoiceField(PromptSetting.choices(), default=PromptSetting.ZERO_SHOT)
-    repeats = api_fields.IntegerField(min_value=1, max_value=MOST_REPEATS, default=1)
-    prompts = serializers.CharField(max_length=60, default=OWN_SET)
-    max_prompt_tokens = api_fields.IntegerField(min_value=0, default=MOST_PROMPT_TOKENS)
-    images = serializers.ChoiceField(ImagePolicy.choices(), default=ImagePolicy.OMIT)
-    choice = ChoiceSerializer(required=False)
-    sampling = SamplingSerializer(allow_null=True, default=None)
-    limit = api_fields.IntegerField(min_value=1, allow_null=True, default=None)
-    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)
-    judge = serializers.SlugRelatedField(
-        slug_field="name", queryset=Endpoint.objects.all(), allow_null=True, default=None
-    )
-    idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return no_unknown(self, attrs)
-
-    def wanted(self) -> dict[str, Any]:
-        """Return what a valid request asks ``start_run`` for."""
-        given = dict(self.validated_data)
-        sampling = sampling_for(given["endpoint"], given.pop("sampling") or {})
-        asking = Asking(
-            sampling=sampling,
-            setting=PromptSetting(given.pop("setting")),
-            prompt_set=given.pop("prompts"),
-            max_prompt_tokens=given.pop("max_prompt_tokens"),
-            images=ImagePolicy(given.pop("images")),
-        )
-        limit, chosen = given.pop("limit"), given.pop("choice", None)
-        choice = ChoiceSerializer.of(chosen) if chosen else QuestionChoice()
-        if limit is not None:
-            choice = replace(choice, limit=limit)
-        return {**given, "asking": asking, "choice": choice}
-
-
-class ResumeSerializer(serializers.Serializer[Any]):
-    """A higher budget, where the run's was reached."""
-
-    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, required=False)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        return no_unknown(self, attrs)
-
-
-def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict[str, Any]:
-    """Refuse fields that the serializer does not declare: a typo must not start another run."""
-    refuse_unknown(set(form.initial_data) - set(form.fields))
-    return attrs
-
-
-def refuse_unknown(names: set[str]) -> None:
-    """Raise ValidationError if there are *names*."""
-    if names:
-        listed = ", ".join(sorted(names))
-        raise serializers.ValidationError(_("There is no field called %(n)s.") % {"n": listed})
-
-
 class SuggestionSerializer(serializers.Serializer[SuggestionReading]):
     """What was read in a reply with suggestions, or the reason why nothing was."""
 
@@ -223,6 +97,18 @@ class SuggestionSerializer(serializers.Serializer[SuggestionReading]):
             return {"outcome": "read", "reason": "", "said": reading.said}
         named = [reading.fault_values] if reading.fault_values else []
         return {"outcome": "unreadable", "reason": reading.fault, "said": named}
+
+
+class EarlierStepSerializer(serializers.Serializer[StepReply]):
+    """The reply to a step before the last, where an answer needed several calls."""
+
+    step = serializers.IntegerField(source="job.step")
+    text = serializers.CharField()
+    finish_reason = serializers.CharField()
+    prompt_tokens = serializers.IntegerField(source="attempt.prompt_tokens", allow_null=True)
+    completion_tokens = serializers.IntegerField(
+        source="attempt.completion_tokens", allow_null=True
+    )
 
 
 class ResponseSerializer(serializers.ModelSerializer[Response]):
@@ -248,6 +134,7 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
         source="attempt.completion_tokens", default=None, allow_null=True
     )
     suggestions = serializers.SerializerMethodField()
+    earlier_steps = serializers.SerializerMethodField()
 
     class Meta:
         model = Response
@@ -268,9 +155,16 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
             "judge_total",
             "prompt_tokens",
             "completion_tokens",
+            "earlier_steps",
             "suggestions",
             "created_at",
         ]
+
+    @extend_schema_field(EarlierStepSerializer(many=True))
+    def get_earlier_steps(self, response: Response) -> Any:
+        """Return the replies to the steps before; empty where one call was enough."""
+        steps: Mapping[int, Sequence[StepReply]] = self.context.get("earlier_steps", {})
+        return EarlierStepSerializer(steps.get(response.pk, ()), many=True).data
 
     @extend_schema_field(SuggestionSerializer(many=True))
     def get_suggestions(self, response: Response) -> list[dict[str, Any]]:

@@ -18,14 +18,13 @@ from rest_framework.views import APIView
 
 from evaluations.models import Response, Run
 from evaluations.runs.api.run_serializers import (
-    NewRunSerializer,
     ProgressSerializer,
     ResponseSerializer,
-    ResumeSerializer,
     RunSerializer,
 )
+from evaluations.runs.api.start_serializers import NewRunSerializer, ResumeSerializer
 from evaluations.runs.forms.runs import ResponseFilter, RunFilter
-from evaluations.runs.selectors.responses import responses_of
+from evaluations.runs.selectors.responses import earlier_steps, responses_of
 from evaluations.runs.selectors.runs import get_run, progress, runs
 from evaluations.runs.services import runs as services
 from evaluations.runs.tasks import ask_for_work
@@ -131,6 +130,12 @@ class ResponseListAPI(DeclaredFilters, generics.ListAPIView[Response]):
 
     def get_queryset(self) -> QuerySet[Response]:
         return responses_of(get_run(self.kwargs["pk"]))
+
+    def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
+        """Give the serializer the earlier steps of all responses of the page at once."""
+        page = args[0] if args else ()
+        context = {**self.get_serializer_context(), "earlier_steps": earlier_steps(page)}
+        return ResponseSerializer(*args, **kwargs, context=context)
 
 
 urlpatterns = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -22,7 +23,8 @@ class QuestionChoice:
     and the last year, ``ids`` the public ids of questions, ``query`` a query string of the bank's
     filters. ``sample`` draws so many at random by ``random_seed``, in proportion to the strata of
     ``stratified_by`` (``task``, ``subject``, ``year``) if that is given. ``limit`` takes so many
-    of them, spread evenly over the tasks.
+    of them, spread evenly over the tasks. ``trial`` draws so many of what is left by
+    ``random_seed``, over all tasks and subjects.
     """
 
     tasks: tuple[str, ...] = ()
@@ -35,14 +37,16 @@ class QuestionChoice:
     sample: int | None = None
     random_seed: int = 0
     stratified_by: str = ""
+    trial: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are set, as JSON."""
         given = asdict(self)
+        drawn = self.sample or self.trial
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in given.items()
-            if value not in ((), "", None) and (name != "random_seed" or self.sample)
+            if value not in ((), "", None) and (name != "random_seed" or drawn)
         }
 
 
@@ -113,6 +117,32 @@ def drawn(strata: Mapping[str, Sequence[str]], n: int, random_seed: int) -> set[
         for name, keys in strata.items()
         for key in sorted(keys, key=lambda key: (_lot(random_seed, key), key))[: given[name]]
     }
+
+
+def drawn_over(places: Mapping[str, tuple[str, str]], n: int, random_seed: int) -> set[str]:
+    """Return *n* of the keys of *places* (task and subject of each), drawn over both.
+
+    One after the other, each from a task and a subject of which the fewest were drawn so far; the
+    lowest lot decides between them, as in ``drawn``. A task without a subject counts as one of its
+    own. *n* above the number of keys gives all.
+    """
+    waiting: dict[tuple[str, str], list[str]] = {}
+    for key in sorted(places, key=lambda key: (_lot(random_seed, key), key), reverse=True):
+        task, subject = places[key]
+        waiting.setdefault((task, subject or task), []).append(key)
+    tasks, subjects = Counter[str](), Counter[str]()
+    taken: set[str] = set()
+    while waiting and len(taken) < n:
+        place = min(
+            waiting,
+            key=lambda one: (tasks[one[0]] + subjects[one[1]], _lot(random_seed, waiting[one][-1])),
+        )
+        taken.add(waiting[place].pop())
+        tasks[place[0]] += 1
+        subjects[place[1]] += 1
+        if not waiting[place]:
+            del waiting[place]
+    return taken
 
 
 def _lot(random_seed: int, key: str) -> bytes:

@@ -12,7 +12,13 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.runs.rules.question_choice import STRATA, QuestionChoice, drawn, spread
+from evaluations.runs.rules.question_choice import (
+    STRATA,
+    QuestionChoice,
+    drawn,
+    drawn_over,
+    spread,
+)
 from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput
 from questions.forms.filters import QuestionFilter
@@ -20,8 +26,8 @@ from questions.models import Dataset, Question, Task
 from questions.rules.vocabulary import ItemStatus, Part, Subject
 from questions.selectors.bank import by_place
 
-# A trial asks so many of the chosen questions first.
-TRIAL = 10
+# A trial asks so many of the chosen questions, and so many at most.
+TRIAL, MOST_TRIAL = 10, 100
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,10 @@ def chosen_questions(dataset: Dataset, choice: QuestionChoice) -> list[Question]
         for question in found:
             by_task.setdefault(question.task.slug, []).append(question)
         found = spread(by_task, choice.limit)
+    if choice.trial is not None:
+        places = {_key(one): (one.task.slug, one.subject) for one in found}
+        taken = drawn_over(places, choice.trial, choice.random_seed)
+        found = [one for one in found if _key(one) in taken]
     return found
 
 
@@ -96,19 +106,28 @@ def counted(questions: Sequence[Question]) -> list[ChosenCount]:
 
 
 def trial_of(choice: QuestionChoice) -> QuestionChoice:
-    """Return the choice of a trial: ten of the chosen questions, spread over the tasks."""
-    return replace(choice, limit=min(TRIAL, choice.limit or TRIAL))
+    """Return the choice of a trial: ten of the chosen questions, drawn over tasks and subjects."""
+    return choice if choice.trial is not None else replace(choice, trial=TRIAL)
+
+
+def whole_of(choice: QuestionChoice) -> QuestionChoice:
+    """Return *choice* without its trial: all the questions of which the trial asks some."""
+    return replace(choice, trial=None)
 
 
 def _sampled(found: Sequence[Question], choice: QuestionChoice) -> list[Question]:
     """Return the random sample of *found*; a question is known by its task and id in the source."""
-    keys = {f"{one.task.slug}:{one.external_id}": one for one in found}
+    keys = {_key(one): one for one in found}
     strata: dict[str, list[str]] = {}
     for key, one in keys.items():
         stratum = {"task": one.task.slug, "subject": one.subject, "year": str(one.year or "")}
         strata.setdefault(stratum.get(choice.stratified_by, ""), []).append(key)
     taken = drawn(strata, choice.sample or 0, choice.random_seed)
     return [one for key, one in keys.items() if key in taken]
+
+
+def _key(question: Question) -> str:
+    return f"{question.task.slug}:{question.external_id}"
 
 
 def _by_filters(rows: QuerySet[Question], query: str) -> QuerySet[Question]:
@@ -140,6 +159,11 @@ def _check_numbers(choice: QuestionChoice) -> None:
         )
     if choice.sample is not None and choice.sample < 1:
         raise BadInput(_("The size of the sample must be a whole number above zero."))
+    if choice.trial is not None and not 1 <= choice.trial <= MOST_TRIAL:
+        raise BadInput(
+            _("A trial asks a whole number of questions, from 1 to %(most)s.")
+            % {"most": MOST_TRIAL}
+        )
     if choice.stratified_by not in ("", *STRATA):
         words = _("A sample is stratified by one of: %(known)s.")
         raise BadInput(words % {"known": ", ".join(STRATA)})

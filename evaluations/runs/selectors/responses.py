@@ -10,7 +10,15 @@ from uuid import UUID
 
 from django.db.models import F, OuterRef, Prefetch, QuerySet, Subquery
 
-from evaluations.models import Extraction, Job, Judgement, ObjectiveScore, Response, Run
+from evaluations.models import (
+    Extraction,
+    Job,
+    Judgement,
+    ObjectiveScore,
+    Response,
+    Run,
+    StepReply,
+)
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.policies import Policy
@@ -100,6 +108,23 @@ def jobs_of(response: Response) -> list[Job]:
     jobs = Job.objects.prefetch_related("attempts").select_related("step_reply")
     same = jobs.filter(run=response.run, question=response.question, repeat=response.repeat)
     return list(same.order_by("step"))
+
+
+def earlier_steps(responses: Sequence[Response]) -> dict[int, list[StepReply]]:
+    """Return by response the replies to the steps before the last, in order; [] for most."""
+    replies = (
+        StepReply.objects.filter(
+            job__run__in={one.run_id for one in responses},
+            job__question__in={one.question_id for one in responses},
+        )
+        .select_related("job", "attempt")
+        .order_by("job__step")
+    )
+    found: dict[tuple[int, int, int], list[StepReply]] = {}
+    for reply in replies if responses else ():
+        job = reply.job
+        found.setdefault((job.run_id, job.question_id, job.repeat), []).append(reply)
+    return {one.pk: found.get((one.run_id, one.question_id, one.repeat), []) for one in responses}
 
 
 def readings_of(response: Response) -> list[Reading]:

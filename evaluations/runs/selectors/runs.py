@@ -249,23 +249,6 @@ def by_task(run: Run) -> list[TaskProgress]:
     ]
 
 
-@dataclass(frozen=True)
-class ImagesAsked:
-    """Questions of a run: asked with all their images, and asked blind (without some of them)."""
-
-    seen: int
-    blind: int
-
-
-def images_asked(run: Run) -> ImagesAsked:
-    """Return how many questions of *run* were asked with their images, and how many blind."""
-    counts = Response.objects.filter(run=run).aggregate(
-        seen=Count("question", filter=Q(images_sent__gt=0, images_omitted=0), distinct=True),
-        blind=Count("question", filter=Q(images_omitted__gt=0), distinct=True),
-    )
-    return ImagesAsked(**counts)
-
-
 def read_counts(found: QuerySet[Any], readable: Q) -> ReadCounts:
     """Return by task slug how many responses have a *readable* row in *found*, of how many."""
     n = Count("response", distinct=True)

@@ -66,7 +66,7 @@ def study_progress(study: Study, now: datetime) -> StudyProgress:
         planned=sum(far.planned for _run, far in rows),
         done=sum(far.done for _run, far in rows),
         failed=sum(far.failed for _run, far in rows),
-        committed=study.committed * Study.UNIT,
+        committed=study.spent_or_reserved,
         live=any(far.live or run.resume_at for run, far in rows),
         seconds_left=max(left) if left else None,
         may_stop=any(far.live or run.status == RunStatus.PAUSED for run, far in rows),

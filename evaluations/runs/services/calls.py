@@ -1,15 +1,17 @@
-"""Build the call of a job: the messages of its kind, and the frozen parameters."""
+"""Build the call of a job: the messages of its kind, and the frozen parameters; and rebuild it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from evaluations.llm.budget import most_prompt_tokens
-from evaluations.models import Job, Run
-from evaluations.runs.kinds import Messages, kind_of
+from evaluations.models import Attempt, Job, Run
+from evaluations.runs.kinds import Messages, Prompt, kind_of
 from evaluations.runs.rules.fence import visible
+from evaluations.runs.rules.prompting.compose import CannotCompose
 from evaluations.runs.rules.prompting.images import without_pixels
 from evaluations.runs.rules.sampling import most_completion_tokens, sent_params
 from evaluations.runs.services.frozen import price_of, sampling_of
@@ -19,11 +21,7 @@ from evaluations.runs.services.job_queue import Call
 def call_for(run: Run, job: Job) -> Call:
     """Return the call of *job*, with its highest possible cost."""
     sampling = sampling_of(run)
-    prompt = kind_of(run).prompt(run, job)
-    messages = prompt.messages
-    if job.step > 1:
-        # Endpoints refuse an empty turn: that of a first step without a reply is left out.
-        messages = [one for one in messages if one["content"]]
+    prompt, messages = _asked(run, job)
     assert run.endpoint is not None  # only runs with an endpoint have jobs
     params = sent_params(sampling, max_completion_tokens=run.endpoint.max_completion_tokens)
     sizes = [(image.width, image.height) for image in prompt.images]
@@ -37,6 +35,41 @@ def call_for(run: Run, job: Job) -> Call:
         option_order=prompt.option_order,
         examples_used=prompt.examples_used,
     )
+
+
+def _asked(run: Run, job: Job) -> tuple[Prompt, Messages]:
+    """Return the prompt of *job*, and its messages as they are sent."""
+    prompt = kind_of(run).prompt(run, job)
+    if job.step == 1:
+        return prompt, prompt.messages
+    # Endpoints refuse an empty turn: that of a first step without a reply is left out.
+    return prompt, [one for one in prompt.messages if one["content"]]
+
+
+@dataclass(frozen=True)
+class SentCall:
+    """The messages of a call as they were sent, images by their digests.
+
+    ``proven`` says whether their hash is the one that was stored when the call was sent. If it is
+    not, something that they are made of has changed since.
+    """
+
+    messages: Messages
+    proven: bool
+
+
+def sent_call(run: Run, job: Job, attempt: Attempt) -> SentCall | None:
+    """Return the messages of *attempt* at *job*, made again; None if that cannot be done."""
+    try:
+        prompt, asked = _asked(run, job)
+    except CannotCompose:
+        return None
+    messages = without_pixels(asked, prompt.images)
+    params = attempt.params
+    if not params:  # from before they were stored
+        renamed = run.endpoint is not None and run.endpoint.max_completion_tokens
+        params = sent_params(sampling_of(run), max_completion_tokens=renamed)
+    return SentCall(messages, request_hash(run, params, messages) == attempt.request_hash)
 
 
 def request_hash(run: Run, params: Mapping[str, object], messages: Messages) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.db.models import Avg, Count
 
@@ -79,6 +80,40 @@ def estimate(
         return Estimate(len(items), answering, endpoint.note)
     beside = tuple(follower.cost(items, repeats, judge) for follower in followers())
     return Estimate(len(items), answering, endpoint.note, beside)
+
+
+def study_cost(
+    pairs: Sequence[tuple[Endpoint, Asking]],
+    *,
+    dataset: Dataset,
+    choice: QuestionChoice,
+    repeats: int,
+) -> Cost:
+    """Estimate all runs of a study together. Raises BadInput as ``estimate``.
+
+    The runs of one endpoint share its calls in flight, and those of several go on at once: the
+    time is that of the endpoint that takes longest, None if one has few earlier calls.
+    """
+    costs = [
+        estimate(endpoint=one, dataset=dataset, repeats=repeats, choice=choice, asking=asking)
+        for one, asking in pairs
+    ]
+    seconds: dict[int, float] = {}
+    for (endpoint, _asking), cost in zip(pairs, costs, strict=True):
+        if cost.answering.seconds is not None:
+            seconds[endpoint.pk] = seconds.get(endpoint.pk, 0.0) + cost.answering.seconds
+    answering = [cost.answering for cost in costs]
+    known = all(one.seconds is not None for one in answering)
+    return Cost(
+        calls=sum(one.calls for one in answering),
+        expected=sum((one.expected for one in answering), Decimal(0)),
+        at_most=sum((one.at_most for one in answering), Decimal(0)),
+        earlier_calls=min((one.earlier_calls for one in answering), default=0),
+        currency=answering[0].currency if answering else "",
+        tokens=sum(one.tokens for one in answering),
+        most_tokens=sum(one.most_tokens for one in answering),
+        seconds=max(seconds.values()) if seconds and known else None,
+    )
 
 
 def cost_of(

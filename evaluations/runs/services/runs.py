@@ -14,7 +14,7 @@ from evaluations.models import Endpoint, Job, Run, Study
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
 from evaluations.runs.kinds import followers
 from evaluations.runs.rules.question_choice import QuestionChoice, read_choice
-from evaluations.runs.selectors.chosen_questions import chosen_questions, trial_of
+from evaluations.runs.selectors.chosen_questions import chosen_questions, trial_of, whole_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze
@@ -60,9 +60,9 @@ def start_run(
     ``asking`` says how they are asked: it gives the run its condition. ``budget`` is in the
     endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget of
     the same amount, which marks the subjective answers as they arrive. A run of a *study* shares
-    its budget. A *trial* asks ten of the chosen questions; ``extend_run`` goes on with the others.
-    A second call with the same idempotency key returns the same run. Raises BadInput for invalid
-    arguments.
+    its budget. A *trial*, or a *choice* that is one, asks ten of the chosen questions;
+    ``extend_run`` goes on with the others.
+    A second call with the same idempotency key returns the same run. Raises BadInput.
     """
     if not 1 <= repeats <= MOST_REPEATS:
         raise BadInput(
@@ -93,7 +93,7 @@ def start_run(
         check_prompts(run.condition.prompts, asking.setting, items)
         run.fingerprint = run.condition.fingerprint
         settings = freeze(read_condition(run.condition.settings), endpoint).settings
-        run.run_settings = {**settings, **counts, **_chosen(asked, choice if trial else None)}
+        run.run_settings = {**settings, **counts, **_chosen(asked)}
         run.save()
         record_start(run, plan_jobs(run, items))
         if judge is not None:
@@ -103,10 +103,10 @@ def start_run(
     return planned_once(run, plan)
 
 
-def _chosen(asked: QuestionChoice, trial_of: QuestionChoice | None) -> dict[str, Any]:
+def _chosen(asked: QuestionChoice) -> dict[str, Any]:
     """Return what the settings of a run say of its questions."""
     chosen = {"choice": asked.as_dict(), "limit": asked.limit}
-    return chosen if trial_of is None else {**chosen, "trial_of": trial_of.as_dict()}
+    return chosen if asked.trial is None else {**chosen, "trial_of": whole_of(asked).as_dict()}
 
 
 @transaction.atomic

@@ -10,7 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from evaluations.runs.forms.launch import NewRunForm, initial_of
+from evaluations.models import Run
+from evaluations.runs.forms.launch import NewRunForm, initial_of, is_trial
 from evaluations.runs.selectors.chosen_questions import chosen_questions, counted
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services import runs as services
@@ -20,26 +21,33 @@ from evaluations.runs.views.run_starts import start_page
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import Refusal
-from questions.selectors.bank import views_of
 
 
-def form_of(request: HttpRequest) -> NewRunForm:
-    """Return the form, filled in from the run that ``again`` names, if there is one."""
+def repeated(request: HttpRequest) -> Run | None:
+    """Return the run that ``again`` names in an address that is just opened, None without one."""
     again = request.GET.get("again", "")
-    if request.method != "POST" and "endpoint" not in request.GET and again.isdecimal():
-        return NewRunForm(initial={"key": uuid.uuid4(), **initial_of(get_run(int(again[:9])))})
-    return NewRunForm.of(request)
+    opened = request.method != "POST" and "endpoint" not in request.GET
+    return get_run(int(again[:9])) if opened and again.isdecimal() else None
+
+
+def form_of(request: MemberRequest, again: Run | None) -> NewRunForm:
+    """Return the form, filled in from the run *again* if there is one."""
+    if again is None:
+        return NewRunForm.of(request, user=request.user)
+    given = initial_of(again, all_questions=request.GET.get("all") == "1")
+    return NewRunForm(initial={"key": uuid.uuid4(), **given}, user=request.user)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.START_RUNS)
 def new_run(request: MemberRequest) -> HttpResponse:
     """Show the form of a new run with its estimated calls and cost, or start the run."""
-    form = form_of(request)
-    context: dict[str, Any] = {"saved_views": views_of(request.user)}
+    again = repeated(request)
+    form = form_of(request, again)
+    context: dict[str, Any] = {"again": again, "again_trial": again and is_trial(again)}
     if form.is_bound and form.is_valid():
         wanted = form.wanted()
-        context["preview_query"] = _address(request)
+        context |= {"preview_query": _address(request), "trial_size": wanted["choice"].trial}
         with suppress(Refusal):  # the estimate says it
             context["counts"] = counted(chosen_questions(wanted["dataset"], wanted["choice"]))
     trial = request.POST.get("trial") == "1"
@@ -57,7 +65,7 @@ def new_run(request: MemberRequest) -> HttpResponse:
 @requires(Capability.START_RUNS)
 def preview(request: MemberRequest) -> HttpResponse:
     """Show the messages of three questions of each task, word for word; nothing is planned."""
-    form = NewRunForm(request.GET)
+    form = NewRunForm(request.GET, user=request.user)
     context: dict[str, Any] = {"form": form, "query": request.GET.urlencode()}
     if form.is_valid():
         wanted = form.wanted()

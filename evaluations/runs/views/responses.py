@@ -10,11 +10,14 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from evaluations.models import Attempt, Job, Run
+from evaluations.models.vocabulary import AttemptStatus
 from evaluations.runs.forms.runs import ResponseFilter
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.selectors.responses import jobs_of, readings_of, response_whole, responses_of
 from evaluations.runs.selectors.runs import get_run
+from evaluations.runs.services.calls import SentCall, sent_call
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import NotFound
@@ -50,6 +53,12 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "shown_options": list(zip(response.revision.letters, response.option_order, strict=False)),
         "images": image_addresses(response.question.task.dataset, response.revision.images),
         "readings": readings_of(response),
-        "jobs": jobs_of(response),
+        "jobs": [(job, sent_calls(response.run, job)) for job in jobs_of(response)],
     }
     return render(request, "evaluations/runs/response.html", context)
+
+
+def sent_calls(run: Run, job: Job) -> list[tuple[Attempt, SentCall | None]]:
+    """Return the answered attempts at *job*, each with the messages that it sent."""
+    answered = [one for one in job.attempts.all() if one.status == AttemptStatus.ANSWERED]
+    return [(attempt, sent_call(run, job, attempt)) for attempt in answered]

@@ -21,6 +21,8 @@ from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.forms.runs import BudgetForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
+from evaluations.runs.selectors.asked import examples_used, images_asked
+from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.services import runs as services
@@ -93,7 +95,9 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "notice_key": notice.key if notice else "none",
         "may_start": may_start,
         "tasks": reading.by_task(run),
-        "images": reading.images_asked(run),
+        "images": images_asked(run),
+        "examples": examples_used(run),
+        "chosen": chosen_of(run) if run.condition else [],
         "errors": reading.errors(run),
         "currency": run.run_settings.get("currency", ""),
     }

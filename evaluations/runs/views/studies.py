@@ -16,12 +16,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from evaluations.runs.forms.launch import ConditionRow, StudyForm
 from evaluations.runs.forms.runs import BudgetForm
+from evaluations.runs.forms.studies import ConditionRow, StudyForm
+from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.chosen_questions import chosen_questions, counted
 from evaluations.runs.selectors.studies import get_study, studies, study_progress
 from evaluations.runs.services import studies as services
-from evaluations.runs.services.run_estimates import estimate
+from evaluations.runs.services.run_estimates import study_cost
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -60,6 +61,7 @@ def _context(request: MemberRequest, pk: int) -> dict[str, Any]:
     return {
         "study": study,
         "far": study_progress(study, timezone.now()),
+        "chosen": chosen_of(study),
         "may_start": request.user.may(Capability.START_RUNS),
         "budget_form": BudgetForm(),
     }
@@ -71,7 +73,8 @@ def new_study(request: MemberRequest) -> HttpResponse:
     """Show the form of a new study with what it will ask and cost, or start it."""
     sent = request.POST if request.method == "POST" else request.GET
     bound = request.method == "POST" or "name" in sent
-    form = StudyForm(sent) if bound else StudyForm(initial={"key": uuid.uuid4()})
+    given: dict[str, Any] = {"data": sent} if bound else {"initial": {"key": uuid.uuid4()}}
+    form = StudyForm(**given, user=request.user)
     rows = [
         ConditionRow(sent if bound else None, prefix=f"c{n}", initial=_first_row(n))
         for n in range(1, CONDITIONS + 1)
@@ -108,24 +111,11 @@ def _first_row(number: int) -> dict[str, str]:
 
 def _estimated(wanted: dict[str, Any]) -> dict[str, Any]:
     """Return what the study would ask and cost. Raises Refusal."""
-    dataset, choice = wanted["dataset"], wanted["choice"]
-    costs = [
-        estimate(
-            endpoint=endpoint,
-            dataset=dataset,
-            repeats=wanted["repeats"],
-            choice=choice,
-            asking=asking,
-        ).answering
-        for endpoint, asking in wanted["pairs"]
-    ]
+    given = {name: wanted[name] for name in ("dataset", "choice", "repeats")}
     return {
-        "counts": counted(chosen_questions(dataset, choice)),
-        "n_runs": len(costs),
-        "calls": sum(cost.calls for cost in costs),
-        "expected": sum(cost.expected for cost in costs),
-        "at_most": sum(cost.at_most for cost in costs),
-        "currency": costs[0].currency if costs else "",
+        "counts": counted(chosen_questions(wanted["dataset"], wanted["choice"])),
+        "n_runs": len(wanted["pairs"]),
+        "cost": study_cost(wanted["pairs"], **given),
     }
 
 

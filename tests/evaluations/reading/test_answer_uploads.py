@@ -49,6 +49,7 @@ def test_upload_check_import_and_again(ids: list[str], lead: User, var: Path) ->
     client = logged_in(lead)
     both = {"a/x.jsonl": answers(*ids[:3]), "b/x.jsonl": answers(*ids[2:], "nowhere")}
     upload = {"files": [sent("both.zip", zip_of(both))], "source": "", "model": "", "repeat": ""}
+    upload |= {"setting": "few-shot", "condition": "five examples"}
     place = client.post(PAGE, upload)["Location"]
     batch = worked(ImportBatch.objects.get())
     assert (batch.status, batch.reader, batch.files_done) == ("checked", "jsonl", 2)
@@ -61,10 +62,14 @@ def test_upload_check_import_and_again(ids: list[str], lead: User, var: Path) ->
     assert batch.status == "done"
     assert (batch.counts["responses"], batch.counts["same"]) == (4, 1)
     assert Response.objects.count() == 4
+    condition = Response.objects.first().run.condition
+    assert (condition.setting, condition.name) == ("few-shot", "five examples")
     assert ObjectiveScore.objects.count() >= 4
     assert not list((var / "imports").iterdir()), "the uploaded files are deleted"
     again = answer_uploads.take_answers(
-        [sent("both.zip", zip_of(both))], "", model="", repeat=1, acting_user=lead
+        *([sent("both.zip", zip_of(both))], ""),
+        **{"model": "", "repeat": 1, "acting_user": lead},
+        **{"setting": "few-shot", "condition": "five examples"},
     )
     assert worked(again).status == "checked"
     assert "already stored" in client.get(f"{PAGE}{again.pk}/").text

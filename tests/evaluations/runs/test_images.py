@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from PIL import Image
 
@@ -24,7 +25,8 @@ from evaluations.llm.classify import failure_of
 from evaluations.models import Attempt, Endpoint, Job, Response, Run
 from evaluations.reports.selectors.reports import build_report
 from evaluations.runs.rules.prompting.images import SentImage, with_images
-from evaluations.runs.selectors.runs import get_run, images_asked
+from evaluations.runs.selectors.asked import images_asked
+from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services import images
 from evaluations.runs.services.images import as_sent
 from evaluations.runs.services.run_estimates import estimate
@@ -200,6 +202,18 @@ def test_a_question_of_agibench_arrives_with_its_pixels(
     assert "1 question with images was left out" in pages[plain.pk]
 
     assert [counted(leaves_out) for leaves_out in (False, True)] == [5, 4]
+    where = {"dataset": "agibench"}
+    assert "Asked blind: left out" in client.get("/reports/", where).text
+    given = {**where, "without_blind": "yes"}
+    assert '<option value="yes" selected>Asked blind' in client.get("/reports/", given).text
+    rows = {**given, "subject": "ALL", "outcome": "wrong"}
+    assert "without questions asked blind" in client.get("/reports/rows/", rows).text
+    rows = client.get("/api/v1/reports/ledger/", given).json()["rows"]
+    assert sum(figure["value"] or 0 for row in rows for figure in row["figures"].values()) == 4
+    assert client.get("/api/v1/reports/ledger/", {**given, "without_blind": "x"}).status_code == 400
+    out = io.StringIO()
+    call_command("report", "ledger", "--dataset=agibench", "--without-blind", stdout=out)
+    assert "without_blind=True" in out.getvalue()
 
 
 def counted(without_blind: bool) -> float:

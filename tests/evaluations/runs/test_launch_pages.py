@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 import uuid
+from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from evaluations.conditions import Asking, Sampling
+from evaluations.conditions import Asking, OptionOrder, PromptSetting, Sampling
 from evaluations.models import Endpoint, Job, Run, Study
 from evaluations.runs.forms.launch import NewRunForm, initial_of
 from evaluations.runs.rules.question_choice import QuestionChoice, read_choice
+from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
-from questions.models import Dataset, Question
+from gradeapp.accounts.roles import Role
+from questions.models import Dataset, FewShotExample, Question, SavedView
 from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
 from tests.evaluations.run_world import scripted_endpoint, worked
-from tests.factories import make_dataset, make_question, make_task
+from tests.factories import make_dataset, make_question, make_task, make_user
 from tests.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.django_db
@@ -76,8 +80,26 @@ def test_a_trial_goes_on_and_a_run_is_repeated_with_a_change(
     assert client.post(reverse("runs:new"), form).status_code == 302
     run = Run.objects.get()
     assert run.jobs.count() == 10
+    assert read_choice(run.run_settings["choice"]).trial == 10
     worked(run)
-    assert "Go on with all questions" in page(admin, "run", run.pk)
+    text = page(admin, "run", run.pk)
+    assert "Go on with all questions" in text
+    facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", text))
+    assert facts["Random sample"] == "12 questions · random seed 3"
+    assert facts["Trial"].endswith("drawn over all tasks and subjects · random seed 3")
+    assert facts["Years"] == "2020–2021"
+    again = page(admin, "new", again=run.pk)
+    assert "was a trial: the new run asks the same questions" in again
+    same, whole = NewRunForm(initial_of(run)), NewRunForm(initial_of(run, all_questions=True))
+    assert same.is_valid()
+    assert whole.is_valid()
+    ten = {one.pk for one in chosen_questions(exam, same.wanted()["choice"])}
+    assert ten == set(run.jobs.values_list("question", flat=True))
+    assert len(chosen_questions(exam, whole.wanted()["choice"])) == 12
+    assert 'value="10"' not in page(admin, "new", again=run.pk, all=1)
+    repeated = start_run(**same.wanted(), acting_user=None)
+    assert "trial_of" in repeated.run_settings, "it can go on with all as well"
+    Run.objects.filter(pk=repeated.pk).update(status="stopped")
     assert client.post(reverse("runs:extend", args=[run.pk])).status_code == 302
     assert run.jobs.count() == 12
     again = page(admin, "new", again=run.pk)
@@ -105,6 +127,9 @@ def test_a_study_runs_to_its_end_from_the_page(
         }
         for n, temperature in enumerate(("", "0.3", "half"), start=1):
             form |= {f"c{n}-setting": "zero-shot", f"c{n}-temperature": temperature}
+        form |= {"c3-top_p": "0.9", "c3-stop": "\\n\\n", "c3-extra": '{"top_k": 20}'}
+        refused = page(admin, "study-new", **{**form, "c2-seed": "-1"})
+        assert "Condition 2 at scripted: The seed must be" in unescape(refused)
         estimated = page(admin, "study-new", **form)
         facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", estimated))
         assert (facts["Runs"], facts["Calls"]) == ("6", "720")
@@ -121,6 +146,8 @@ def test_a_study_runs_to_its_end_from_the_page(
     runs = list(study.runs.order_by("pk"))
     assert [run.status for run in runs] == ["finished"] * 6
     assert len({run.condition_id for run in runs}) == 6
+    sent = runs[2].condition.settings["sampling"]
+    assert (sent["top_p"], sent["stop"], sent["extra"]) == (0.9, ["\n\n"], {"top_k": 20})
     asked = [set(Job.objects.filter(run=run).values_list("question", "repeat")) for run in runs]
     assert all(one == asked[0] for one in asked)
     assert len(asked[0]) == 120
@@ -128,6 +155,7 @@ def test_a_study_runs_to_its_end_from_the_page(
     assert sorted(subjects).count("Physics") == 30
     text = page(lead, "study", study.pk)
     assert "Finished" in text
+    assert "60 questions · random seed 0 · stratified by subject" in text
     assert "hx-get" not in text.split('id="study-rows"')[1].split(">")[0]
     state = {"state": "an-older-one"}
     rows = logged_in(lead).get(reverse("runs:study-rows", args=[study.pk]), state)
@@ -142,7 +170,12 @@ def test_a_change_keeps_what_a_run_was_asked(exam: Dataset, endpoint: Endpoint) 
     query = "q=Which&labels=missing"
     ids = tuple(str(one.public_id) for one in Question.objects.filter(year=2020))
     choice = QuestionChoice(ids=ids, tasks=("history",), years=(2020, 2020), query=query, limit=4)
-    asking = Asking(sampling=Sampling(temperature=0.5, stop=("\n\n",), extra={"top_k": 20}))
+    asking = Asking(
+        sampling=Sampling(temperature=0.5, stop=("\n\n",), extra={"top_k": 20}),
+        option_order=OptionOrder.SHUFFLED,
+        random_seed=7,
+        largest_side=512,
+    )
     run = start_run(endpoint=endpoint, dataset=exam, acting_user=None, choice=choice, asking=asking)
     form = NewRunForm(initial_of(run))
     assert form.is_valid(), form.errors
@@ -152,3 +185,42 @@ def test_a_change_keeps_what_a_run_was_asked(exam: Dataset, endpoint: Endpoint) 
         **asking.sampling.request_params(),
         "max_tokens": 2048,
     }
+    assert replace(wanted["asking"], sampling=asking.sampling) == asking
+
+
+def test_a_few_shot_run_says_how_many_examples_it_used(
+    admin: User, exam: Dataset, endpoint: Endpoint
+) -> None:
+    """The third example of physics is too long; history has one."""
+    long = " ".join(["word"] * 3000)
+    for slug, answers in (("physics", ("A", "B", long)), ("history", ("A",))):
+        for number, answer in enumerate(answers, start=1):
+            FewShotExample.objects.create(
+                task=exam.tasks.get(slug=slug),
+                number=number,
+                stem="E?",
+                options=["x", "y"],
+                letters="AB",
+                answer_key=[answer],
+            )
+    few_shot = Asking(setting=PromptSetting.FEW_SHOT)
+    given = {"endpoint": endpoint, "dataset": exam, "acting_user": None, "asking": few_shot}
+    run = start_run(**given, choice=QuestionChoice(limit=4))
+    assert "Worked examples" not in page(admin, "run", run.pk)
+    worked(run)
+    facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page(admin, "run", run.pk)))
+    assert facts["Worked examples"].startswith("1 to 2 in a prompt · 2 of 4 prompts have fewer")
+
+
+def test_a_saved_view_chooses_and_is_named(admin: User, exam: Dataset, endpoint: Endpoint) -> None:
+    query = f"sort=-year&dataset={exam.slug}&subject=Physics&year=2021"
+    view = SavedView.objects.create(owner=admin, name="Physics of 2021", query=query)
+    SavedView.objects.create(owner=make_user(Role.CURATOR), name="Somebody else's", query=query)
+    form = {"endpoint": endpoint.pk, "dataset": exam.slug, "repeats": 1, "view": view.pk}
+    assert "Somebody else" not in page(admin, "new", **form)
+    assert logged_in(admin).post(reverse("runs:new"), form).status_code == 302
+    run = Run.objects.get()
+    assert run.jobs.count() == 20
+    text = page(admin, "run", run.pk)
+    for row in (("Saved view", "Physics of 2021"), ("Subject", "Physics"), ("Year", "2021")):
+        assert "<dt>{}</dt><dd>{}</dd>".format(*row) in text

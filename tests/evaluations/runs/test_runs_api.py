@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluations.models import Endpoint, Run
+from evaluations.models import Endpoint, Run, Study
 from evaluations.runs.services.generation import work_on_run
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
@@ -59,6 +59,61 @@ def test_start_look_and_read(admin: User, endpoint: Endpoint) -> None:
     assert [row["repeat"] for row in rows] == [1, 2]
     assert all(row["text"] and row["outcome"] and row["prompt_tokens"] for row in rows)
     assert Decimal(rows[0]["full_marks"]) == 6
+
+
+def test_a_choice_and_the_earlier_steps_of_an_answer(admin: User, endpoint: Endpoint) -> None:
+    given = {"endpoint": "scripted", "dataset": "exam", "setting": "zero-shot-cot"}
+    given |= {"choice": {"part": "objective", "trial": 5}, "option_order": "shuffled"}
+    given |= {"option_seed": 3, "largest_side": 512}
+    body = post(admin, RUNS, **given).json()
+    assert body["choice"] == {"part": "objective", "trial": 5, "random_seed": 0}
+    settings = Run.objects.get().run_settings
+    assert (settings["option_order"], settings["random_seed"]) == ("shuffled", 3)
+    assert settings["largest_side"] == 512
+    work_on_run(body["id"])
+    (row,) = logged_in(admin).get(f"{RUNS}{body['id']}/responses/").json()["results"]
+    (first,) = row["earlier_steps"]
+    assert first["step"] == 1
+    assert first["text"]
+    assert first["completion_tokens"]
+    refused = post(admin, RUNS, **{**given, "choice": {"parts": "objective"}})
+    assert (refused.status_code, "parts" in refused.text) == (400, True)
+
+
+def test_studies(admin: User, lead: User, endpoint: Endpoint) -> None:
+    address = "/api/v1/studies/"
+    conditions = [{}, {"setting": "zero-shot-cot", "sampling": {"temperature": 0.3}}]
+    given = {"name": "Both", "dataset": "exam", "endpoints": ["scripted"], "repeats": 2}
+    given |= {"conditions": conditions, "choice": {"part": "objective"}, "budget": "12.50"}
+    once = {**given, "idempotency_key": "once"}
+    started = post(admin, address, **once)
+    assert started.status_code == 201, started.text
+    assert post(admin, address, **once).json()["id"] == started.json()["id"]
+    body = started.json()
+    assert (body["runs"], body["budget"], body["choice"]) == (2, "12.5000", {"part": "objective"})
+    assert body["progress"]["planned"] == 2 + 4
+    names = [run["condition"] for run in body["progress"]["runs"]]
+    assert names == ["zero-shot", "zero-shot-cot · T 0.3"]
+    one = f"{address}{body['id']}/"
+    stopped = post(admin, f"{one}stop/").json()
+    assert {run["status"] for run in stopped["progress"]["runs"]} == {"stopped"}
+    assert post(admin, f"{one}resume/", budget="13").json()["budget"] == "13.0000"
+    for run in body["progress"]["runs"]:
+        work_on_run(run["id"])
+    read = logged_in(lead).get(one).json()
+    assert (read["progress"]["done"], read["progress"]["live"]) == (6, False)
+    assert [row["id"] for row in logged_in(lead).get(address).json()["results"]] == [body["id"]]
+    for changes in (
+        {"conditions": []},
+        {"endpoints": ["none"]},
+        {"conditions": [{"settings": "few-shot"}]},
+        {"conditions": [{"sampling": {"temperature": 9}}]},
+        {"conditions": [{}, {}]},
+        {"colour": "red"},
+    ):
+        refused = post(admin, address, **{**given, **changes})
+        assert refused.status_code == 400, changes
+    assert Study.objects.count() == 1
 
 
 def test_a_run_with_a_judge(admin: User, endpoint: Endpoint) -> None:

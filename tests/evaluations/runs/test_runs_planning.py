@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from evaluations.models import Endpoint, Job
 from evaluations.runs.rules.question_choice import (
     QuestionChoice,
     drawn,
+    drawn_over,
     read_choice,
     read_years,
     shares,
@@ -145,3 +147,20 @@ def test_a_choice_is_frozen_with_its_run(exam: Dataset, endpoint: Endpoint) -> N
     assert {str(one.public_id) for one in asked} < set(ids)
     trial = chosen_questions(exam, trial_of(QuestionChoice()))
     assert [(one.task, one.questions) for one in counted(trial)] == [("history", 5), ("physics", 5)]
+
+
+def test_a_trial_is_drawn_over_all_tasks_and_subjects() -> None:
+    """Of 32 tasks of ten subjects each subject gives one; of twenty without subjects ten do."""
+    subjects = {f"t{n}:{k}": (f"t{n}", f"s{n % 10}") for n in range(32) for k in range(30)}
+    ten = drawn_over(subjects, 10, 1)
+    assert len({subjects[key][1] for key in ten}) == len(ten) == 10
+    assert ten == drawn_over(dict(reversed(subjects.items())), 10, 1), "in any order"
+    assert ten != drawn_over(subjects, 10, 2)
+    plain = {f"t{n}:{k}": (f"t{n}", "") for n in range(20) for k in range(5)}
+    tasks = {plain[key][0] for key in drawn_over(plain, 10, 0)}
+    assert len(tasks) == 10
+    assert tasks != {f"t{n}" for n in range(10)}
+    assert drawn_over(plain, 1000, 0) == set(plain)
+    one_task = {str(n): ("t", f"s{n % 3}") for n in range(90)}
+    shares = Counter(one_task[key][1] for key in drawn_over(one_task, 9, 5))
+    assert shares == {"s0": 3, "s1": 3, "s2": 3}

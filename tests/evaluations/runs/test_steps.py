@@ -25,6 +25,7 @@ from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import money, progress
 from evaluations.runs.services import job_queue
 from evaluations.runs.services.call_results import store_results
+from evaluations.runs.services.calls import sent_call
 from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.services.runs import resume_run, retry_failed, stop_run
@@ -68,7 +69,7 @@ def store(attempt: Attempt, result: ChatReply | ChatFailure) -> None:
 
 
 def test_both_steps_are_asked_and_one_answer_is_stored(
-    endpoint: Endpoint, server: ScriptedServer
+    endpoint: Endpoint, server: ScriptedServer, admin: User
 ) -> None:
     run = planned(endpoint, 3, asking=COT, repeats=2)
     assert states(run) == {(1, "pending"): 6, (2, "waiting"): 6}
@@ -87,6 +88,17 @@ def test_both_steps_are_asked_and_one_answer_is_stored(
         assert any(is_second(one) and first.text in one for one in server.ledger.prompts)
         assert first.text != response.text
     assert StepReply.objects.count() == Response.objects.count() == 6
+    shown = Response.objects.get(repeat=2, question=run.jobs.first().question)
+    address = reverse("runs:response", args=[shown.public_id])
+    page = unescape(logged_in(admin).get(address).text)
+    assert page.count("their hash is that of the call") == 2, "one for each step"
+    (asked,) = Attempt.objects.filter(job__question=shown.question, job__repeat=2, job__step=2)
+    for message in sent_call(run, asked.job, asked).messages:
+        assert message["content"] in page
+    assert json.loads(asked.body)["id"] in page, "the reply as it came"
+    StepReply.objects.filter(job__next_step=asked.job).update(text="Another reply.")
+    page = unescape(logged_in(admin).get(address).text)
+    assert page.count("Their hash differs") == 1
     now = progress(run, timezone.now())
     assert (now.planned, now.done, now.percent) == (12, 12, 100)
     assert money(run).spent == sum(one.cost for one in Attempt.objects.all())

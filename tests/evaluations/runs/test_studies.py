@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import pytest
+from django.utils import timezone
 
 from evaluations.conditions import Asking, Sampling
+from evaluations.llm.budget import Budget
 from evaluations.models import Attempt, Endpoint, Job, Run, Study
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.runs import money
+from evaluations.runs.services.calls import call_for
+from evaluations.runs.services.job_queue import claim_jobs
 from evaluations.runs.services.runs import extend_run, start_run
 from evaluations.runs.services.studies import resume_study, start_study, stop_study
 from evaluations.runs.services.study_budgets import reserve
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Dataset
+from tests.evaluations.marking.desk.test_marking_races import at_once
 from tests.evaluations.run_world import scripted_endpoint, worked
 from tests.factories import make_dataset, make_question, make_task
 from tests.scripted_server import ScriptedServer
@@ -74,6 +81,38 @@ def test_the_runs_of_a_study_never_reserve_beyond_its_budget(
     assert not Attempt.objects.filter(status="sent").exists()
     with pytest.raises(Conflict, match="in progress"):
         stop_study(study, acting_user=admin)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_at_once_reserve_no_more_than_the_study_has(
+    exam: Dataset, endpoint: Endpoint, admin: User
+) -> None:
+    """Four workers claim one call after the other; the budget is that of fewer than all want."""
+    pairs = [(endpoint, replace(COLD, max_prompt_tokens=n)) for n in range(4)]
+    study = start_study(
+        name="At once",
+        dataset=exam,
+        choice=QuestionChoice(),
+        pairs=pairs,
+        budget=Decimal("0.0300"),
+        acting_user=admin,
+    )
+    runs = list(study.runs.select_related("endpoint", "condition").order_by("pk"))
+
+    def claims(run: Run) -> int:
+        now, n = timezone.now(), 0
+        prepare = partial(call_for, run)
+        while claim_jobs(run, f"w{run.pk}", 1, now, prepare=prepare, budget=Budget(None)):
+            n += 1
+        return n
+
+    claimed = sum(at_once(*(partial(claims, run) for run in runs)))
+    study.refresh_from_db()
+    reserved = sum(Attempt.objects.values_list("reserved", flat=True))
+    assert study.spent_or_reserved == reserved <= Decimal("0.03")
+    assert claimed == Attempt.objects.count() < 48
+    dearest = max(Attempt.objects.values_list("reserved", flat=True))
+    assert reserved > Decimal("0.03") - dearest, "nothing is left for one more"
 
 
 def test_a_study_is_checked_and_started_once(
