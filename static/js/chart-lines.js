@@ -19,7 +19,12 @@ export function lines(data, t) {
   return {
     ...base(t),
     grid: { left: 46, right: 18, top: data.series.length > 1 ? 34 : 10, bottom: 34, containLabel: true },
-    legend: legend(t, data.series, { top: 0, type: "scroll" }),
+    // A dashed line has a dashed line in the legend too; else a square of its colour.
+    legend: legend(t, data.series, {
+      top: 0,
+      type: "scroll",
+      ...(data.series.some((one) => one.dashed) ? { icon: undefined, itemWidth: 30 } : {}),
+    }),
     xAxis: valueAxis(t, data.x),
     yAxis: { ...valueAxis(t, data.y), nameGap: 38 },
     series: data.series.map((one, index) => ({

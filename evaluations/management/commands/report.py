@@ -58,4 +58,4 @@ def figure_text(figure: dict[str, Any] | None) -> str:
 
 def number(value: float) -> str:
     """Return *value* with at most four decimals."""
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+    return f"{round(value, 4) + 0.0:.4f}".rstrip("0").rstrip(".")

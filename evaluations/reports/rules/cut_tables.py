@@ -34,6 +34,15 @@ class Matrix:
     lines: tuple[tuple[str, tuple[ReportRow | None, ...]], ...]
     macro: ReportRow | None
 
+    @property
+    def scored(self) -> bool:
+        """Whether any answer has points."""
+        return any(
+            row is not None and row.figures["rate"].value is not None
+            for _value, rows in self.lines
+            for row in rows
+        )
+
 
 def values_of(report: Report, key: str) -> list[str]:
     """Return the values of *key* in the order of the report, without ``ALL`` and ``MACRO``."""

@@ -21,7 +21,10 @@ class YearGroup:
 
 
 def year_lines(report: Report, asked: Sequence[ModelCondition]) -> list[YearGroup]:
-    """Return the years of each of *asked*, in their order."""
+    """Return the years of each of *asked*, in their order, without those of which nothing counts.
+
+    Nothing counts where no answer to the subjects of the examination has points.
+    """
     totals = {
         (row.asked, row.key["year"], row.key["stream"]): row.figures["total"] for row in report.rows
     }
@@ -32,7 +35,7 @@ def year_lines(report: Report, asked: Sequence[ModelCondition]) -> list[YearGrou
             tuple((year, tuple(totals[one, year, s.value] for s in Stream)) for year in years[one]),
         )
         for one in asked
-        if years[one]
+        if any(total.n for (who, _year, _stream), total in totals.items() if who == one)
     ]
 
 

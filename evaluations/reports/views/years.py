@@ -31,10 +31,11 @@ def report_years(request: MemberRequest) -> HttpResponse:
     report = build_report("trend", params)
     context = common(request, offered, form, params)
     streams = {stream.value: label(Stream, stream) for stream in Stream}
+    groups = year_lines(report, list(context["colours"]))
     context |= {
-        "report": report,
         "streams": streams,
-        "groups": year_lines(report, list(context["colours"])),
+        "groups": groups,
+        "left_out": [one for one in context["colours"] if one not in {g.asked for g in groups}],
         "totals": years_chart(report, context["colours"], streams, _("Year"), _("Points of 750")),
     }
     return render(request, "evaluations/reports/years.html", context)
