@@ -1,0 +1,84 @@
+"""How prediction-powered estimates do on marks of real teachers, drawn again and again.
+
+    python -m bench.ppi_simulation FOLDER [--draws N]
+
+FOLDER has files of marks of two teachers in the form of GAOKAO-Bench (``score``,
+``correction_score``). The truth is the mean of both teachers over all rows. Three judges are
+made from it: good (the marks with noise of an eighth of the full marks), biased (15 % of the full
+marks more) and useless (the rates of other rows). Prints a table for docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from evaluations.statistics.prediction_powered import MarkedTable, Simulated, Vector, simulate
+
+MARKED = (30, 60, 120, 240)
+GROUPS = 60
+
+
+def rows(folder: Path) -> Iterator[tuple[int, float, float]]:
+    """Yield the file's number, full marks and mean mark of each row that teachers marked."""
+    for number, file in enumerate(sorted(folder.glob("*.json"))):
+        for item in json.loads(file.read_text(encoding="utf-8"))["example"]:
+            given = item["correction_score"]
+            marks = [m for m in (given if isinstance(given, list) else [given]) if m is not None]
+            if marks:
+                yield number, float(item["score"]), float(np.mean(marks))
+
+
+def judges(full: Vector, human: Vector, rng: np.random.Generator) -> dict[str, Vector]:
+    """Return the marks of the three judges."""
+    noise = rng.normal(0, 1 / 8, len(full)) * full
+    return {
+        "good": np.clip(np.round(2 * (human + noise)) / 2, 0, full),
+        "biased": np.clip(human + 0.15 * full, 0, full),
+        "useless": rng.permutation(human / full) * full,
+    }
+
+
+def simulations(folder: Path, draws: int) -> Iterator[tuple[str, str, int, Simulated]]:
+    """Yield judge, design, sample size and result of each setting."""
+    task, full, human = (np.array(column) for column in zip(*rows(folder), strict=True))
+    rng = np.random.default_rng(2026)
+    groups = rng.integers(0, len(full) // 4, len(full))
+    designs = {
+        "simple": {},
+        "by task": {"stratum": task.astype(np.int64)},
+        "in clusters": {"cluster": groups},
+    }
+    for name, judge in judges(full, human, rng).items():
+        for design, columns in designs.items():
+            table = MarkedTable.of(full, judge, human, **columns)
+            for marked in MARKED:
+                if design == "simple" or marked >= GROUPS:
+                    made = simulate(table, draws=draws, marked=marked, rng=rng)
+                    yield name, design, marked, made
+
+
+def main() -> None:
+    """Print the table and the mean coverage."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--draws", type=int, default=1000)
+    options = parser.parse_args()
+    print("| judge | sample | marked | coverage | width | labels saved |")
+    print("|---|---|---|---|---|---|")
+    coverages = []
+    for judge, design, marked, made in simulations(options.folder, options.draws):
+        coverages.append(made.coverage)
+        print(
+            f"| {judge} | {design} | {marked} | {made.coverage:.1%} | {made.width_ratio:.2f} "
+            f"| {made.label_ratio:.1f} x |"
+        )
+    print(f"\n{options.draws} draws each; mean coverage {np.mean(coverages):.1%}.")
+
+
+if __name__ == "__main__":
+    main()
