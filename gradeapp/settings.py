@@ -355,6 +355,7 @@ CELERY_BEAT_SCHEDULE = {
         ("look-for-answers", "evaluations.look_for_answers"),
         ("look-for-searches", "evaluations.look_for_searches"),
         ("look-for-rescorings", "evaluations.look_for_rescorings"),
+        ("look-for-exports", "evaluations.look_for_exports"),
         ("finalize-due-marks", "evaluations.finalize_due_marks"),
     )
 }

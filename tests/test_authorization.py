@@ -312,6 +312,13 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "reports:rows": C.SEE_REPORTS,
     "reports:pairs": C.SEE_REPORTS,
     "reports:export": C.EXPORT,
+    "reports:exports": C.EXPORT,
+    "reports:export-work": C.EXPORT,
+    "reports:export-progress": C.EXPORT,
+    "reports:export-stop": C.EXPORT,
+    "reports:export-resume": C.EXPORT,
+    "reports:export-file": C.EXPORT,
+    "reports:export-manifest": C.EXPORT,
     "api-report": C.SEE_REPORTS,
 }
 # Open to two capabilities; tried where the feature is tested.

@@ -259,13 +259,17 @@ def test_who_has_only_the_role_of_a_teacher_cannot_leave(
     assert not RoundTeacher.objects.filter(left_at__isnull=False).exists()
 
 
-@pytest.mark.parametrize("page", ["", "marks.csv", "monitoring/export/"])
+@pytest.mark.parametrize(
+    "page", ["", "marks.csv", "monitoring/export/", "/reports/export/responses.csv?dataset="]
+)
 def test_who_looked_at_a_round_cannot_join_it(
     page: str, teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
     made = small_round([teacher, other_teacher], 1)
     person = also(third_teacher, [Role.LEAD])
-    assert logged_in(person).get(f"/rounds/{made.public_id}/{page}").status_code == 200
+    rounds = f"/rounds/{made.public_id}/{page}"
+    where = f"{page}{made.dataset.slug}" if page.startswith("/") else rounds
+    assert logged_in(person).get(where).status_code == 200
     sent = {"teachers": [person.pk]}
     joined = logged_in(lead).post(f"/rounds/{made.public_id}/teachers/", sent, follow=True)
     assert "has looked at the marks of this round" in joined.text

@@ -8,6 +8,7 @@ from evaluations.models.capability import (
     ReviewSlot,
 )
 from evaluations.models.conditions import Condition, PromptSet, PromptSetVersion, Study
+from evaluations.models.exports import Export
 from evaluations.models.history import MarkChange
 from evaluations.models.judging import Judge, Judgement
 from evaluations.models.marking import (
@@ -45,6 +46,7 @@ __all__ = [
     "DeskSettings",
     "Draft",
     "Endpoint",
+    "Export",
     "Extraction",
     "FinalMark",
     "FinalMarkSource",

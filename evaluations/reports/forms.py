@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 
 from evaluations.facts.params import ReportParams
 from evaluations.facts.words import marker_name
@@ -18,6 +18,7 @@ from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy
 from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput
+from gradeapp.common.table_files import FileFormat
 from questions.forms.filters import named_choices
 from questions.rules.vocabulary import Part
 
@@ -25,6 +26,7 @@ PARAMETERS = frozenset(
     {"dataset", "model", "condition", "run", "marker", "policy", "year", "round", "without_blind"}
 )
 YES = "yes"
+FILE = frozenset({"bom"})
 PAIR = frozenset({"subject", "pair"})
 # Of the report cuts only.
 BY = frozenset({"by"})
@@ -169,6 +171,54 @@ def _yes(name: str, value: str) -> bool:
     if value not in ("", YES):
         raise BadInput(_("The parameter %(name)s is “yes” or left out.") % {"name": name})
     return value == YES
+
+
+def table_words() -> dict[str, str]:
+    """Return the tables that can be exported, by name, as the form names them."""
+    return {
+        "responses": _("Responses, with all marks and judgements"),
+        "scores": _("Scores"),
+        "marks": _("Marks, every version"),
+        "converted": _("Converted totals"),
+        "rates": _("Scoring rates"),
+        "agreement": _("Agreement"),
+        "repeats": pgettext("report", "Repeats"),
+        "trend": _("Points by year"),
+        "ledger": _("Outcomes"),
+        "retries": _("Repeated calls"),
+    }
+
+
+class ExportForm(forms.Form):
+    """Which table is written in which format; what it is about is in the URL."""
+
+    table = forms.ChoiceField(label=gettext_lazy("Table"))
+    file_format = forms.ChoiceField(
+        label=gettext_lazy("Format"),
+        choices=[
+            (FileFormat.CSV.value, "CSV"),
+            (FileFormat.XLSX.value, "Excel (XLSX)"),
+            (FileFormat.PARQUET.value, "Parquet"),
+            (FileFormat.JSONL.value, "JSON Lines"),
+        ],
+    )
+    bom = forms.BooleanField(
+        label=gettext_lazy("CSV for Excel"),
+        help_text=gettext_lazy("Begins with a byte order mark, so that Excel shows Chinese."),
+        required=False,
+        initial=True,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["table"].choices = list(table_words().items())  # type: ignore[attr-defined]
+
+
+def read_bom(query: QueryDict) -> bool:
+    """Return whether a CSV file begins with a byte order mark; yes unless ``bom=no``."""
+    if query.get("bom", "yes") not in ("yes", "no"):
+        raise _no_such(query["bom"], "yes, no")
+    return query.get("bom") != "no"
 
 
 def _run_number(value: str) -> int:

@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from evaluations.reports.views import cuts, reports, years
+from evaluations.reports.views import cuts, exports, reports, years
 
 app_name = "reports"
+pages = exports.ExportPages()
 urlpatterns = [
     path("", reports.report_overview, name="overview"),
     path("cuts/", cuts.report_cuts, name="cuts"),
@@ -12,5 +13,9 @@ urlpatterns = [
     path("rescore/", reports.report_rescore, name="rescore"),
     path("rows/", reports.report_rows, name="rows"),
     path("pairs/", reports.report_pairs, name="pairs"),
-    path("export/<slug:name>.csv", reports.report_export, name="export"),
+    path("export/<slug:name>.<slug:suffix>", exports.report_export, name="export"),
+    path("exports/", pages.list_view(), name="exports"),
+    *pages.urls_of_one("exports/"),
+    path("exports/<int:pk>/file/", pages.shows(pages.file), name="export-file"),
+    path("exports/<int:pk>/manifest/", pages.shows(pages.manifest), name="export-manifest"),
 ]

@@ -16,6 +16,7 @@ from django.utils.translation import pgettext
 
 from evaluations.facts.params import ReportParams, round_names
 from evaluations.facts.words import marker_name, reason_words, short_subject, subject_name
+from evaluations.reports.forms import table_words
 from evaluations.reports.rules.page_tables import Gap
 from evaluations.schemes import FinalRule
 from evaluations.statistics.coverage import Coverage, Shortfalls, coverage
@@ -295,12 +296,24 @@ def report_link(params: ReportParams) -> str:
 
 
 @register.simple_tag
-def export_link(params: ReportParams, name: str) -> str:
-    """Return the URL of the CSV file of the report *name*; agreement has all pairs."""
-    address = reverse("reports:export", args=[name])
+def export_link(params: ReportParams, name: str, suffix: str = "csv") -> str:
+    """Return the URL of the table *name* as a file; agreement has all pairs."""
+    address = reverse("reports:export", args=[name, suffix])
     shown = replace(params, marker="") if name == "agreement" else params
     by = params.by.split(",") if name == "cuts" else ()
     return f"{address}?{_query(shown, by=by)}"
+
+
+@register.simple_tag
+def exports_link(params: ReportParams) -> str:
+    """Return the URL of the page that makes files of *params*."""
+    return _address("reports:exports", params)
+
+
+@register.filter
+def table_name(name: str) -> str:
+    """Return the name of a table that can be exported, in words."""
+    return table_words().get(name, name)
 
 
 def _only(params: ReportParams, asked: ModelCondition) -> ReportParams:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections.abc import Mapping
 
-from gradeapp.common.csv_cells import BOM, cell, guard
+from gradeapp.common.csv_cells import cell, guard
+from gradeapp.common.table_files import FileFormat, long_table, parts
 from gradeapp.common.tables import Table
 
 __all__ = ["cell", "guard", "manifest", "render", "sha256"]
@@ -15,11 +14,7 @@ __all__ = ["cell", "guard", "manifest", "render", "sha256"]
 
 def render(table: Table) -> bytes:
     """The whole file; a lone surrogate, which UTF-8 cannot hold, is written as ``\\ud800``."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerow([cell(name) for name in table.columns])
-    writer.writerows([cell(value) for value in row] for row in table.rows)
-    return (BOM + buffer.getvalue()).encode("utf-8", "backslashreplace")
+    return b"".join(content for content, _rows in parts(long_table(table), FileFormat.CSV))
 
 
 def sha256(content: bytes) -> str:

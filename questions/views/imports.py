@@ -80,7 +80,7 @@ class ImportPages(WorkPages):
             path("<int:pk>/discard/", self.acts(self.discard), name="import-discard"),
         ]
 
-    def more_of_list(self, owner: int | None) -> dict[str, Any]:
+    def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
         most = settings.IMPORT_MAX_UPLOAD_MB
         return {"megabytes": most, "most_bytes": most << 20}
 
@@ -106,12 +106,12 @@ class ImportPages(WorkPages):
 
     def confirm(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Import what was checked."""
-        import_jobs.confirm_import(self.get_work(pk), acting_user=request.user)
+        import_jobs.confirm_import(self.get_work(request, pk), acting_user=request.user)
         self.ask(pk)
         return redirect(self.at["one"], pk)
 
     def discard(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Delete the uploaded files."""
-        import_jobs.discard_import(self.get_work(pk), acting_user=request.user)
+        import_jobs.discard_import(self.get_work(request, pk), acting_user=request.user)
         messages.success(request, _("The uploaded files were deleted."))
         return redirect(self.at["one"], pk)

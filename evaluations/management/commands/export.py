@@ -1,4 +1,4 @@
-"""Write a report, the scores or the marks to a CSV file, with a manifest beside it."""
+"""Write a report, responses, scores or marks to a file, with a manifest beside it."""
 
 from __future__ import annotations
 
@@ -6,62 +6,66 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from evaluations.facts.params import TEACHERS, ReportParams, validated
+from evaluations.facts.params import ReportParams, validated
 from evaluations.management.report_arguments import add_report_arguments, report_params
-from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
-from evaluations.marking.services.finalizing import finalize_all_due
-from evaluations.reports.selectors.reports import (
-    REPORTS,
-    SCORE_COLUMNS,
-    build_report,
-    mark_rows,
-    score_rows,
+from evaluations.reports.selectors.export_tables import NAMES, SUMMARIES, check_name
+from evaluations.reports.services.exports import (
+    JSON,
+    Asked,
+    check_asked,
+    note_export,
+    write_export,
 )
-from evaluations.reports.services import note_export
-from evaluations.statistics.columns import report_table
 from gradeapp.cli import GradeappCommand
-from gradeapp.common.csv_file import manifest, render, sha256
 from gradeapp.common.refusals import BadInput
-from gradeapp.common.tables import Table, table
+from gradeapp.common.table_files import FileFormat
 from questions.models import Dataset
 from questions.selectors.bank import by_place
 from questions.services import exports as bank
 
 QUESTIONS = "questions"
-ROWS = {"scores": (SCORE_COLUMNS, score_rows), "marks": (MARK_COLUMNS, mark_rows)}
-NAMES = (*REPORTS, *ROWS, QUESTIONS)
+KNOWN = (*NAMES, QUESTIONS)
 
 
 class Command(GradeappCommand):
     help = (
-        "Write a CSV file that spreadsheets open safely, and FILE.manifest.json beside it; "
-        "questions to a FILE called .zip as JSON Lines with their images."
+        "Write a table as CSV that spreadsheets open safely, or by the suffix of the file as a "
+        "workbook (.xlsx), Parquet (.parquet) or JSON Lines (.jsonl), and FILE.manifest.json "
+        "beside it; questions to a FILE called .zip as JSON Lines with their images; the summaries "
+        "of GAOKAO-Bench as JSON."
     )
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help=f"one of: {', '.join(NAMES)}")
+        parser.add_argument("name", help=f"one of: {', '.join(KNOWN)}")
         add_report_arguments(parser)
         parser.add_argument("--output", type=Path, required=True, help="the file to write")
+        parser.add_argument("--no-bom", action="store_true", help="CSV without byte order mark")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         name, params, file = options["name"], report_params(options), options["output"]
         if name == QUESTIONS:
             return export_questions(validated(params), file)
-        made, parameters = exported(name, params)
-        content = render(made)
-        about = manifest(len(made.rows), sha256(content), {"export": name, **parameters})
+        check_name(name, KNOWN)
+        asked = check_asked(Asked(name, params, format_of(name, file), not options["no_bom"]))
+        with readable_errors(file), whole_file(file) as out:
+            about = write_export(asked, out)
         with readable_errors(file):
-            file.write_bytes(content)
             write_manifest(file, about)
-        note_export(name, params, about, acting_user=None)
+        note_export(asked, about, acting_user=None)
         return {"file": str(file), **about}
+
+
+def format_of(name: str, file: Path) -> str:
+    """Return the format of *file*: by its suffix, CSV for any other; JSON for a summary."""
+    if name in SUMMARIES:
+        return JSON
+    suffix = file.suffix.lower().removeprefix(".")
+    return suffix if suffix in list(FileFormat) else FileFormat.CSV.value
 
 
 @contextmanager
@@ -74,6 +78,18 @@ def readable_errors(file: Path) -> Iterator[None]:
         raise BadInput(
             _("Cannot write “%(file)s”: %(reason)s.") % {"file": file, "reason": reason}
         ) from error
+
+
+@contextmanager
+def whole_file(file: Path) -> Iterator[IO[bytes]]:
+    """Yield a file that takes the place of *file* once it is whole; it is deleted on an error."""
+    part = file.with_name(f"{file.name}.part")
+    try:
+        with part.open("w+b") as out:
+            yield out
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def write_manifest(file: Path, about: Mapping[str, object]) -> None:
@@ -94,19 +110,3 @@ def export_questions(params: ReportParams, file: Path) -> dict[str, Any]:
         write_manifest(file, about)
     bank.note_export(about, dataset, acting_user=None)
     return {"file": str(file), **about}
-
-
-def exported(name: str, params: ReportParams) -> tuple[Table, dict[str, object]]:
-    """Return the table *name*, and its parameters."""
-    if name in ROWS:
-        finalize_all_due(timezone.now())
-        columns, rows = ROWS[name]
-        params = replace(validated(params), marker=params.marker or TEACHERS)
-        return table(columns, rows(params)), params.as_dict()
-    if name not in NAMES:
-        raise BadInput(
-            _("There is no export “%(name)s”; choose one of: %(known)s.")
-            % {"name": name, "known": ", ".join(NAMES)}
-        )
-    report = build_report(name, params)
-    return report_table(report), report.params

@@ -59,7 +59,7 @@ class SearchPages(WorkPages):
         run = get_run(owner)
         return pattern_searches.start_search(run, **form.cleaned_data, acting_user=request.user)
 
-    def more_of_list(self, owner: int | None) -> dict[str, Any]:
+    def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
         return {"run": get_run(owner), "accepted": accepted_patterns()}
 
     def more(self, work: PatternSearch, progress: Progress) -> dict[str, Any]:

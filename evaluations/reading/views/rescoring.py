@@ -51,5 +51,5 @@ class RescoringPages(WorkPages):
     def start(self, form: Any, request: MemberRequest, owner: int | None) -> Rescoring:
         return services.start_rescoring(*form.wanted(), acting_user=request.user)
 
-    def more_of_list(self, owner: int | None) -> dict[str, Any]:
+    def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
         return {"outdated": scored_before(None)}

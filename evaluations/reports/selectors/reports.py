@@ -6,15 +6,21 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.pairs import mark_pairs
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.selectors.cuts import cut_keys, cuts_report, trend_report
-from evaluations.reports.selectors.scored_answers import included, scored_answers
+from evaluations.reports.selectors.scored_answers import (
+    included,
+    scored_answers,
+    scored_pages,
+)
 from evaluations.runs.selectors.conditions import changed_names
 from evaluations.statistics.accuracy import converted_report, rates
 from evaluations.statistics.agreement import agreement_report
@@ -115,21 +121,30 @@ def score_rows(params: ReportParams) -> Iterator[Cells]:
     """Yield every answer with its points, in ``SCORE_COLUMNS``."""
     questions = Question.objects.filter(task__dataset__slug=params.dataset)
     ids = dict(questions.values_list("pk", "external_id"))
-    for row in scored_answers(params):
-        yield (
-            *(row.dataset, row.model, row.condition, row.task, ids[row.question]),
-            *(row.subject, row.part),
-            *(row.year, row.repeat, row.marker, row.policy, row.points, row.full),
-            *(row.subs, row.outcome, row.reason, row.answer),
-        )
+    for page in scored_pages(params):
+        for row in page:
+            yield (
+                *(row.dataset, row.model, row.condition, row.task, ids[row.question]),
+                *(row.subject, row.part),
+                *(row.year, row.repeat, row.marker, row.policy, row.points, row.full),
+                *(row.subs, row.outcome, row.reason, row.answer),
+            )
 
 
-def mark_rows(params: ReportParams) -> Iterator[Cells]:
-    """Yield the marks of the dataset in the rounds that count, as ``marks_as_cells`` does."""
+def marks_of(params: ReportParams) -> QuerySet[Mark]:
+    """Return every version of the marks of the dataset in the rounds that count.
+
+    Without those that leads may not see yet.
+    """
     marks = Mark.objects.filter(
         params.of_rounds("slot__answer__round"),
         params.of_runs("slot__answer__response__run__"),
     )
     if params.year is not None:
         marks = marks.filter(slot__answer__question__year=params.year)
-    return marks_as_cells(marks)
+    return marks.exclude(marks_wait_for_the_lead("slot__answer__"))
+
+
+def mark_rows(params: ReportParams) -> Iterator[Cells]:
+    """Yield the marks of the dataset in the rounds that count, as ``marks_as_cells`` does."""
+    return marks_as_cells(marks_of(params))

@@ -6,8 +6,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from evaluations.facts import published
 from evaluations.facts.params import TEACHERS, ReportParams
@@ -29,6 +30,8 @@ from gradeapp.common.snapshot import one_snapshot
 from questions.models import Question, QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
 
+# Responses that are read at a time where memory is not to grow with their number.
+PAGE = 2000
 KEY = "key"
 UNMARKED = "unmarked"
 NOT_JUDGED = "not_judged"
@@ -61,21 +64,51 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     read from one state of the database, while runs and teachers go on.
     """
     with one_snapshot():
-        return _scored_answers(params)
+        rows = _Rows(params)
+        return _answers(rows, _responses(params)) + list(_failed(rows))
 
 
-def _scored_answers(params: ReportParams) -> list[ScoredAnswer]:
-    marks = _judge_points(params) if params.is_judge else _teacher_points(params)
-    given = {**_objective_points(params), **marks}
+def scored_pages(params: ReportParams, size: int = PAGE) -> Iterator[list[ScoredAnswer]]:
+    """Yield the rows of ``scored_answers`` in pages of at most *size*, in the same order.
+
+    Memory does not grow with the number of responses. The caller holds the snapshot, if all pages
+    are to show one state of the database.
+    """
+    rows, last = _Rows(params), 0
+    while found := list(_responses(params).filter(pk__gt=last)[:size]):
+        yield _answers(rows, found, (last, found[-1][0]))
+        last = found[-1][0]
+    failed = _failed(rows)
+    while page := list(islice(failed, size)):
+        yield page
+
+
+def count_answers(params: ReportParams, most: int | None = None) -> int:
+    """Return the number of rows of ``scored_answers``, at most *most*."""
+    answers = _responses(params)
+    n = (answers if most is None else answers[:most]).count()
+    return n if most is not None and n >= most else n + _failed_jobs(params).count()
+
+
+# The responses with keys above the first and up to the second.
+Span = tuple[int, int]
+
+
+def _answers(rows: _Rows, found: Iterable[Columns], span: Span | None = None) -> list[ScoredAnswer]:
+    """Return a row for each response in *found*, which are those of *span* (None: all)."""
+    params = rows.params
+    marks = _judge_points(params, span) if params.is_judge else _teacher_points(params, span)
+    given = {**_objective_points(params, span), **marks}
     if params.policy == Policy.STRICT:
-        given |= dict.fromkeys(_error_texts(params), FAILED)
-    rows = _Rows(params)
-    answers = [rows.row(*columns, given.get(columns[0])) for columns in _responses(params)]
-    failed = [
-        rows.row(-job, run, repeat, question, revision, _failure(part, error))
-        for job, run, repeat, question, revision, part, error in _failed_calls(params)
-    ]
-    return answers + failed
+        given |= dict.fromkeys(_error_texts(params, span), FAILED)
+    return [rows.row(*columns, given.get(columns[0])) for columns in found]
+
+
+def _failed(rows: _Rows) -> Iterator[ScoredAnswer]:
+    """Yield a row for each call that failed finally."""
+    jobs = _failed_jobs(rows.params).values_list(*COLUMNS, "question__part", "error")
+    for job, run, repeat, question, revision, part, error in jobs.iterator(chunk_size=PAGE):
+        yield rows.row(-job, run, repeat, question, revision, _failure(part, error))
 
 
 def included(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
@@ -88,7 +121,7 @@ COLUMNS = ("pk", "run_id", "repeat", "question_id", "revision_id")
 Columns = tuple[int, int, int, int, int]
 
 
-def _responses(params: ReportParams) -> Iterable[Columns]:
+def _responses(params: ReportParams) -> QuerySet[Response, Columns]:
     answers = Response.objects.filter(_asked_for(params), run__purpose=RunPurpose.ANSWER)
     if params.without_blind:
         answers = answers.filter(images_omitted=0)
@@ -102,7 +135,7 @@ def _failure(part: str, error: str) -> Points:
     return TOOK_NO_IMAGES if part == Part.OBJECTIVE else NOT_SEEN
 
 
-def _failed_calls(params: ReportParams) -> Iterable[tuple[int, int, int, int, int, str, str]]:
+def _failed_jobs(params: ReportParams) -> QuerySet[Job]:
     """Return the jobs that failed after their last attempt and have no response.
 
     Of an answer in several steps it is that of the last one, which fails with those before it.
@@ -117,20 +150,22 @@ def _failed_calls(params: ReportParams) -> Iterable[tuple[int, int, int, int, in
         status=JobStatus.FAILED,
         next_step=None,
     )
-    return failed.order_by("pk").values_list(*COLUMNS, "question__part", "error")
+    return failed.order_by("pk")
 
 
-def _error_texts(params: ReportParams) -> Iterable[int]:
+def _error_texts(params: ReportParams, span: Span | None) -> Iterable[int]:
     """Return the responses that are error messages, unless a person read an answer in them."""
-    messages = Response.objects.filter(_asked_for(params), is_error_text=True)
+    messages = Response.objects.filter(_asked_for(params, span=span), is_error_text=True)
     score = Response.score_field(params.policy)
     decided = messages.filter(**{f"{score}__extraction__method__in": DECIDED})
     return messages.exclude(pk__in=decided.values("pk")).values_list("pk", flat=True)
 
 
-def _asked_for(params: ReportParams, path: str = "") -> Q:
+def _asked_for(params: ReportParams, path: str = "", span: Span | None = None) -> Q:
     """Return the filter of *params* on responses, or on rows whose response is at *path*."""
     wanted = params.of_runs(f"{path}run__")
+    if span is not None:
+        wanted &= Q(**{f"{path}pk__gt": span[0], f"{path}pk__lte": span[1]})
     if params.year is not None:
         wanted &= Q(**{f"{path}question__year": params.year})
     return wanted
@@ -255,13 +290,13 @@ def _sittings(params: ReportParams) -> dict[int, tuple[ModelCondition, int]]:
     return sittings
 
 
-def _objective_points(params: ReportParams) -> dict[int, Points]:
+def _objective_points(params: ReportParams, span: Span | None) -> dict[int, Points]:
     """Return the current score of each response, by response.
 
     Under ``strict`` a score by a key that was repaired since does not count. Answers are in printed
     letters, also where the options were shown in another order.
     """
-    asked = Response.objects.filter(_asked_for(params))
+    asked = Response.objects.filter(_asked_for(params, span=span))
     score = Response.score_field(params.policy)
     moved = asked.exclude(option_order="").values_list("pk", "revision__letters", "option_order")
     orders = {pk: (letters, order) for pk, letters, order in moved}
@@ -292,10 +327,10 @@ def _spelled(answers: str, letters: str = "", order: str = "") -> str:
     return " ".join(answer or "-" for answer in read) if any(read) else ""
 
 
-def _teacher_points(params: ReportParams) -> dict[int, Points]:
+def _teacher_points(params: ReportParams, span: Span | None) -> dict[int, Points]:
     finals = (
         FinalMark.objects.counting()
-        .filter(_asked_for(params, "answer__response__"), params.of_rounds("answer__round"))
+        .filter(_asked_for(params, "answer__response__", span), params.of_rounds("answer__round"))
         .order_by("pk")
     )
     return {
@@ -304,9 +339,9 @@ def _teacher_points(params: ReportParams) -> dict[int, Points]:
     }
 
 
-def _judge_points(params: ReportParams) -> dict[int, Points]:
+def _judge_points(params: ReportParams, span: Span | None) -> dict[int, Points]:
     judgements = Judgement.objects.filter(
-        _asked_for(params, "response__"), judge__name=params.judge, followed_by__isnull=True
+        _asked_for(params, "response__", span), judge__name=params.judge, followed_by__isnull=True
     )
     return {
         response: judge_points(total, status, released, params.policy)

@@ -23,7 +23,7 @@ from evaluations.facts.words import short_subject
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
-from evaluations.reports.forms import CELL, PAIR, ReportFilter, keys_of, read_cell, read_params
+from evaluations.reports.forms import CELL, PAIR, ReportFilter, read_cell, read_params
 from evaluations.reports.rules.charts import (
     pairs_scatter,
     rates_chart,
@@ -49,12 +49,9 @@ from evaluations.reports.selectors.report_pages import (
     row_facts,
     rows_behind,
 )
-from evaluations.reports.selectors.reports import build_report
-from evaluations.reports.services import note_export
 from evaluations.reports.views.cut_words import cut_names
 from evaluations.statistics.accuracy import converted_report, exact_figures
 from evaluations.statistics.agreement import agreement
-from evaluations.statistics.columns import report_table
 from evaluations.statistics.coverage import Coverage, Shortfalls, coverage, shortfalls
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import OUTCOMES
@@ -64,8 +61,6 @@ from evaluations.statistics.tally import ALL, tally
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.choices import label
-from gradeapp.common.csv_file import manifest, sha256
-from gradeapp.common.csv_file import render as render_csv
 from questions.rules.vocabulary import Part, Stream, Subject
 
 PAGE = 50
@@ -261,19 +256,3 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
     ]
     context["facts"] = pair_facts(page.object_list)
     return render(request, "evaluations/reports/pairs.html", context)
-
-
-@require_safe
-@requires(Capability.EXPORT)
-def report_export(request: MemberRequest, name: str) -> HttpResponse:
-    """Return one report as CSV, and record the export."""
-    params = read_params(request.GET, others=keys_of(name))
-    report = build_report(name, params)
-    table = report_table(report)
-    content = render_csv(table)
-    made = manifest(len(table.rows), sha256(content), report.params)
-    note_export(report.name, params, made, acting_user=request.user)
-    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
-    filename = f"{params.dataset}-{report.name}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{filename}"'
-    return response

@@ -57,11 +57,21 @@ class WorkPages:
         """Return the work of this kind (in the list of *owner*), newest first."""
         raise NotImplementedError
 
-    def start(self, form: Any, request: MemberRequest, owner: int | None) -> BackgroundWork:
-        """Start what the valid *form* asks for."""
+    def rows_for(self, request: MemberRequest, owner: int | None = None) -> QuerySet[Any]:
+        """Return those of ``rows`` that the person may see: all of them."""
+        return self.rows(owner)
+
+    def new_form(self, request: MemberRequest) -> forms.Form:
+        """Return the form of a new one, empty."""
+        return self.form()
+
+    def start(
+        self, form: Any, request: MemberRequest, owner: int | None
+    ) -> BackgroundWork | HttpResponse:
+        """Start what the valid *form* asks for, or answer it at once."""
         raise NotImplementedError
 
-    def more_of_list(self, owner: int | None) -> dict[str, Any]:
+    def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
         """Return what else the list shows."""
         return {}
 
@@ -104,8 +114,8 @@ class WorkPages:
 
     def list_page(self, request: MemberRequest, pk: int | None = None) -> HttpResponse:
         """Show past work and the form of a new one, or start it."""
-        rows = self.rows(pk)
-        form = self.form()
+        rows = self.rows_for(request, pk)
+        form = self.new_form(request)
         if request.method == "POST":
             check(request.user, self.edits)
             form = self.form(request.POST, request.FILES)
@@ -113,6 +123,8 @@ class WorkPages:
                 try:
                     with transaction.atomic():
                         work = self.start(form, request, pk)
+                        if isinstance(work, HttpResponse):
+                            return work
                         transaction.on_commit(partial(self.ask, work.pk))
                 except Refusal as refusal:
                     form.add_error(self.error_field, str(refusal))
@@ -124,27 +136,27 @@ class WorkPages:
             "page": Paginator(rows, PAGE).get_page(request.GET.get("page")),
             "list_id": self.list_id,
             "may_edit": request.user.may(self.edits),
-            **self.more_of_list(pk),
+            **self.more_of_list(request, pk),
         }
         status = 400 if form.errors else 200
         return render(request, f"{self.folder}/list.html", context, status=status)
 
     def page(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Show one piece of work: how far it is, its results, and what can be done with it."""
-        work = self.get_work(pk)
+        work = self.get_work(request, pk)
         context = self.context(request, work) | self.more_of_page(request, work)
         return render(request, f"{self.folder}/work.html", context)
 
     def progress(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Show the moving part of the page; the whole page again once the state has changed."""
-        context = self.context(request, self.get_work(pk))
+        context = self.context(request, self.get_work(request, pk))
         if request.GET.get("state") != context["state"]:
             return HttpResponseClientRefresh()
         return render(request, f"{self.folder}/_progress.html", context)
 
-    def get_work(self, pk: int) -> Any:
-        """Return the work *pk*; raises NotFound where there is none of this kind."""
-        work = self.rows().filter(pk=pk).first()
+    def get_work(self, request: MemberRequest, pk: int) -> Any:
+        """Return the work *pk*; raises NotFound where there is none of this kind to be seen."""
+        work = self.rows_for(request).filter(pk=pk).first()
         if work is None:
             raise NotFound(self.missing)
         return work
@@ -168,12 +180,12 @@ class WorkPages:
 
     def stop(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Stop at the next step."""
-        self.stop_work(self.get_work(pk), acting_user=request.user)
+        self.stop_work(self.get_work(request, pk), acting_user=request.user)
         messages.success(request, str(self.stopping))
         return redirect(self.at["one"], pk)
 
     def resume(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Go on with work that ended early."""
-        self.resume_work(self.get_work(pk), acting_user=request.user)
+        self.resume_work(self.get_work(request, pk), acting_user=request.user)
         transaction.on_commit(partial(self.ask, pk))
         return redirect(self.at["one"], pk)

@@ -28,6 +28,7 @@ from evaluations.models import (
     Run,
 )
 from evaluations.reading.selectors.ablation import ablation
+from evaluations.reports.selectors.export_tables import export_table
 from evaluations.reports.selectors.reports import build_report
 from evaluations.statistics.figure import Figure, Report
 from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS
@@ -54,6 +55,15 @@ def figures(report: Report, **key: str) -> dict[str, Figure]:
 
 def made(name: str, **params: Any) -> Report:
     return build_report(name, ReportParams("gaokao-bench", **params))
+
+
+def flat(value: dict[str, Any], at: str = "") -> dict[str, Any]:
+    """The leaves of a JSON object by their path."""
+    found = {}
+    for name, one in value.items():
+        inner = flat(one, f"{at}{name}/") if isinstance(one, dict) else {at + name: one}
+        found |= inner
+    return found
 
 
 def released(name: str) -> dict[str, Any]:
@@ -277,6 +287,17 @@ class PublishedFigures(TestCase):
             found = figures(report, stream=stream, subject="ALL")
             assert found["total"].value == total == merged[name]
             assert found["total_full_precision"].value == pytest.approx(precise, abs=5e-4)
+
+    def test_the_exported_summaries_are_the_released_files(self) -> None:
+        """Of the sums of marks, whose order in the released files is not known, to 9 decimals."""
+        for name, file in (
+            ("gaokao-objective", "correction_score.json"),
+            ("gaokao-subjective", "model_score.json"),
+            ("gaokao-merged", "merge_score.json"),
+        ):
+            params = ReportParams("gaokao-bench", (GPT4,), JUDGE, "published")
+            content = export_table(name, params).content
+            assert flat(json.loads(json.dumps(content))) == pytest.approx(flat(released(file)))
 
     def test_each_subject_converts_as_released(self) -> None:
         report = made("converted", policy="published", marker=JUDGE, models=(GPT4,))

@@ -84,7 +84,7 @@ def test_a_lead_who_marks_sees_reports_when_the_round_is_closed(lead: User, answ
     RoundTeacher.objects.create(round=marking, teacher=lead)
     client = logged_in(lead)
     for name, query in PAGES:
-        address = reverse(name, args=["rates"] if name == "reports:export" else [])
+        address = reverse(name, args=["rates", "csv"] if name == "reports:export" else [])
         refused = client.get(address, query)
         assert refused.status_code == 403
         assert ALPHA not in refused.text

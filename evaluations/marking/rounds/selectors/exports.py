@@ -11,6 +11,8 @@ from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import Mark, MarkingRound
 from gradeapp.common.plain_number import plain
 
+# Marks in memory at a time.
+CHUNK = 2000
 Cells = tuple[str | int | float | Decimal | None, ...]
 
 
@@ -48,7 +50,8 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
         *(f"{answer}__final__value", f"{answer}__final__rule"),
         "entered_by__username",
     )
-    for row in marks.order_by("slot__answer", "slot", "version", "pk").values_list(*columns):
+    ordered = marks.order_by("slot__answer", "slot", "version", "pk").values_list(*columns)
+    for row in ordered.iterator(chunk_size=CHUNK):
         *row, by = row
         *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
         yield (

@@ -83,6 +83,7 @@ def test_no_page_or_file_shows_the_marks_before_the_final_one(
         f"/reports/export/agreement.csv{query}",
     ]
     pages += [f"/reports/pairs/{query}", f"/api/v1/reports/agreement/{query}"]
+    pages += [f"/reports/export/{name}.csv{query}" for name in ("responses", "scores", "marks")]
 
     def shows(person: User) -> list[str]:
         texts = {page: logged_in(person).get(page) for page in pages}

@@ -1,0 +1,160 @@
+"""Exports: files that are sent at once, and files that are made in the background."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from django.http import (
+    FileResponse,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+    StreamingHttpResponse,
+)
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from evaluations.facts.params import validated
+from evaluations.models import Export
+from evaluations.reports.forms import FILE, ExportForm, keys_of, read_bom, read_params
+from evaluations.reports.selectors import exports as reading
+from evaluations.reports.selectors.export_tables import SUMMARIES
+from evaluations.reports.services import export_jobs
+from evaluations.reports.services.exports import (
+    MOST_AT_ONCE,
+    Asked,
+    check_asked,
+    is_long,
+    note_export,
+    stream_export,
+    write_export,
+)
+from evaluations.reports.tasks import ask_for_export
+from gradeapp.accounts.models import User
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.background_work.selectors import Progress
+from gradeapp.common.background_work.views import WorkPages
+from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.table_files import MEDIA_TYPES, FileFormat
+
+GAOKAO_BENCH = "gaokao-bench"
+
+
+@require_safe
+@requires(Capability.EXPORT)
+def report_export(request: MemberRequest, name: str, suffix: str) -> HttpResponseBase:
+    """Return one table as a file, and record the export.
+
+    A file of at most ``MOST_AT_ONCE`` rows is whole before its first byte is sent, so that an
+    error is an error and never half a file. A longer one is streamed if its format allows it.
+    """
+    params = read_params(request.GET, others=FILE | keys_of(name))
+    asked = check_asked(Asked(name, params, suffix, read_bom(request.GET)))
+    if request.method == "HEAD":
+        return HttpResponse(content_type=asked.media_type)
+    return sent(asked, request.user)
+
+
+def sent(asked: Asked, user: User) -> HttpResponseBase:
+    """Return the file *asked*, whole or as a stream. Raises BadInput if it has to be made first."""
+    if not is_long(asked):
+        return _whole(asked, user)
+    if not FileFormat(asked.file_format).is_streamed:
+        raise BadInput(
+            _("This file has more than %(most)s rows. Create it on the page “Exports”.")
+            % {"most": f"{MOST_AT_ONCE:,}"}
+        )
+    content = stream_export(asked, acting_user=user)
+    response = StreamingHttpResponse(content, content_type=asked.media_type)
+    response["Content-Disposition"] = f'attachment; filename="{asked.file_name}"'
+    return response
+
+
+def _whole(asked: Asked, user: User) -> HttpResponse:
+    file = io.BytesIO()
+    made = write_export(asked, file)
+    note_export(asked, made, acting_user=user)
+    response = HttpResponse(file.getvalue(), content_type=asked.media_type)
+    response["Content-Disposition"] = f'attachment; filename="{asked.file_name}"'
+    return response
+
+
+class ExportPages(WorkPages):
+    """Exports in the background; everybody sees their own alone."""
+
+    at = {
+        "list": "reports:exports",
+        "one": "reports:export-work",
+        "progress": "reports:export-progress",
+        "stop": "reports:export-stop",
+        "resume": "reports:export-resume",
+    }
+    folder = "evaluations/reports/exports"
+    list_id = "exports"
+    sees = Capability.EXPORT
+    edits = Capability.EXPORT
+    form = ExportForm
+    missing = gettext_lazy("There is no such export of yours.")
+    stopping = gettext_lazy("The export stops after the current rows. Nothing of the file is kept.")
+    stop_work = staticmethod(export_jobs.stop_export)
+    resume_work = staticmethod(export_jobs.resume_export)
+    progress_of = staticmethod(reading.progress)
+    ask = staticmethod(ask_for_export)
+
+    def rows_for(self, request: MemberRequest, owner: int | None = None) -> Any:
+        return reading.exports_of(request.user)
+
+    def start(self, form: Any, request: MemberRequest, owner: int | None) -> Export | HttpResponse:
+        said, params = form.cleaned_data, read_params(request.GET)
+        asked = check_asked(Asked(said["table"], params, said["file_format"], said["bom"]))
+        if is_long(asked):
+            return export_jobs.start_export(asked, acting_user=request.user)
+        address = reverse("reports:export", args=[asked.name, asked.file_format])
+        query = request.GET.copy()
+        if not asked.bom:
+            query["bom"] = "no"
+        return redirect(f"{address}?{query.urlencode()}")
+
+    def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
+        params = validated(read_params(request.GET)) if request.GET.get("dataset") else None
+        summaries = [
+            {"name": f"{name}.json", "url": reverse("reports:export", args=[name, "json"])}
+            for name in SUMMARIES
+        ]
+        return {
+            "params": params,
+            "query": request.GET.urlencode(),
+            "most": MOST_AT_ONCE,
+            "may_edit": params is not None,
+            "summaries": summaries if params and params.dataset == GAOKAO_BENCH else [],
+        }
+
+    def more(self, work: Export, progress: Progress) -> dict[str, Any]:
+        return {"asked": export_jobs.asked_of(work)}
+
+    def file(self, request: MemberRequest, pk: int) -> FileResponse:
+        """Return the file to its owner."""
+        work = self.get_work(request, pk)
+        file = export_jobs.fetched(work, acting_user=request.user)
+        media_type = MEDIA_TYPES[FileFormat(work.file_format)]
+        return FileResponse(
+            file.open("rb"),
+            as_attachment=True,
+            filename=work.file_name,
+            content_type=media_type,
+        )
+
+    def manifest(self, request: MemberRequest, pk: int) -> JsonResponse:
+        """Return the manifest of a file: its rows, SHA-256 and parameters."""
+        work = self.get_work(request, pk)
+        if not work.sha256:
+            raise NotFound(_("This file is not complete."))
+        response = JsonResponse(export_jobs.manifest_of(work))
+        name = f"{work.file_name}.manifest.json"
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+        return response
