@@ -77,11 +77,10 @@ export function nameAxis(t, names, width) {
 export function legend(t, series, place) {
   return {
     show: series.length > 1,
-    data: series.map((one) => one.name),
+    data: series.map(({ name, icon }) => ({ name, icon: icon ?? "roundRect" })),
     itemWidth: 18,
     itemHeight: 10,
     itemGap: 16,
-    icon: "roundRect",
     textStyle: { color: t.muted },
     ...place,
   };
@@ -94,3 +93,18 @@ export function legendLines(series, width) {
 }
 
 export const colour = (t, one, index) => t.series(one.colour ?? index);
+
+// A colour that has to be told from others in grey and in print has a marker and a dash of its own: by its
+// index, like the colour. The swatches of tables have the same shapes (tables.css).
+const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
+const DASHES = ["solid", "dashed", "dotted", [10, 4, 2, 4]];
+const place = (one, index) => Math.abs(typeof one.colour === "number" ? one.colour : index) % 8;
+
+export const symbol = (one, index) => SYMBOLS[place(one, index) % SYMBOLS.length];
+export const dash = (one, index) => {
+  const at = place(one, index);
+  return DASHES[(at + (at >= 4 ? 1 : 0)) % DASHES.length];
+};
+
+// The light fill of a shape whose edge has the colour.
+export const soft = (fill) => echarts.color.modifyAlpha(fill, 0.22);

@@ -1,8 +1,11 @@
 // Charts from figures: <figure class="chart" data-chart="bar"> with its JSON in a <template> and
 // its table in <details>. Colours are the page's tokens; a series has the colour of its index.
+import { offerFiles } from "./chart-files.js";
 import { heat } from "./chart-heat.js";
 import { dots, lines } from "./chart-lines.js";
-import { base, colour, FONT_SIZE, format, legend, legendLines, nameAxis, theme, valueAxis } from "./chart-parts.js";
+import {
+  base, colour, dash, FONT_SIZE, format, legend, legendLines, nameAxis, soft, symbol, theme, valueAxis,
+} from "./chart-parts.js";
 
 const drawn = new Map();
 
@@ -61,16 +64,20 @@ function whiskers(one, index, t, data) {
 // The legend, if any, is above the bars.
 const top = (series, width) => (series.length > 1 ? 10 + 24 * legendLines(series, width) : 8);
 
+// A full bar, or one with a light fill and an edge, where two stand side by side in one colour.
+const fill = (one, own) =>
+  one.soft ? { color: soft(own), borderColor: own, borderWidth: 1.2 } : { color: own };
+
 function bar(data, t, width) {
   const bars = data.series.map((one, index) => ({
     type: "bar",
     name: one.name,
     data: one.values.map((value, row) =>
-      data.colours ? { value, itemStyle: { color: t.series(data.colours[row]) } } : value,
+      data.colours ? { value, itemStyle: fill(one, t.series(data.colours[row])) } : value,
     ),
     tooltip: { valueFormatter: (value) => format(value, data) },
     ...BARS,
-    itemStyle: { color: colour(t, one, index), borderRadius: 3 },
+    itemStyle: { ...fill(one, data.colours ? t.muted : colour(t, one, index)), borderRadius: 3 },
     label: {
       show: !one.intervals, // drawn with the interval then, so that neither strikes through the other
       position: "right",
@@ -103,11 +110,14 @@ function complete(data) {
   };
 }
 
+// With the markers of the series, for a legend.
+const marked = (series) => series.map((one, index) => ({ ...one, icon: symbol(one, index) }));
+
 function radar(data, t, width) {
   const { axes, series } = complete(data);
   return {
     ...base(t),
-    legend: legend(t, series, { bottom: 0, type: "scroll" }),
+    legend: legend(t, marked(series), { bottom: 0, type: "scroll" }),
     radar: {
       indicator: axes,
       center: ["50%", "47%"],
@@ -121,13 +131,14 @@ function radar(data, t, width) {
     series: [
       {
         type: "radar",
-        symbolSize: 4,
+        symbolSize: 6,
         tooltip: { valueFormatter: (value) => format(value, data) },
         data: series.map((one, index) => ({
           name: one.name,
           value: one.values,
+          symbol: symbol(one, index),
           itemStyle: { color: colour(t, one, index) },
-          lineStyle: { color: colour(t, one, index), width: 2 },
+          lineStyle: { color: colour(t, one, index), width: 2, type: dash(one, index) },
           areaStyle: { color: colour(t, one, index), opacity: 0.06 },
         })),
       },
@@ -147,25 +158,33 @@ function diagonal(t, end) {
   };
 }
 
-function scatter(data, t) {
+// Points of several models at one place stand side by side, this far apart in units of the axis.
+const BESIDE = 0.9;
+
+function scatter(data, t, width) {
   const end = Math.max(data.x.max ?? 0, data.y.max ?? 0);
+  const several = data.series.length > 1;
+  const many = data.series.reduce((n, one) => n + one.points.length, 0) > 400;
+  const lines = several ? legendLines(data.series, width) : 0;
   return {
     ...base(t),
-    grid: { left: 30, right: 14, top: 10, bottom: 34, containLabel: true },
+    grid: { left: 30, right: 14, top: 10 + 24 * lines, bottom: 34, containLabel: true },
+    legend: legend(t, marked(data.series), { top: 0, right: 0 }),
     xAxis: valueAxis(t, data.x),
     yAxis: { ...valueAxis(t, data.y), nameGap: 34 },
-    series: [
-      {
-        type: "scatter",
-        tooltip: {
-          formatter: ({ value }) => `${data.x.label}: ${value[0]}\n${data.y.label}: ${value[1]}`,
-        },
-        symbolSize: (point) => 5 + Math.min(9, Math.sqrt(point[2] ?? 1)),
-        data: data.points,
-        itemStyle: { color: t.accent, opacity: data.points.length > 400 ? 0.35 : 0.55 },
-        markLine: data.diagonal && end ? diagonal(t, end) : undefined,
+    series: data.series.map((one, index) => ({
+      type: "scatter",
+      name: one.name,
+      symbol: symbol(one, index),
+      tooltip: {
+        formatter: ({ value }) =>
+          `${several ? `${one.name}\n` : ""}${data.x.label}: ${value[3]}\n${data.y.label}: ${value[1]}`,
       },
-    ],
+      symbolSize: (point) => 5 + Math.min(9, Math.sqrt(point[2] ?? 1)),
+      data: one.points.map(([x, y, n]) => [x + BESIDE * (index - (data.series.length - 1) / 2), y, n, x]),
+      itemStyle: { color: colour(t, one, index), opacity: many ? 0.4 : 0.6 },
+      markLine: index === 0 && data.diagonal && end ? diagonal(t, end) : undefined,
+    })),
   };
 }
 
@@ -187,9 +206,12 @@ function box(data, t, width) {
       {
         type: "boxplot",
         tooltip: { show: false }, // its words are English only; the table has the five numbers
-        data: data.boxes.map((five) => five ?? ["-", "-", "-", "-", "-"]),
+        data: data.boxes.map((five, row) => {
+          const own = data.colours ? t.series(data.colours[row]) : t.accent;
+          const value = five ?? ["-", "-", "-", "-", "-"];
+          return { value, itemStyle: { color: soft(own), borderColor: own } };
+        }),
         boxWidth: [8, 18],
-        itemStyle: { color: t.accentSoft, borderColor: t.accent },
         markLine: data.zero ? zero : undefined,
       },
     ],
@@ -207,6 +229,9 @@ function paperSize(plot) {
   const width = plot.closest(".columns, .columns-wide-left, .columns-wide-right") ? PAPER.column : PAPER.whole;
   return { width, height: plot.clientHeight || 320 };
 }
+
+// The option of the chart in *el* with the theme of now, for a plot of *width* pixels.
+const optionOf = (el, width) => KINDS[el.dataset.chart](figures(el), theme(), width);
 
 function draw(el) {
   const plot = el.querySelector(".chart-plot");
@@ -273,3 +298,5 @@ function toScreen() {
 addEventListener("beforeprint", toPaper);
 addEventListener("afterprint", toScreen);
 matchMedia("print").addEventListener("change", ({ matches }) => (matches ? toPaper() : toScreen()));
+
+offerFiles(optionOf);

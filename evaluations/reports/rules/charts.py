@@ -30,7 +30,6 @@ FEWEST_AXES = 3
 # A box of fewer than five values would only repeat them.
 FEWEST_IN_A_BOX = 5
 WHISKER = 1.5
-STREAM_COLOURS = ("accent", "chart-soft")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,18 @@ class Spread:
 
 def totals_bar(
     report: Report,
-    asked: Sequence[ModelCondition],
+    colours: Mapping[ModelCondition, int],
     streams: Names,
     *,
     digits: int = 0,
     gaps: Collection[ModelCondition] = (),
     short: Shortfalls = NO_SHORTFALLS,
 ) -> Chart:
-    """Return report ``converted`` as bars with intervals, one for each stream and one of *asked*.
+    """Return report ``converted`` as bars with intervals, one for each stream and condition.
 
-    What has no total is left out; a total with too few marks (*short*) is missing. The name of what
-    is in *gaps*, some of whose answers have no points, gets a star.
+    *colours* has what to draw. The bars of a condition have its colour; those of the second stream
+    are light with an edge. What has no total is left out; a total with too few marks (*short*) is
+    missing. The name of what is in *gaps*, some of whose answers have no points, gets a star.
     """
     totals = {
         (row.asked, row.key["stream"]): row.figures["total"]
@@ -66,9 +66,9 @@ def totals_bar(
         if row.key["subject"] == ALL and row.key["stream"] not in short.get(row.asked, {})
     }
     known = {one for (one, _), figure in totals.items() if figure.value is not None}
-    drawn = [one for one in asked if one in known]
+    drawn = [one for one in colours if one in known]
     series = []
-    for (stream, name), colour in zip(streams.items(), STREAM_COLOURS, strict=True):
+    for place, (stream, name) in enumerate(streams.items()):
         figures = [totals.get((one, stream)) for one in drawn]
         series.append(
             {
@@ -78,12 +78,18 @@ def totals_bar(
                     [figure.low, figure.high] if figure and figure.low is not None else None
                     for figure in figures
                 ],
-                "colour": colour,
+                "soft": place > 0,
             }
         )
     names = [f"{one} *" if one in gaps else str(one) for one in drawn]
-    data = {"categories": names, "series": series, "max": FULL_TOTAL, "digits": digits}
-    left_out = tuple(str(one) for one in asked if one not in known)
+    data = {
+        "categories": names,
+        "series": series,
+        "colours": [colours[one] for one in drawn],
+        "max": FULL_TOTAL,
+        "digits": digits,
+    }
+    left_out = tuple(str(one) for one in colours if one not in known)
     unfinished = tuple(str(one) for one in drawn if one in gaps)
     return Chart("bar", data, not drawn, left_out, unfinished)
 
@@ -127,20 +133,37 @@ def rates_chart(
     return Chart("bar", style | {"categories": names, "max": 100}, not axes, left_out)
 
 
-def pairs_scatter(pairs: Iterable[MarkPair], x_label: str, y_label: str) -> Chart:
-    """Return marks of two markers in per cent of full marks; equal points become one with an n."""
-    places = Counter(
-        (round(100 * pair.x / pair.full, 2), round(100 * pair.y / pair.full, 2)) for pair in pairs
-    )
-    points = [[x, y, n] for (x, y), n in sorted(places.items())]
+def pairs_scatter(
+    pairs: Iterable[MarkPair],
+    x_label: str,
+    y_label: str,
+    colours: Mapping[ModelCondition, int],
+) -> Chart:
+    """Return marks of two markers in per cent of full marks, as points of each condition.
+
+    Equal points of a condition become one with an n. *colours* has what to draw.
+    """
+    places: dict[ModelCondition, Counter[tuple[float, float]]] = defaultdict(Counter)
+    for pair in pairs:
+        place = round(100 * pair.x / pair.full, 2), round(100 * pair.y / pair.full, 2)
+        places[pair.asked][place] += 1
+    series = [
+        {
+            "name": str(one),
+            "points": [[x, y, n] for (x, y), n in sorted(places[one].items())],
+            "colour": colour,
+        }
+        for one, colour in colours.items()
+        if one in places
+    ]
     axis = {"min": 0, "max": 100}
     data = {
         "x": {"label": x_label} | axis,
         "y": {"label": y_label} | axis,
-        "points": points,
+        "series": series,
         "diagonal": True,
     }
-    return Chart("scatter", data, empty=not points)
+    return Chart("scatter", data, empty=not series)
 
 
 def spreads(pairs: Iterable[MarkPair]) -> list[Spread]:
@@ -176,8 +199,13 @@ def five_numbers(values: Sequence[float]) -> Five | None:
     return low, lower, median, upper, high
 
 
-def spreads_box(found: Sequence[Spread], subjects: Names, label: str) -> Chart:
-    """Return boxes on an axis that is symmetric about 0.
+def spreads_box(
+    found: Sequence[Spread],
+    subjects: Names,
+    label: str,
+    colours: Mapping[ModelCondition, int],
+) -> Chart:
+    """Return boxes on an axis that is symmetric about 0, in the colours of their conditions.
 
     One for each subject; with several models or conditions one for each of these, over all
     subjects.
@@ -192,6 +220,7 @@ def spreads_box(found: Sequence[Spread], subjects: Names, label: str) -> Chart:
             for spread in drawn
         ],
         "boxes": [list(spread.five) if spread.five else None for spread in drawn],
+        "colours": [colours.get(spread.asked, 0) for spread in drawn],
         "axis": {"label": label, "min": -reach, "max": reach},
         "zero": True,
     }

@@ -158,7 +158,7 @@ def charts(
     return {
         "totals": totals_bar(
             made.converted,
-            list(colours),
+            colours,
             streams,
             # Published totals are released with one decimal.
             digits=1 if params.policy == Policy.PUBLISHED else 0,
@@ -166,12 +166,15 @@ def charts(
             short=short,
         ),
         "subjects": rates_chart(made.rates, part, colours, subjects, short),
-        "teachers": pairs_scatter(made.teacher_pairs, first, second),
+        "teachers": pairs_scatter(made.teacher_pairs, first, second, colours),
         "teacher_pairs": len(made.teacher_pairs),
         "judge_pair": pair,
         "spreads": differences,
         "boxes": spreads_box(
-            differences, subjects, _("Judge model minus teachers, percent of full marks")
+            differences,
+            subjects,
+            _("Judge model minus teachers, percent of full marks"),
+            colours,
         ),
     }
 

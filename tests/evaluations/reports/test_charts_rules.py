@@ -43,7 +43,7 @@ def test_bars_are_the_totals_with_their_intervals() -> None:
             total("b", "humanities", Figure(368.0, 90, 360.0, 376.0)),
         ],
     )
-    chart = totals_bar(report, [under("a"), under("b")], STREAMS)
+    chart = totals_bar(report, {under("a"): 4, under("b"): 1}, STREAMS)
     assert chart.kind == "bar"
     assert chart.data["categories"] == ["a · zero-shot", "b · zero-shot"]
     sciences, humanities = chart.data["series"]  # type: ignore[misc]
@@ -51,10 +51,12 @@ def test_bars_are_the_totals_with_their_intervals() -> None:
     assert sciences["values"] == [447.0, 300.0]
     assert sciences["intervals"] == [[438.0, 456.0], None]
     assert humanities["values"] == [None, 368.0]
+    assert (sciences["soft"], humanities["soft"]) == (False, True)
+    assert chart.data["colours"] == [4, 1], "a bar has the colour of its condition"
 
 
 def test_who_has_no_total_has_no_bar_and_is_named() -> None:
-    chart = totals_bar(converted_report([answered()]), [under("m"), under("n")], STREAMS)
+    chart = totals_bar(converted_report([answered()]), {under("m"): 0, under("n"): 1}, STREAMS)
     assert chart.data["categories"] == []
     assert chart.empty
     assert chart.left_out == ("m · zero-shot", "n · zero-shot")
@@ -71,7 +73,8 @@ def test_a_bar_of_some_answers_only_has_a_star_at_its_name() -> None:
         for subject in Subject
         for make in (answered, marked)
     ]
-    chart = totals_bar(converted_report(rows), [under("a"), under("b")], STREAMS, gaps={under("b")})
+    colours = {under("a"): 0, under("b"): 1}
+    chart = totals_bar(converted_report(rows), colours, STREAMS, gaps={under("b")})
     assert chart.data["categories"] == ["a · zero-shot", "b · zero-shot *"]
     assert chart.unfinished == ("b · zero-shot",)
 
@@ -108,8 +111,14 @@ def test_a_model_that_is_not_chosen_gives_no_axis() -> None:
 
 def test_equal_points_become_one_with_their_number() -> None:
     found = [pair(5, 6), pair(5, 6), pair(10, 12, full=20), pair(0, 10)]
-    chart = pairs_scatter(found, "first", "second")
-    assert chart.data["points"] == [[0.0, 100.0, 1], [50.0, 60.0, 3]]
+    found.append(MarkPair("m", "few-shot", "Physics", "teacher-teacher", 5, 6, 10, 1))
+    colours = {under("m"): 3, under("m", "few-shot"): 0, under("n"): 1}
+    chart = pairs_scatter(found, "first", "second", colours)
+    points = [[0.0, 100.0, 1], [50.0, 60.0, 3]]
+    assert chart.data["series"] == [
+        {"name": "m · zero-shot", "points": points, "colour": 3},
+        {"name": "m · few-shot", "points": [[50.0, 60.0, 1]], "colour": 0},
+    ]
     assert chart.data["x"] == {"label": "first", "min": 0, "max": 100}
 
 
@@ -145,7 +154,7 @@ def test_spreads_are_shares_of_full_marks_by_subject() -> None:
         # -50, 5, 10, 15, 20, 25: quartiles at places 1.25 and 3.75, reach 1.5 x 12.5
         Spread(under("m"), "ALL", 6, (5, 6.25, 12.5, 18.75, 25)),
     ]
-    chart = spreads_box(found, {"Physics": "物理"}, "difference")
+    chart = spreads_box(found, {"Physics": "物理"}, "difference", {under("m"): 2})
     assert chart.data["categories"] == ["Chinese", "物理"]
     assert chart.data["boxes"] == [None, [5, 10, 15, 20, 25]]
     assert chart.data["axis"] == {"label": "difference", "min": -30, "max": 30}
@@ -155,14 +164,15 @@ def test_two_conditions_are_two_boxes_and_two_bars() -> None:
     """Ten pairs under each condition: one box over all of them would be from 0 to 50."""
     few = MarkPair("m", "few-shot", "Physics", "teacher-teacher", 0, 5, 10, 1)
     found = spreads([pair(0, 0) for _ in range(5)] + [few] * 5)
-    chart = spreads_box(found, {}, "difference")
+    colours = {under("m"): 0, under("m", "few-shot"): 1}
+    chart = spreads_box(found, {}, "difference", colours)
     assert chart.data["categories"] == ["m · few-shot", "m · zero-shot"]
     assert chart.data["boxes"] == [[50] * 5, [0] * 5]
+    assert chart.data["colours"] == [1, 0]
     answers = [
         answered(condition=condition, subject="Physics", points=points)
         for condition, points in (("few-shot", 6.0), ("zero-shot", 0.0))
     ]
-    colours = {under("m"): 0, under("m", "few-shot"): 1}
     drawn = rates_chart(rates(answers), "objective", colours, {}).data["series"]
     assert drawn == [
         {"name": "m · zero-shot", "values": [0.0], "colour": 0},

@@ -70,7 +70,8 @@ def test_what_is_short_is_not_drawn_and_ranks_nobody() -> None:
     made, totals = rates(rows), converted_report(rows)
     short = shortfalls(made, 80)
     assert totals.rows[-1].figures["total"].value == 375.0, "the report itself has every figure"
-    chart = totals_bar(totals, [*map(under, ("few", "gap", "all"))], STREAMS, short=short)
+    drawn = {under(name): place for place, name in enumerate(("few", "gap", "all"))}
+    chart = totals_bar(totals, drawn, STREAMS, short=short)
     assert (chart.data["categories"], chart.left_out) == (
         ["gap · zero-shot", "all · zero-shot"],
         ("few · zero-shot",),
