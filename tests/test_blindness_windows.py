@@ -10,6 +10,7 @@ import json
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -226,3 +227,25 @@ def test_a_mark_without_a_window_waits_for_that_of_the_partner(
     finalize_due(made, now=later(60))
     answer.refresh_from_db()
     assert answer.final_id is not None
+
+
+def test_to_skip_asks_the_same_whatever_the_partner_did(
+    teacher: User, other_teacher: User, clock: Clock
+) -> None:
+    """T011: under a tolerance for each scoring point too, which needs the partner's points."""
+    made = small_round([teacher, other_teacher], 2, point_tolerance=Decimal(1))
+    answer, worlds = answers_of(made)[0], []
+    for person, slot in zip((other_teacher, teacher), answer.slots.order_by("kind"), strict=True):
+        Slot.objects.filter(pk=slot.pk).update(planned=person)
+    until = {"holder": teacher, "lease_until": clock.time + timedelta(minutes=30)}
+    answer.slots.filter(planned=teacher).update(**until)
+    for theirs in (None, ["3", "3", "6"], ["0", "0", "0"]):
+        before = transaction.savepoint()
+        if theirs is not None:
+            give(answer, other_teacher, theirs, now=clock.time - timedelta(minutes=60))
+        path = f"/marking/responses/{answer.public_id}/skip/"
+        said = told(logged_in(teacher), method="POST", path=path, count=True)
+        assert said[0] in (200, 302)
+        worlds.append(said)
+        transaction.savepoint_rollback(before)
+    assert worlds == worlds[:1] * len(worlds)

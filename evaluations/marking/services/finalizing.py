@@ -138,13 +138,18 @@ def finalize_all_due(now: datetime) -> None:
 def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
     """Responses without a final mark that have all planned marks, none of them revisable.
 
-    Those that wait for a third mark or for the lead are left out.
+    Those that wait for a third mark or for the lead are left out, but not where a teacher who had
+    the third one at hand gave it back, and a mark before it was given again meanwhile: the third
+    mark may no longer be needed.
     """
     slots = Slot.objects.filter(answer=OuterRef("pk"))
     waiting = Q(kind__in=PLANNED) | Q(void_version=0)
+    put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now)
+    again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
+    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD)
     return BlindAnswer.objects.filter(
         Exists(slots.filter(marked=True)),
-        ~Exists(slots.filter(waiting, marked=False)),
+        ~Exists(slots.filter(waiting, ~unneeded, marked=False)),
         ~Exists(slots.filter(revisable_until__gt=now)),
         role=AnswerRole.ANSWER,
         final=None,

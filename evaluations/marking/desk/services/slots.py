@@ -12,7 +12,6 @@ from django.db.models import Exists, OuterRef, Q
 from evaluations.marking.desk.selectors.queue import for_whom, free_for
 from evaluations.marking.desk.services.slot_order import claimable_slots, own_slots
 from evaluations.marking.desk.sql import claim_own, whole_slot
-from evaluations.marking.services.finalizing import finalize, lock
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
@@ -96,15 +95,10 @@ def _unless_taken(claim: Callable[[], int | None]) -> int | None:
 def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
     """Put the response at the end of the queue and give it free; True when it was held.
 
-    What marks given again finalized while this teacher had the response at hand becomes final now.
+    It finalizes nothing: the number of statements would tell what the partner did. The clock does.
     """
-    with transaction.atomic():
-        answer = lock(slot.answer_id)
-        row = Slot.objects.filter(pk=slot.pk, marked=False)
-        if not SLOT.release(row, teacher, skipped_at=now):
-            return False
-        finalize(answer, now=now)
-    return True
+    row = Slot.objects.filter(pk=slot.pk, marked=False)
+    return bool(SLOT.release(row, teacher, skipped_at=now))
 
 
 def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:

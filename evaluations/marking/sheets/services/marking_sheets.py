@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
+from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
@@ -39,12 +40,7 @@ def take_sheet(
     or there is nothing to take.
     """
     _check(marking_round, teacher, responses, until, now)
-    sheet = MarkingSheet.objects.create(
-        round=marking_round,
-        teacher=teacher,
-        responses=0,
-        held_until=_end_of(until, marking_round, teacher),
-    )
+    sheet = _new_sheet(marking_round, teacher, until)
     taken = _hold(sheet, responses, now)
     if not taken:
         sheet.delete()
@@ -133,8 +129,18 @@ def _held(marking_round: MarkingRound, teacher: User, now: datetime) -> int:
     return slots.filter(on_sheet(teacher, now)).count()
 
 
-def _end_of(day: date, marking_round: MarkingRound, teacher: User) -> datetime:
-    """The last second of *day*; its microseconds tell sheets apart that end on the same day."""
-    number = MarkingSheet.objects.filter(round=marking_round, teacher=teacher).count() + 1
+def _new_sheet(marking_round: MarkingRound, teacher: User, day: date) -> MarkingSheet:
+    """A sheet that ends in the last second of *day*.
+
+    Its microseconds are drawn: sheets that end on one day are told apart by them, also those
+    that are taken at the same time, and they tell nobody how many sheets there are.
+    """
     end = datetime.combine(day, time(23, 59, 59), timezone.get_current_timezone())
-    return end.replace(microsecond=number)
+    name = uuid4()
+    return MarkingSheet.objects.create(
+        public_id=name,
+        round=marking_round,
+        teacher=teacher,
+        responses=0,
+        held_until=end.replace(microsecond=name.int % 1_000_000),
+    )

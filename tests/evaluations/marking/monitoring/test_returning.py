@@ -15,12 +15,12 @@ from evaluations.marking.desk.selectors.desk import desk_item
 from evaluations.marking.desk.selectors.queue import slots_open_to
 from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.marking import save_mark
-from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope, outdated_rubrics
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice, preview_return
 from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
-from evaluations.marking.services.finalizing import newest_marks
+from evaluations.marking.services.finalizing import finalize_due, newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
@@ -228,6 +228,28 @@ def test_a_third_mark_that_is_no_longer_needed_is_not_handed_out(
     give(answer, one, MIDDLE)
     assert final_of(answer) == ("6.00", "mean of two")
     assert not any(slots_open_to(person).exists() for person in (who, other))
+
+
+def test_a_third_mark_that_is_skipped_when_it_is_no_longer_needed(
+    pool: list[User], lead: User
+) -> None:
+    """It was at hand while the first mark was given again; the clock finalizes, not the skip."""
+    made = of_three(pool)
+    (answer,) = answers_of(made)
+    one, two = planned_pair(answer)
+    give(answer, one, LOW)
+    give(answer, two, HIGH)
+    (who,) = set(pool) - {one, two}
+    slot = claimed(who, made, later(2))
+    assert slot.kind == SlotKind.THIRD
+    marked_again(answer, one, HIGH)
+    finalize_due(made, now=later(4))
+    assert final_of(answer) is None, "somebody is marking it"
+    skip(slot, who, now=later(4))
+    assert final_of(answer) is None
+    finalize_due(made, now=later(5))
+    assert final_of(answer) == ("12.00", "mean of two")
+    assert not answer.slots.filter(kind=SlotKind.THIRD).exists()
 
 
 def test_a_third_mark_beside_a_mean_of_two_stays(pool: list[User], lead: User) -> None:
