@@ -207,7 +207,7 @@ def addresses(world: World, client: Client) -> list[str]:
     found: list[str] = []
     for route, kinds in routes(get_resolver().url_patterns):
         filled = [fill(route, values) for values in product(*(known[kind] for kind in kinds))]
-        ends = [filled[0], filled[-1]]
+        ends = list(dict.fromkeys((filled[0], filled[-1])))
         closed = all(client.get(address).status_code in (403, 405) for address in ends)
         found += ends if closed else filled
     return sorted(set(found))
@@ -237,23 +237,24 @@ def written(queries: CaptureQueriesContext) -> list[str]:
     return [table for table in changed if table not in ("audit_auditentry", "django_session")]
 
 
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "fragment"])
-def test_worlds_that_differ_in_hidden_facts_look_the_same(
-    world: World, headers: dict[str, str]
-) -> None:
+def test_worlds_that_differ_in_hidden_facts_look_the_same(world: World) -> None:
+    """Each address as a page and as a fragment."""
     client = logged_in(world.teacher)
     world.set(WORLDS[0])
     tried = addresses(world, client)
     assert sum("/marking/" in address for address in tried) > 10
     assert sum("/reviewing/" in address for address in tried) > 10
     tried.append(f"/marking/marks/?round={world.made.public_id}")
-    seen = {address: look(client, address, headers) for address in tried}
-    assert {status for status, _, _ in seen.values()} >= {200, 403, 404}
+    asked = list(product(tried, ("page", "fragment")))
+    headers = {"page": {}, "fragment": HTMX}
+    seen = {one: look(client, one[0], headers[one[1]]) for one in asked}
+    for kind in headers:
+        assert {seen[one][0] for one in asked if one[1] == kind} >= {200, 403, 404}
     for hidden in WORLDS[1:]:
         world.set(hidden)
-        for address in tried:
-            again = look(client, address, headers)
-            assert again == seen[address], address
+        for address, kind in asked:
+            again = look(client, address, headers[kind])
+            assert again == seen[address, kind], (address, kind)
             assert not CANARY.search(again[1] + again[2].replace(address.encode(), b"")), address
 
 
