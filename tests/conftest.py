@@ -29,7 +29,9 @@ REAL_HASHERS = list(settings.PASSWORD_HASHERS)
 # No test asserts a time: a busy machine may take long over one example.
 # The same examples in every run; GRADEAPP_FULL=yes tries others each time.
 SAME = os.environ.get("GRADEAPP_FULL") != "yes"
-hypothesis.settings.register_profile("gradeapp", deadline=None, derandomize=SAME)
+hypothesis.settings.register_profile(
+    "gradeapp", deadline=None, derandomize=SAME, max_examples=40 if SAME else 200
+)
 hypothesis.settings.load_profile("gradeapp")
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Static files are looked for when they are asked for; else each test client lists them all first.

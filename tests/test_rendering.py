@@ -220,7 +220,7 @@ OPENERS += [
 @pytest.mark.parametrize("opener", OPENERS)
 def test_delimiters_that_nothing_closes_take_linear_work(opener: str, kind: Kind) -> None:
     """Twice the text makes twice the calls, not four times; no clock is asked."""
-    calls = [work(opener * (size // len(opener)), kind) for size in (10_000, 20_000)]
+    calls = [work(opener * (size // len(opener)), kind) for size in (3_000, 6_000)]
     assert calls[1] < 2.5 * calls[0] + 200
 
 
@@ -249,7 +249,7 @@ def test_the_longest_text_of_delimiters_comes_back(opener: str) -> None:
 PIECES = [*OPENERS, "$", "|", "\n", "}", "\\end{tabular}", "&", "\\\\", "x", "   ", "<b>", "】"]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.text(max_size=400) | st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_any_text_gives_inert_html(text: str) -> None:
     html = render_text(text, kind=Kind.RESPONSE)

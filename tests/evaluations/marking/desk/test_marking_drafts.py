@@ -36,7 +36,7 @@ def test_an_older_draft_that_comes_late_is_ignored(teacher: User, other_teacher:
 
 
 @settings(
-    max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(order=st.lists(st.integers(1, 40), min_size=2, max_size=5))
 def test_the_highest_sequence_wins_in_any_order(
