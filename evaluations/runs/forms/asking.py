@@ -33,6 +33,7 @@ from questions.selectors.bank import views_of
 
 # The filters of the bank that the form offers beside its own fields.
 BANK_FILTERS = ("labels", "difficulty", "branch", "modal", "knowledge", "type")
+OMIT = ImagePolicy.OMIT
 STRATA_NAMES = (
     ("", _("Not stratified")),
     ("task", _("Task")),
@@ -72,7 +73,8 @@ class AskingFields(forms.Form):
         help_text=_("Examples that pass this number are left out."),
     )
     images = forms.ChoiceField(
-        choices=lambda: named_choices(ImagePolicy),
+        # The usual one first: a page whose address names none shows it.
+        choices=lambda: sorted(named_choices(ImagePolicy), key=lambda one: one[0] != OMIT),
         initial=ImagePolicy.OMIT,
         required=False,
         label=_("Images"),

@@ -58,7 +58,6 @@ def get_study(pk: int) -> Study:
 def study_progress(study: Study, now: datetime) -> StudyProgress:
     """Return the progress of *study* at *now*, its runs in the order of their start."""
     rows = [(run, progress(run, now)) for run in runs().filter(study=study).order_by("pk")]
-    left = [far.seconds_left for _run, far in rows if far.seconds_left is not None]
     reason = PauseReason.STUDY_BUDGET
     paused = [run for run, _far in rows if run.status in (RunStatus.PAUSED, RunStatus.STOPPED)]
     return StudyProgress(
@@ -68,13 +67,26 @@ def study_progress(study: Study, now: datetime) -> StudyProgress:
         failed=sum(far.failed for _run, far in rows),
         committed=study.spent_or_reserved,
         live=any(far.live or run.resume_at for run, far in rows),
-        seconds_left=max(left) if left else None,
+        seconds_left=_seconds_left([far for _run, far in rows]),
         may_stop=any(far.live or run.status == RunStatus.PAUSED for run, far in rows),
         may_resume=bool(paused),
         budget_reached=any(
             run.pause_reason == reason and run.status == RunStatus.PAUSED for run in paused
         ),
     )
+
+
+def _seconds_left(runs: Sequence[Progress]) -> float | None:
+    """Return the seconds that all *runs* need at the speed of those that are in progress.
+
+    It is at least the time of the one that needs longest. None before the first reply.
+    """
+    known = [far for far in runs if far.seconds_left is not None]
+    speed = sum(far.per_second_now or far.per_second or 0.0 for far in known)
+    if not speed:
+        return None
+    calls = sum(far.waiting + far.in_flight for far in runs if far.live)
+    return max(calls / speed, *(far.seconds_left or 0.0 for far in known))
 
 
 def study_addresses(keys: Sequence[int]) -> dict[int, str]:
