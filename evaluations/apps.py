@@ -13,7 +13,8 @@ class EvaluationsConfig(AppConfig):
     verbose_name = _("evaluations")
 
     def ready(self) -> None:
-        """Register run kinds, counts for the home page, who marks blind, and what is sealed."""
+        """Register run kinds, counts for the home page, who marks blind, what is sealed."""
+        from evaluations.capability.selectors.capability_review import capability_shares
         from evaluations.facts.open_marking import marks_in_a_round, reviews_in_a_review
         from evaluations.imports.selectors import imports_waiting
         from evaluations.judging.kinds import JudgeFollower, JudgeKind
@@ -22,6 +23,7 @@ class EvaluationsConfig(AppConfig):
         from evaluations.models import MarkChange
         from evaluations.reading.kinds import ReadKind, ScoredAnswerKind
         from evaluations.reading.selectors.answer_check_queue import checks_waiting
+        from evaluations.reports.providers import register_capabilities
         from evaluations.runs import kinds
         from evaluations.runs.selectors.runs import run_addresses, runs_waiting
         from evaluations.runs.selectors.studies import study_addresses
@@ -35,6 +37,7 @@ class EvaluationsConfig(AppConfig):
         for kind in (ScoredAnswerKind(), JudgeKind(), ReadKind(), SuggestKind()):
             kinds.register(kind)
         kinds.register_follower(JudgeFollower())
+        register_capabilities(capability_shares)
         register_object("run", run_addresses)
         register_object("study", study_addresses)
         register_object("markinground", round_addresses)

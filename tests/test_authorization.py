@@ -311,6 +311,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "reports:rescore": C.EDIT_QUESTIONS,
     "reports:rows": C.SEE_REPORTS,
     "reports:pairs": C.SEE_REPORTS,
+    "reports:papers": C.SEE_REPORTS,
     "reports:export": C.EXPORT,
     "reports:exports": C.EXPORT,
     "reports:export-work": C.EXPORT,

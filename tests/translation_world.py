@@ -361,6 +361,7 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("reports:years"),
         reverse("reports:rows") + f"{answers}&cut=part:subjective&cut=difficulty:",
         reverse("reports:rows") + f"{answers}&marker=teachers",
+        reverse("reports:papers") + "?all=yes",
         reverse("reports:pairs") + f"{answers}&pair=teacher-teacher&subject=ALL",
         reverse("reports:exports") + answers,
     ]

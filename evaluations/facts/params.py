@@ -28,6 +28,7 @@ class ReportParams:
     ``marker`` is who marked the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds`` are
     the public ids of the marking rounds whose marks count; none means all. Marks of practice rounds
     never count. ``by`` names the keys that a report groups by, separated by commas.
+    ``paper`` names the paper whose tables are rebuilt (report ``paper-tables``).
     ``without_blind`` leaves out answers to questions of which the model did not get all images.
     """
 
@@ -41,6 +42,7 @@ class ReportParams:
     without_blind: bool = False
     conditions: tuple[str, ...] = ()
     runs: tuple[int, ...] = ()
+    paper: str = ""
 
     @property
     def judge(self) -> str:

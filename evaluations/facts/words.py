@@ -55,6 +55,29 @@ REASONS = {
     "no_key": gettext_lazy("the question has no answer key"),
     "no_images": gettext_lazy("the model takes no images"),
     "not_scored": gettext_lazy("not scored yet"),
+    "not_loaded": gettext_lazy("no answers of this model are loaded"),
+    "not_printed": gettext_lazy("the paper prints no figure"),
+    "not_in_paper": gettext_lazy("the model is not in the paper"),
+    "stated": gettext_lazy("a statement of the paper, not a measurement"),
+    "partly_answered": gettext_lazy("some of the questions have no answer with points"),
+    "no_questions": gettext_lazy("the questions are not loaded"),
+    "no_teacher_marks": gettext_lazy("no teachers’ marks of this model are loaded"),
+    "no_judge": gettext_lazy("no judge model has marked answers of this model"),
+    "judge_without_criterion": gettext_lazy(
+        "the judge model marked without the marking criterion;"
+        " the paper’s marks with it were not released"
+    ),
+    "judge_with_criterion": gettext_lazy("the judge model marked with the marking criterion only"),
+    "missing_parts": gettext_lazy("a part of the total has no answers or marks"),
+    "no_pairs": gettext_lazy("no response has marks of teachers and of this judge model"),
+    "no_later_questions": gettext_lazy("no questions from after 2022 are loaded"),
+    "no_objective_answers": gettext_lazy("no objective answers of this model are loaded"),
+    "tasks_missing": gettext_lazy("not every task has answers"),
+    "no_such_setting": gettext_lazy("no answers of this model under this setting"),
+    "tokenizer_unknown": gettext_lazy("the paper does not say how tokens were counted"),
+    "not_reviewed": gettext_lazy("no wrong answers of this model were reviewed"),
+    "replies_not_released": gettext_lazy("the replies of the twelve models were not released"),
+    "no_few_shot_trial": gettext_lazy("the examples of this trial were not released"),
     "quarantined": gettext_lazy("the question is quarantined"),
     "excluded": gettext_lazy("the question is excluded"),
 }
@@ -69,6 +92,8 @@ def reason_words(code: str) -> str:
     """Return a reason in words; an unknown code is returned with spaces for underscores."""
     if code.startswith("missing:"):
         return _missing_words(code.removeprefix("missing:"))
+    if code.startswith("note:"):
+        return _("see note %(id)s") % {"id": code.removeprefix("note:")}
     words = REASONS.get(code)
     return code.replace("_", " ") if words is None else str(words)
 

@@ -5,16 +5,31 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from evaluations.facts.params import ReportParams
+from evaluations.reports.forms import default_policy
+from evaluations.reports.rules.published_tables import Paper
 from evaluations.statistics.cuts import CUT_KEYS
-from evaluations.statistics.policies import Policy
 from gradeapp.cli import whole_number
+from gradeapp.common.refusals import BadInput
 
 
 def add_report_arguments(parser: ArgumentParser) -> None:
     """Add the parameters of reports, which are validated later."""
-    parser.add_argument("--dataset", required=True, help="slug, such as gaokao-bench")
-    parser.add_argument("--model", nargs="+", action="extend", default=[], help="one or several")
+    parser.add_argument("--dataset", default="", help="slug, such as gaokao-bench")
+    parser.add_argument(
+        "--paper",
+        default="",
+        help=f"the paper of paper-tables, one of: {', '.join(Paper)}; its dataset is the default",
+    )
+    parser.add_argument(
+        "--model",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="one or several; with paper-tables also PRINTED=NAME: NAME stands for PRINTED",
+    )
     parser.add_argument(
         "--condition",
         nargs="+",
@@ -33,7 +48,9 @@ def add_report_arguments(parser: ArgumentParser) -> None:
         help="only answers of these runs",
     )
     parser.add_argument("--marker", default="", help="teachers or judge:NAME")
-    parser.add_argument("--policy", default=Policy.STRICT.value, help="published or strict")
+    parser.add_argument(
+        "--policy", default="", help="published (default of paper-tables) or strict (of the others)"
+    )
     parser.add_argument(
         "--by",
         default="",
@@ -57,14 +74,18 @@ def add_report_arguments(parser: ArgumentParser) -> None:
 
 
 def report_params(options: dict[str, Any]) -> ReportParams:
-    """Return the report parameters in *options*."""
+    """Return the report parameters in *options*. Raises BadInput without a dataset or a paper."""
+    paper = options["paper"]
+    if not options["dataset"] and not paper:
+        raise BadInput(_("Specify the dataset, for example --dataset gaokao-bench."))
     return ReportParams(
-        dataset=options["dataset"],
+        dataset=options["dataset"] or paper,
         models=tuple(dict.fromkeys(options["model"])),
         conditions=tuple(dict.fromkeys(options["condition"])),
         runs=tuple(dict.fromkeys(options["run"])),
         marker=options["marker"],
-        policy=options["policy"],
+        policy=options["policy"] or default_policy(paper),
+        paper=paper,
         by=options["by"],
         year=options["year"],
         rounds=tuple(dict.fromkeys(options["round"])),

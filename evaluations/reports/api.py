@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluations.reports.forms import keys_of, read_params
-from evaluations.reports.selectors.reports import REPORTS, build_report
+from evaluations.reports.rules.published_tables import Paper
+from evaluations.reports.selectors.reports import OF_A_PAPER, REPORTS, build_report
 from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.roles import Capability
@@ -50,8 +51,13 @@ class ReportAPI(APIView):
     @extend_schema(
         responses=ReportSerializer,
         parameters=[
-            OpenApiParameter("name", OpenApiTypes.STR, "path", enum=list(REPORTS)),
-            OpenApiParameter("dataset", required=True, description="slug, such as gaokao-bench"),
+            OpenApiParameter("name", OpenApiTypes.STR, "path", enum=[*REPORTS, *OF_A_PAPER]),
+            OpenApiParameter(
+                "dataset", description="slug, such as gaokao-bench; needed but with paper"
+            ),
+            OpenApiParameter(
+                "paper", enum=list(Paper), description="the paper whose tables paper-tables has"
+            ),
             OpenApiParameter("model", many=True, description="one or several; all if left out"),
             OpenApiParameter(
                 "condition", many=True, description="names of conditions; all if left out"
@@ -60,7 +66,11 @@ class ReportAPI(APIView):
                 "run", OpenApiTypes.INT, many=True, description="numbers of runs; all if left out"
             ),
             OpenApiParameter("marker", description="teachers or judge:NAME"),
-            OpenApiParameter("policy", enum=list(Policy), description="strict if left out"),
+            OpenApiParameter(
+                "policy",
+                enum=list(Policy),
+                description="strict if left out (paper-tables: published)",
+            ),
             OpenApiParameter("by", description=f"of cuts: one or two of {', '.join(CUT_KEYS)}"),
             OpenApiParameter(
                 "without_blind",

@@ -27,6 +27,7 @@ PARAMETERS = frozenset(
 )
 YES = "yes"
 FILE = frozenset({"bom"})
+PAPER = frozenset({"paper"})
 PAIR = frozenset({"subject", "pair"})
 # Of the report cuts only.
 BY = frozenset({"by"})
@@ -142,28 +143,35 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
     *others* are further parameters of the page; ``by`` may stand several times.
     """
     refuse_unknown(query, PARAMETERS | others)
-    if not query.get("dataset"):
+    paper = query.get("paper", "")
+    if not query.get("dataset") and not paper:
         raise BadInput(_("Specify the dataset, for example ?dataset=gaokao-bench."))
     year = query.get("year", "")
     if year and not (year.isascii() and year.isdigit() and len(year) == 4):
         raise BadInput(_("“%(year)s” is not a valid year.") % {"year": year})
     return ReportParams(
-        dataset=query["dataset"],
+        dataset=query.get("dataset") or paper,
         models=tuple(query.getlist("model")),
         conditions=tuple(query.getlist("condition")),
         runs=tuple(dict.fromkeys(map(_run_number, query.getlist("run")))),
         marker=query.get("marker", ""),
-        policy=query.get("policy", Policy.STRICT.value),
+        policy=query.get("policy", default_policy(paper)),
         by=",".join(query.getlist("by")),
         year=int(year) if year else None,
         rounds=tuple(dict.fromkeys(query.getlist("round"))),
         without_blind=_yes("without_blind", query.get("without_blind", "")),
+        paper=paper,
     )
 
 
 def keys_of(report: str) -> frozenset[str]:
     """Return the parameters that the report named *report* has beside those of all reports."""
-    return BY if report == "cuts" else frozenset()
+    return {"cuts": BY, "paper-tables": PAPER}.get(report, frozenset())
+
+
+def default_policy(paper: str) -> str:
+    """Return the policy of a report of *paper*: the printed figures follow the published rules."""
+    return (Policy.PUBLISHED if paper else Policy.STRICT).value
 
 
 def _yes(name: str, value: str) -> bool:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluations.reports.views import cuts, exports, reports, years
+from evaluations.reports.views import cuts, exports, papers, reports, years
 
 app_name = "reports"
 pages = exports.ExportPages()
@@ -13,6 +13,7 @@ urlpatterns = [
     path("rescore/", reports.report_rescore, name="rescore"),
     path("rows/", reports.report_rows, name="rows"),
     path("pairs/", reports.report_pairs, name="pairs"),
+    path("papers/", papers.paper_page, name="papers"),
     path("export/<slug:name>.<slug:suffix>", exports.report_export, name="export"),
     path("exports/", pages.list_view(), name="exports"),
     *pages.urls_of_one("exports/"),

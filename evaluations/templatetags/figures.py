@@ -11,13 +11,16 @@ from uuid import UUID
 from django import template
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from evaluations.facts.params import ReportParams, round_names
 from evaluations.facts.words import marker_name, reason_words, short_subject, subject_name
 from evaluations.reports.forms import table_words
 from evaluations.reports.rules.page_tables import Gap
+from evaluations.reports.rules.paper_cells import POOLED
+from evaluations.reports.rules.paper_page import PageCell
+from evaluations.reports.rules.published_tables import Words
 from evaluations.schemes import FinalRule
 from evaluations.statistics.coverage import Coverage, Shortfalls, coverage
 from evaluations.statistics.cuts import MACRO
@@ -316,6 +319,32 @@ def table_name(name: str) -> str:
     return table_words().get(name, name)
 
 
+@register.filter
+def in_language(words: Words) -> str:
+    """Return a sentence of a data file in the language of the reader."""
+    return words.label(get_language() or "en")
+
+
+@register.filter
+def paper_table_name(name: str) -> str:
+    """Return ``table-1`` as "Table 1"; what has no number in the paper is "Beside the paper"."""
+    kind, _dash, number = name.partition("-")
+    if not number[:1].isdigit():
+        return _("Beside the paper")
+    return (_("Figure %(n)s") if kind == "figure" else _("Table %(n)s")) % {"n": number[:1]}
+
+
+@register.simple_tag
+def paper_rows_link(params: ReportParams, shown: PageCell) -> str:
+    """Return the URL of the answers behind a cell of a paper; "" if no list has just these."""
+    if shown.cell is None:
+        return ""
+    model, conditions = shown.asked
+    pooled = tuple(conditions.split(POOLED))
+    own = replace(params, paper="", models=(model,), conditions=pooled)
+    return _address("reports:rows", own, **shown.cell)
+
+
 def _only(params: ReportParams, asked: ModelCondition) -> ReportParams:
     """Return *params* for one model and condition."""
     return replace(params, models=(asked.model,), conditions=(asked.condition,))
@@ -336,6 +365,7 @@ def _query(params: ReportParams, **others: str | Sequence[str]) -> str:
         "year": params.year or "",
         "round": params.rounds,
         "without_blind": "yes" if params.without_blind else "",
+        "paper": params.paper,
         **others,
     }
     return urlencode({name: value for name, value in query.items() if value}, doseq=True)

@@ -254,3 +254,21 @@ def _weaknesses(
     named, none = weaknesses_named(judged), TimesNamed(0, 0)
     for dimension, weaknesses in BY_DIMENSION.items():
         yield dimension, tuple((one.value, named.get(one, none)) for one in weaknesses)
+
+
+def capability_shares(dataset: str) -> dict[ModelCondition, dict[str, Figure]]:
+    """Return by model and condition the shares of the dimensions, from the newest review of each.
+
+    Over all tasks of the review; what nobody judged is left out.
+    """
+    shares: dict[ModelCondition, dict[str, Figure]] = {}
+    for review in CapabilityReview.objects.filter(dataset__slug=dataset).order_by("pk"):
+        for condition in conditions_in(review):
+            whole = next(iter(review_result(review, Share(condition.public_id)).tasks), None)
+            figures = whole.shares if whole else {}
+            shares[_asked(condition)] = {
+                one.value: figure
+                for one, figure in figures.items()
+                if figure is not None and figure.value is not None
+            }
+    return shares

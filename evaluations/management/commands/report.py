@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluations.management.report_arguments import add_report_arguments, report_params
-from evaluations.reports.selectors.reports import REPORTS, build_report
+from evaluations.reports.selectors.reports import OF_A_PAPER, REPORTS, build_report
 from gradeapp.cli import GradeappCommand, aligned
 
 
@@ -14,7 +14,7 @@ class Command(GradeappCommand):
     help = "Print a report: every figure with its n, or with the reason why there is none."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help=f"one of: {', '.join(REPORTS)}")
+        parser.add_argument("name", help=f"one of: {', '.join((*REPORTS, *OF_A_PAPER))}")
         add_report_arguments(parser)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def param_text(value: object) -> str:
 
 
 def figure_text(figure: dict[str, Any] | None) -> str:
-    """Return a figure such as ``0.7215 [0.7013, 0.7417] n=2944``, or its reason."""
+    """Return a figure such as ``0.7215 [0.7013, 0.7417] n=2944``, its reason, or both."""
     if figure is None:
         return ""
     if figure["value"] is None:
@@ -53,7 +53,8 @@ def figure_text(figure: dict[str, Any] | None) -> str:
     interval = ""
     if figure["low"] is not None and figure["high"] is not None:
         interval = f" [{number(figure['low'])}, {number(figure['high'])}]"
-    return f"{number(figure['value'])}{interval} n={figure['n']}"
+    reason = f" ({figure['reason']})" if figure["reason"] else ""
+    return f"{number(figure['value'])}{interval} n={figure['n']}{reason}"
 
 
 def number(value: float) -> str:

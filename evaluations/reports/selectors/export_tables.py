@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from evaluations.facts.params import TEACHERS, ReportParams, validated
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
 from evaluations.reports.selectors.reports import (
+    OF_A_PAPER,
     REPORTS,
     SCORE_COLUMNS,
     build_report,
@@ -34,7 +35,7 @@ from questions.rules.vocabulary import Part
 
 # Tables with a row for each response or mark; they may be long.
 ROWS = ("responses", "scores", "marks")
-TABLES = (*REPORTS, *ROWS)
+TABLES = (*REPORTS, *OF_A_PAPER, *ROWS)
 # Files of GAOKAO-Bench: the name of the export, and of the released file.
 SUMMARIES = {
     "gaokao-objective": "correction_score",
@@ -68,6 +69,10 @@ def check_name(name: str, known: Iterable[str] = NAMES) -> None:
 def checked(name: str, params: ReportParams) -> ReportParams:
     """Return *params* as the export *name* takes them; raise a Refusal for values without rows."""
     check_name(name)
+    if name in OF_A_PAPER:
+        # Its models may be pairs, which the report checks itself.
+        validated(replace(params, models=()))
+        return params
     if name in REPORTS:
         return validated(params)
     return replace(validated(params), marker=params.marker or TEACHERS)

@@ -15,6 +15,7 @@ from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validat
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.reports.selectors import paper_tables
 from evaluations.reports.selectors.cuts import cut_keys, cuts_report, trend_report
 from evaluations.reports.selectors.scored_answers import (
     included,
@@ -35,6 +36,7 @@ from questions.models import Question
 from questions.rules.vocabulary import Part
 
 REPORTS = (*("rates", "converted", "cuts", "trend", "repeats", "agreement", "ledger", "retries"),)
+OF_A_PAPER = (paper_tables.NAME,)
 SCORE_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "part", "year", "repeat"),
     *("marker", "policy", "points", "full", "sub_answers", "outcome", "reason", "answer"),
@@ -50,11 +52,13 @@ def build_report(name: str, params: ReportParams) -> Report:
     (``excluded``), and the ``unscored`` answers by reason. Raises BadInput or NotFound, which lists
     the valid values, for an unknown report, dataset, model, marker, policy, key or year.
     """
-    if name not in REPORTS:
+    if name not in (*REPORTS, *OF_A_PAPER):
         raise BadInput(
             _("There is no report “%(name)s”; choose one of: %(known)s.")
-            % {"name": name, "known": ", ".join(REPORTS)}
+            % {"name": name, "known": ", ".join((*REPORTS, *OF_A_PAPER))}
         )
+    if name == paper_tables.NAME:
+        return paper_tables.paper_tables(params)
     params = validated(params)
     if name == "agreement":
         return agreement_report(mark_pairs(params), params=asked_params(params))

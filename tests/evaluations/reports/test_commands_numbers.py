@@ -206,7 +206,8 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
     ("arguments", "sentence"),
     [
         (("rate", "--dataset", "gaokao-bench"), "no report “rate”"),
-        (("trend", "--dataset", "gaokao-bench"), "“trend” is not available yet"),
+        (("paper-tables", "--paper", "bible"), "no paper “bible”; choose one of: gaokao-bench,"),
+        (("rates",), "Specify the dataset, for example --dataset gaokao-bench."),
         (("rates", "--dataset", "gaokao"), "no dataset “gaokao”. Available: gaokao-bench"),
         (("rates", "--dataset", "gaokao-bench", "--model", "m"), "“m” has no responses"),
         (

@@ -379,3 +379,37 @@ class PublishedFigures(TestCase):
         files = (BENCH / "Data" / "Objective_Questions").glob("*.json")
         items = [item for file in files for item in json.loads(file.read_text())["example"]]
         assert everything == sum(len(item["answer"]) for item in items if item["year"] == "2022")
+
+    def test_the_tables_of_the_paper_come_out_as_printed_or_say_why_not(self) -> None:
+        report = made("paper-tables", policy="published", paper="gaokao-bench")
+        assert report.params["models"] == {"GPT-4-0314": GPT4, "GPT-3.5-turbo-0301": GPT35}
+        cells: Any = report.params["cells"]
+        equal = {table: (n["equal"], n["rebuilt"]) for table, n in cells.items() if n["rebuilt"]}
+        assert equal == {
+            "table-1": (11, 11),
+            "table-2": (0, 11),  # one of the three runs that the paper averages over
+            "table-3": (13, 14),  # 1,418 of 2,811 is 50.4, printed as 50.5
+            "released-totals": (2, 2),
+            "table-5": (1, 1),
+            "table-7": (30, 30),
+            "table-8": (62, 62),
+        }
+        for row in report.rows:
+            if row.key["table"] == "table-1" and row.figures["difference"].value is not None:
+                assert (row.key["row"], row.key["model"]) == ("GPT-4-0314", GPT4)
+        why = {
+            ("table-1", "GPT-3.5-turbo-0301", "Physics"): "no_objective_answers",
+            ("table-1", "LLaMA-7b", "Physics"): "not_loaded",
+            ("table-2", "GPT-4-0314", "Overall"): "no_teacher_marks",
+            ("table-3", "objective/Single Choice", "percentage"): "note:G02",
+            ("table-4", "GPT-4-0314", "sciences:GPT-4-turbo"): "judge_without_criterion",
+            ("table-4", "GPT-3.5-turbo-0301", "kendall-tau"): "no_judge",
+            ("table-5", "GPT-4-0314", "GAOKAO-Bench-2023"): "no_later_questions",
+            ("table-6", "without/spearman", "GPT-4-0314"): "no_pairs",
+            ("table-2", "GPT-3.5-turbo-0301", "Geography"): "note:G15",
+        }
+        for place, reason in why.items():
+            cell = dict(zip(("table", "row", "column"), place, strict=True))
+            assert figures(report, **cell)["difference"].reason == reason
+        year = figures(report, row="GPT-4-0314/2022", column=f"sciences:{JUDGE}")["ours"]
+        assert (year.value, (year.reason or "")[:8]) == (None, "missing:")

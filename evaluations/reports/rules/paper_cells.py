@@ -1,0 +1,180 @@
+"""Compare rebuilt cells with printed ones, and choose what is loaded for each printed model.
+
+Cells are in the unit of the paper: a rate is in per cent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluations.reports.rules.published_tables import CellName, Column, PublishedPaper
+from evaluations.statistics.figure import Figure, ReportRow, missing
+from evaluations.statistics.rows import ModelCondition
+
+NOT_LOADED = "not_loaded"
+NOT_PRINTED = "not_printed"
+NOT_IN_PAPER = "not_in_paper"
+STATED = "stated"
+PARTLY = "partly_answered"
+# Prefix of the reason that names a note of the paper.
+NOTE = "note:"
+POOLED = " + "
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """A rebuilt cell, and whose answers it is from; () if it is from the questions alone."""
+
+    figure: Figure
+    asked: tuple[ModelCondition, ...] = ()
+
+    @property
+    def model(self) -> str:
+        """The name of the model; "" if the cell is from the questions alone."""
+        return self.asked[0].model if self.asked else ""
+
+    @property
+    def condition(self) -> str:
+        """The name of the condition, or of all that are pooled as in the paper."""
+        return POOLED.join(one.condition for one in self.asked)
+
+
+Cells = dict[CellName, Ours]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A condition under which a model has answered the dataset.
+
+    ``prompts`` is the slug of the prompt set, empty for imported answers; ``questions`` is the
+    number of questions with an answer, and ``age`` grows with each newer condition.
+    """
+
+    asked: ModelCondition
+    setting: str = ""
+    prompts: str = ""
+    imported: bool = False
+    questions: int = 0
+    age: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """Which loaded model stands for which printed name; a model that is not printed has its own.
+
+    ``models`` maps the names in the tables to the names of loaded models.
+    """
+
+    models: Mapping[str, str]
+    loaded: Sequence[Loaded] = field(default=())
+
+    def conditions(self, name: str) -> list[Loaded]:
+        """Return the conditions of the model that has the *name* in the tables."""
+        return [one for one in self.loaded if one.asked.model == self.models.get(name)]
+
+
+def best(conditions: Iterable[Loaded]) -> Loaded | None:
+    """Return the condition that stands for the printed one, of those that could.
+
+    The most questions answered come first, then imported answers, the benchmark's own prompts, and
+    the newest.
+    """
+    return max(conditions, key=_merit, default=None)
+
+
+def _merit(one: Loaded) -> tuple[int, bool, bool, int]:
+    return one.questions, one.imported, one.prompts not in ("", "gradeapp"), one.age
+
+
+def stand_ins(
+    paper: PublishedPaper,
+    printed: Iterable[str],
+    loaded: Sequence[Loaded],
+    chosen: Mapping[str, str],
+) -> StandIns:
+    """Return who stands for the *printed* models, and the other loaded models as themselves.
+
+    *chosen* maps printed names to loaded ones and goes first. By default it is the model whose name
+    has the same letters and digits as the printed one or as one of its further names.
+    """
+    names = dict.fromkeys(one.asked.model for one in loaded)
+    by_letters = {_letters(name): name for name in names}
+    models: dict[str, str] = {}
+    for name in dict.fromkeys(printed):
+        known = (by_letters.get(_letters(one)) for one in (name, *paper.models.get(name, ())))
+        found = chosen.get(name) or next(filter(None, known), None)
+        if found in names:
+            models[name] = found
+    models |= {name: name for name in names if name not in models.values()}
+    return StandIns(models, loaded)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def compared(paper: PublishedPaper, rebuilt: Cells, missing_reason: str) -> list[ReportRow]:
+    """Return one row for each printed or rebuilt cell of *paper*, table by table.
+
+    A printed cell that is not rebuilt has *missing_reason*, or ``stated`` in a table of facts.
+    ``difference`` is ours minus published in printed decimals, and 0 if ours is within half a unit
+    of the last one. Its reason names what is known about a difference: a note of the paper, or that
+    only some of the questions have an answer.
+    """
+    rows = []
+    for table in paper.tables:
+        printed = table.cells()
+        others = [cell for cell in rebuilt if cell.table == table.id and cell not in printed]
+        fallback = STATED if table.stated else missing_reason
+        for cell in (*printed, *others):
+            ours = rebuilt.get(cell) or Ours(missing(fallback))
+            key = cell._asdict() | {"model": ours.model, "condition": ours.condition}
+            is_row = cell.row in table.rows and table.column(cell.column) is not None
+            value = printed.get(cell)
+            reason = NOT_PRINTED if is_row or not ours.asked else NOT_IN_PAPER
+            figures = {
+                "ours": ours.figure,
+                "published": missing(reason) if value is None else Figure(value, 0),
+                "difference": _difference(paper, cell, ours.figure, value, table.column),
+            }
+            rows.append(ReportRow(key, figures))
+    return rows
+
+
+def _difference(
+    paper: PublishedPaper,
+    cell: CellName,
+    ours: Figure,
+    published: float | None,
+    column: Callable[[str], Column | None],
+) -> Figure:
+    if ours.value is None:
+        return missing(ours.reason or NOT_LOADED)
+    if published is None:
+        return missing(NOT_PRINTED)
+    found = column(cell.column)
+    value = distance(ours.value, published, found.decimals if found else 1)
+    note = next((NOTE + one.id for one in paper.notes_of(cell)), None) if value else None
+    return Figure(value, ours.n, reason=ours.reason or note)
+
+
+def distance(ours: float, published: float, decimals: int) -> float:
+    """Return ours minus published in units of the last decimal; 0 within half of one.
+
+    Both ways of rounding a tie are accepted, because papers use both.
+    """
+    if abs(ours - published) <= 0.5 * 10**-decimals + 1e-9:
+        return 0.0
+    return round(round(ours, decimals) - published, decimals)
+
+
+def counts(rows: Iterable[ReportRow]) -> dict[str, dict[str, int]]:
+    """Return by table how many cells are ``printed``, ``rebuilt``, and ``equal`` to the printed."""
+    tables: dict[str, dict[str, int]] = {}
+    for row in rows:
+        table = tables.setdefault(row.key["table"], {"printed": 0, "rebuilt": 0, "equal": 0})
+        table["printed"] += row.figures["published"].value is not None
+        table["rebuilt"] += row.figures["difference"].value is not None
+        table["equal"] += row.figures["difference"].value == 0
+    return tables

@@ -1,0 +1,204 @@
+"""Arrange the report ``paper-tables`` as tables of a page: rows and columns as printed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from evaluations.reports.rules.paper_agibench import BRANCH_VALUES, KNOWLEDGE_SLUGS
+from evaluations.reports.rules.paper_cells import NOTE
+from evaluations.reports.rules.published_tables import (
+    CellName,
+    Column,
+    Note,
+    Paper,
+    PublishedPaper,
+    PublishedTable,
+)
+from evaluations.statistics.figure import Figure, Report, ReportRow
+from evaluations.statistics.number_text import MINUS
+from questions.rules.vocabulary import Part
+
+UNITS = {"percent": " %", "difference": " %"}
+Asked = tuple[str, str]
+NOBODY: Asked = ("", "")
+MISSING_PARTS = "missing_parts"
+
+
+@dataclass(frozen=True, slots=True)
+class PageCell:
+    """A cell: our figure and the printed one as text, and what is known of their difference.
+
+    ``difference`` is "=" for equal cells, "" where one is missing; ``reason`` is a code. ``cell``
+    selects the answers behind our figure, None where no list of answers is the same.
+    """
+
+    ours: str
+    printed: str
+    difference: str
+    reason: str
+    asked: Asked
+    cell: Mapping[str, str] | None
+
+    @property
+    def note(self) -> str:
+        """The id of the note about the printed figure; "" without one."""
+        return self.reason.removeprefix(NOTE) if self.reason.startswith(NOTE) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """The name of a row or column, and the model and condition of all its cells, if it is one."""
+
+    name: str
+    asked: Asked = NOBODY
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table of the page; ``cells`` has one list for each row.
+
+    ``reasons`` counts why cells that are printed are not rebuilt. ``hidden`` is the number of rows
+    and columns that are left out, because none of their cells is rebuilt.
+    """
+
+    table: PublishedTable
+    rows: tuple[PageLine, ...]
+    columns: tuple[PageLine, ...]
+    cells: tuple[tuple[PageCell | None, ...], ...]
+    counts: Mapping[str, int]
+    reasons: Sequence[tuple[str, int]]
+    notes: Sequence[Note]
+    hidden: int
+
+    @property
+    def lines(self) -> list[tuple[PageLine, tuple[PageCell | None, ...]]]:
+        """The rows with their cells."""
+        return list(zip(self.rows, self.cells, strict=True))
+
+
+def page_tables(paper: PublishedPaper, report: Report, *, all_cells: bool) -> list[PageTable]:
+    """Return the tables of *paper* with the rows of its *report*.
+
+    Rows and columns without a rebuilt cell are left out unless *all_cells*.
+    """
+    counts = cast(Mapping[str, Mapping[str, int]], report.params["cells"])
+    models = cast(Mapping[str, str], report.params["models"])
+    by_table: dict[str, dict[CellName, ReportRow]] = {table.id: {} for table in paper.tables}
+    for row in report.rows:
+        cell = CellName(row.key["table"], row.key["row"], row.key["column"])
+        by_table[cell.table][cell] = row
+    return [
+        _table(paper, table, by_table[table.id], counts.get(table.id, {}), models, all_cells)
+        for table in paper.tables
+    ]
+
+
+def _table(
+    paper: PublishedPaper,
+    table: PublishedTable,
+    found: Mapping[CellName, ReportRow],
+    counts: Mapping[str, int],
+    models: Collection[str],
+    all_cells: bool,
+) -> PageTable:
+    rebuilt = {cell for cell, row in found.items() if row.figures["ours"].value is not None}
+    shown = set(found) if all_cells else rebuilt
+    every = [dict.fromkeys(getattr(cell, of) for cell in found) for of in ("row", "column")]
+    rows, columns = (
+        [name for name in names if any(getattr(cell, of) == name for cell in shown)]
+        for names, of in zip(every, ("row", "column"), strict=True)
+    )
+    asked = {cell: (row.key["model"], row.key["condition"]) for cell, row in found.items()}
+    row_lines = [_line(name, models, {asked[c] for c in rebuilt if c.row == name}) for name in rows]
+    column_lines = [
+        _line(name, models, {asked[c] for c in rebuilt if c.column == name}) for name in columns
+    ]
+    cells = tuple(
+        tuple(
+            _cell(paper, CellName(table.id, row, column), found, table.column(column))
+            for column in columns
+        )
+        for row in rows
+    )
+    reasons = Counter(
+        _kind_of_reason(row.figures["ours"].reason or "")
+        for row in found.values()
+        if row.figures["ours"].value is None
+    )
+    return PageTable(
+        table=table,
+        rows=tuple(row_lines),
+        columns=tuple(column_lines),
+        cells=cells,
+        counts=counts,
+        reasons=reasons.most_common(),
+        notes=[note for note in paper.notes if any(note.holds(cell) for cell in shown)],
+        hidden=sum(map(len, every)) - len(rows) - len(columns),
+    )
+
+
+def _kind_of_reason(reason: str) -> str:
+    """Return one code for all totals that lack a part; each cell names its own."""
+    return MISSING_PARTS if reason.startswith("missing:") else reason
+
+
+def _line(name: str, models: Collection[str], asked: set[Asked]) -> PageLine:
+    """Return a row or column, with whose it is if its name is that of a model."""
+    named = asked - {NOBODY} if any(model in name for model in models) else set()
+    return PageLine(name, named.pop() if len(named) == 1 else NOBODY)
+
+
+def _cell(
+    paper: PublishedPaper,
+    name: CellName,
+    found: Mapping[CellName, ReportRow],
+    column: Column | None,
+) -> PageCell | None:
+    row = found.get(name)
+    if row is None:
+        return None
+    ours, published, difference = (row.figures[one] for one in ("ours", "published", "difference"))
+    text = "" if difference.value is None else _text(difference, column, signed=True)
+    return PageCell(
+        ours=_text(ours, column),
+        printed=_text(published, column),
+        difference="=" if difference.value == 0 else text,
+        reason=(difference.reason if difference.value is not None else ours.reason) or "",
+        asked=(row.key["model"], row.key["condition"]),
+        cell=rows_behind_cell(paper.paper, name) if row.key["model"] else None,
+    )
+
+
+def _text(figure: Figure, column: Column | None, *, signed: bool = False) -> str:
+    """Return a figure with the decimals and the unit of its column; "" without a value."""
+    if figure.value is None:
+        return ""
+    decimals, unit = (column.decimals, column.unit) if column else (1, "percent")
+    value = round(figure.value, decimals) + 0.0
+    plus = "+" if value > 0 and (signed or unit == "difference") else ""
+    sign = MINUS if value < 0 else plus
+    return f"{sign}{abs(value):,.{decimals}f}{UNITS.get(unit, '')}"
+
+
+def rows_behind_cell(paper: Paper, cell: CellName) -> dict[str, str] | None:
+    """Return what selects the answers behind a cell in their list; None if nothing does."""
+    if paper is Paper.GAOKAO_BENCH and cell.table in ("table-1", "table-2"):
+        part = Part.OBJECTIVE if cell.table == "table-1" else Part.SUBJECTIVE
+        subject = {} if cell.column == "Overall" else {"subject": cell.column}
+        return {**subject, "part": part.value}
+    if paper is Paper.AGIEVAL and cell.table in ("table-2", "table-3", "exact-answers"):
+        return {} if cell.row == "Average" else {"task": cell.row}
+    if paper is Paper.AGIBENCH and cell.table in _CUT_BY:
+        return {"cut": f"{_CUT_BY[cell.table]}:{cell.row}"}
+    if paper is Paper.AGIBENCH and cell.table == "table-6":
+        branch, _slash, knowledge = cell.row.partition("/")
+        if knowledge in KNOWLEDGE_SLUGS:
+            return {"cut": f"knowledge:{KNOWLEDGE_SLUGS[knowledge]}"}
+        return {"cut": f"ability_branch:{BRANCH_VALUES[branch]}"}
+    return None
+
+
+_CUT_BY = {"figure-4": "difficulty", "modals": "modal"}

@@ -1,0 +1,136 @@
+"""Sum frames of answers into the figures of paper tables; all rates are in per cent.
+
+Frames have the columns of `evaluations/reports/selectors/frames.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evaluations.reports.rules.paper_cells import PARTLY, Cells, Loaded, Ours
+from evaluations.reports.rules.published_tables import CellName
+from evaluations.statistics.figure import Figure, missing
+from evaluations.statistics.rows import ModelCondition
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_DATA = "no_data"
+Figures = dict[str, Figure]
+
+
+def of_conditions(answers: pd.DataFrame, asked: Iterable[ModelCondition]) -> pd.DataFrame:
+    """Return the rows of *answers* of the models and conditions *asked*."""
+    wanted = set(asked)
+    pairs = zip(answers["model"], answers["condition"], strict=True)
+    return answers[[pair in wanted for pair in pairs]]
+
+
+def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Figures:
+    """Return points over full marks in per cent for each value of column *by*, or all under "".
+
+    n counts sub-answers with points. A rate of answers to only some of the *questions* has the
+    reason ``partly_answered``. A value without a scored answer is left out.
+    """
+    scored = answers[answers["n"] > 0]
+    sums = _grouped(scored, by)[["points", "full", "units"]].sum()
+    answered = _grouped(scored, by)["question"].nunique()
+    asked = _grouped(questions, by)["question"].nunique()
+    return {
+        str(key): Figure(
+            100 * float(row.points) / float(row.full),
+            int(row.units),
+            reason=None if answered[key] == asked.get(key, 0) else PARTLY,
+        )
+        for key, row in sums.iterrows()
+        if row.full > 0
+    }
+
+
+def means_by(frame: pd.DataFrame, column: str, by: str = "") -> Figures:
+    """Return the mean of *column* (a share) in per cent by column *by*; n counts known values."""
+    known = frame[frame[column].notna()]
+    return {
+        str(key): Figure(100 * float(values.mean()), len(values))
+        for key, values in _grouped(known, by)[column]
+    }
+
+
+def exact_by_task(answers: pd.DataFrame) -> dict[str, dict[str, Figure]]:
+    """Return ``exact match`` and ``f1`` in per cent by task with exact answers."""
+    sums = answers[answers["exact_n"] > 0].groupby("task")[["exact_n", "exact_sum", "f1_sum"]].sum()
+    return {
+        str(task): {
+            "exact match": Figure(100 * float(row.exact_sum / row.exact_n), int(row.exact_n)),
+            "f1": Figure(100 * float(row.f1_sum / row.exact_n), int(row.exact_n)),
+        }
+        for task, row in sums.iterrows()
+    }
+
+
+def shares_by(frame: pd.DataFrame, by: str) -> Figures:
+    """Return the share of rows in per cent by column *by*; n is the number of all rows."""
+    return {
+        str(key): Figure(100 * count / len(frame), len(frame))
+        for key, count in frame.groupby(by).size().items()
+    }
+
+
+def _grouped(frame: pd.DataFrame, by: str) -> Any:
+    """Return *frame* grouped by column *by*, or as one group named ""."""
+    return frame.groupby(by) if by else frame.groupby(lambda _row: "")
+
+
+def plain_mean(figures: Mapping[str, Figure], over: Sequence[str], lacking: str) -> Figure:
+    """Return the mean of the figures named in *over*; reason *lacking* unless all have a value."""
+    found = [figures[name] for name in over if name in figures]
+    values = [one.value for one in found if one.value is not None]
+    n = sum(one.n for one in found)
+    if len(values) < len(over) or not values:
+        return missing(lacking, n)
+    return Figure(sum(values) / len(values), n, reason=_first_reason(found))
+
+
+def minus(first: Figure | None, second: Figure | None, lacking: str) -> Figure:
+    """Return *first* minus *second*; reason *lacking* unless both have a value."""
+    n = sum(one.n for one in (first, second) if one)
+    if first is None or second is None or first.value is None or second.value is None:
+        return missing(lacking, n)
+    return Figure(first.value - second.value, n, reason=_first_reason((first, second)))
+
+
+def _first_reason(figures: Iterable[Figure]) -> str | None:
+    return next((one.reason for one in figures if one.reason), None)
+
+
+def put(
+    table: str,
+    rows: Sequence[str],
+    column: str,
+    figures: Mapping[str, Figure],
+    *asked: Loaded | ModelCondition,
+    lacking: str = NO_DATA,
+) -> Cells:
+    """Return the cells of one column; a row without a figure has the reason *lacking*."""
+    whose = tuple(one.asked if isinstance(one, Loaded) else one for one in asked)
+    return {
+        CellName(table, row, column): Ours(figures.get(row) or missing(lacking), whose)
+        for row in rows
+    }
+
+
+def put_row(
+    table: str,
+    row: str,
+    columns: Sequence[str],
+    figures: Mapping[str, Figure],
+    *asked: Loaded | ModelCondition,
+    lacking: str = NO_DATA,
+) -> Cells:
+    """Return the cells of one row; a column without a figure has the reason *lacking*."""
+    whose = tuple(one.asked if isinstance(one, Loaded) else one for one in asked)
+    return {
+        CellName(table, row, column): Ours(figures.get(column) or missing(lacking), whose)
+        for column in columns
+    }

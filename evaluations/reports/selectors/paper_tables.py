@@ -1,0 +1,245 @@
+"""Build the report ``paper-tables``: the tables of a paper, rebuilt beside the printed cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Max
+from django.utils.translation import gettext as _
+
+from evaluations.conditions import ConditionOrigin
+from evaluations.facts.pairs import mark_pairs
+from evaluations.facts.params import (
+    JUDGE_PREFIX,
+    TEACHERS,
+    ReportParams,
+    markers_of,
+    models_with_answers,
+    validated,
+)
+from evaluations.models import Judgement, Response, Run
+from evaluations.models.vocabulary import RunPurpose
+from evaluations.reports.providers import capabilities_of
+from evaluations.reports.rules import paper_agibench, paper_agieval, paper_gaokao
+from evaluations.reports.rules.paper_cells import (
+    NOT_LOADED,
+    Cells,
+    Loaded,
+    StandIns,
+    compared,
+    counts,
+    stand_ins,
+)
+from evaluations.reports.rules.published_tables import Paper, PublishedPaper, published_paper
+from evaluations.reports.selectors.frames import (
+    question_frame,
+    questions_frame,
+    repeat_frame,
+)
+from evaluations.statistics.figure import Report
+from evaluations.statistics.gaokao_750 import Precision
+from evaluations.statistics.policies import Policy
+from evaluations.statistics.rows import ModelCondition
+from gradeapp.common.refusals import BadInput
+from questions.models import Dataset, HumanRate, Question, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME = "paper-tables"
+# Without questions nothing can be rebuilt.
+NO_QUESTIONS = "no_questions"
+
+
+def paper_tables(params: ReportParams) -> Report:
+    """Return every printed cell of ``params.paper`` beside ours.
+
+    One row for each cell, keyed by table, row and column, with the model and condition that stand
+    for the printed one; models that are not in the paper have rows or columns of their own.
+    ``models`` may also name pairs (``GPT-4=my-model``): the loaded model stands for the printed
+    one. ``params`` of the report says who stands for whom, how many cells of each table are
+    rebuilt and equal, and has the notes on misprints.
+
+    Raises BadInput for an unknown paper, and what ``validated`` raises.
+    """
+    paper = known_paper(params.paper)
+    if Dataset.objects.filter(slug=params.dataset).exists():
+        chosen, params = _read_models(paper, params)
+        loaded = loaded_conditions(params)
+        who = stand_ins(paper, printed_models(paper), loaded, chosen)
+        rows = compared(paper, _REBUILT[paper.paper](paper, params, who), NOT_LOADED)
+    else:
+        who = StandIns({})
+        rows = compared(paper, {}, NO_QUESTIONS)
+    about: dict[str, object] = {
+        **params.as_dict(),
+        "title": paper.title,
+        "models": dict(who.models),
+        "cells": counts(rows),
+        "notes": {note.id: note.en for note in paper.notes},
+    }
+    return Report(NAME, about, rows)
+
+
+def loaded_papers() -> list[Paper]:
+    """Return the papers whose questions are loaded."""
+    slugs = set(Dataset.objects.filter(slug__in=list(Paper)).values_list("slug", flat=True))
+    return [paper for paper in Paper if paper.value in slugs]
+
+
+def known_paper(name: str) -> PublishedPaper:
+    """Return the paper *name*. Raises BadInput, which lists the papers."""
+    if name not in list(Paper):
+        raise BadInput(
+            _("There is no paper “%(name)s”; choose one of: %(known)s.")
+            % {"name": name, "known": ", ".join(Paper)}
+        )
+    return published_paper(Paper(name))
+
+
+def _read_models(
+    paper: PublishedPaper, params: ReportParams
+) -> tuple[dict[str, str], ReportParams]:
+    """Return the pairs among the models, and *params* limited to the models named alone, if any.
+
+    A name with an equals sign is a pair unless a loaded model has that name.
+    """
+    loaded = models_with_answers(params.dataset)
+    alone = [name for name in params.models if name and (name in loaded or "=" not in name)]
+    chosen = dict(name.split("=", 1) for name in params.models if name and name not in alone)
+    every = dict.fromkeys((*alone, *chosen.values()))
+    validated(replace(params, models=tuple(every)))
+    printed = printed_models(paper)
+    for name in chosen:
+        if name not in printed:
+            raise BadInput(
+                _("The paper has no model “%(name)s”; choose one of: %(known)s.")
+                % {"name": name, "known": ", ".join(printed)}
+            )
+    return chosen, replace(params, models=tuple(every) if alone else ())
+
+
+def printed_models(paper: PublishedPaper) -> list[str]:
+    """Return the models that the paper names, in its order."""
+    if paper.paper == Paper.GAOKAO_BENCH:
+        return list(paper.table("table-1").rows)
+    if paper.paper == Paper.AGIBENCH:
+        return list(paper.table("table-3").rows)
+    names = [column.name.partition(":")[2] for column in paper.table("table-2").columns]
+    return [name for name in dict.fromkeys(names) if name not in ("average", "top")]
+
+
+def loaded_conditions(params: ReportParams) -> list[Loaded]:
+    """Return the conditions under which *params* has answers, by model and name."""
+    runs = Run.objects.filter(
+        params.of_runs(), purpose=RunPurpose.ANSWER, responses__isnull=False
+    ).values_list(
+        *("language_model__name", "condition__name", "condition__setting"),
+        *("condition__prompts__prompt_set__slug", "condition__origin"),
+    )
+    rows = runs.annotate(n=Count("responses__question", distinct=True), age=Max("pk"))
+    return [
+        Loaded(
+            asked=ModelCondition(model, condition or ""),
+            setting=setting or "",
+            prompts=prompts or "",
+            imported=origin == ConditionOrigin.IMPORTED,
+            questions=n,
+            age=age,
+        )
+        for model, condition, setting, prompts, origin, n, age in rows.order_by(
+            "language_model__name", "condition__name"
+        )
+    ]
+
+
+def _gaokao(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cells:
+    markers = [params.marker] if params.marker else []
+    judges = [one for one in markers or markers_of(params.dataset) if one != TEACHERS]
+    published = params.policy == Policy.PUBLISHED
+    return paper_gaokao.rebuilt(
+        paper_gaokao.GaokaoMaterial(
+            paper=paper,
+            stand_ins=who,
+            questions=_with_lengths(questions_frame(params.dataset)),
+            answers={
+                marker: question_frame(replace(params, marker=marker))
+                for marker in (TEACHERS, *judges)
+            },
+            with_criterion={judge: _sees_criterion(judge) for judge in judges},
+            pairs=mark_pairs(replace(params, marker="")),
+            precision=Precision.PUBLISHED if published else Precision.FULL,
+        )
+    )
+
+
+def _sees_criterion(judge: str) -> bool:
+    """Return whether *judge* was asked here, with the rubric; released gradings are without."""
+    given = Judgement.objects.filter(judge__name=judge.removeprefix(JUDGE_PREFIX))
+    return given.filter(attempt__isnull=False).exists()
+
+
+def _with_lengths(questions: pd.DataFrame) -> pd.DataFrame:
+    """Return *questions* with ``file_type``, and ``characters`` and ``words`` of the text."""
+    of_dataset = Question.objects.filter(pk__in=questions["question"].tolist())
+    texts = dict(of_dataset.values_list("pk", "current__stem"))
+    types = dict(Task.objects.filter(questions__in=of_dataset).values_list("slug", "question_type"))
+    stems = questions["question"].map(texts)
+    return questions.assign(
+        file_type=questions["task"].map(types),
+        characters=stems.map(len),
+        words=stems.map(lambda text: len(text.split())),
+    )
+
+
+def _agieval(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cells:
+    rates = HumanRate.objects.filter(task__dataset__slug=params.dataset, corrected_by=None)
+    human: dict[str, dict[str, float]] = {}
+    for task, kind, value in rates.order_by("pk").values_list("task__slug", "kind", "value"):
+        human.setdefault(kind, {})[task] = float(value)
+    return paper_agieval.rebuilt(
+        paper_agieval.AgievalMaterial(
+            paper=paper,
+            stand_ins=who,
+            questions=questions_frame(params.dataset),
+            answers=question_frame(params),
+            human=human,
+            capabilities=capabilities_of(params.dataset),
+        )
+    )
+
+
+def _agibench(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cells:
+    return paper_agibench.rebuilt(
+        paper_agibench.AgibenchMaterial(
+            paper=paper,
+            stand_ins=who,
+            questions=_with_lengths(questions_frame(params.dataset)),
+            answers=question_frame(params),
+            repeats=repeat_frame(params),
+            patterns=_pattern_counts(params),
+        )
+    )
+
+
+def _pattern_counts(params: ReportParams) -> dict[int, int]:
+    """Return how many replies each printed pattern matched under ``published``; 0 for none."""
+    score = Response.score_field(Policy.PUBLISHED)
+    replies = Response.objects.filter(
+        params.of_runs("run__"), **{f"{score}__published_rules": Paper.AGIBENCH.value}
+    )
+    matched = replies.order_by().values_list(f"{score}__extraction__pattern")
+    found: dict[int, int] = {}
+    for pattern, n in matched.annotate(n=Count("pk")):
+        place = int(pattern.rpartition(".")[2]) if pattern.startswith("agibench.") else 0
+        found[place] = found.get(place, 0) + n
+    return found
+
+
+_REBUILT: dict[Paper, Callable[[PublishedPaper, ReportParams, StandIns], Cells]] = {
+    Paper.GAOKAO_BENCH: _gaokao,
+    Paper.AGIEVAL: _agieval,
+    Paper.AGIBENCH: _agibench,
+}
