@@ -7,6 +7,7 @@ from django.db import models
 from django.forms import ModelForm
 from django.http import HttpRequest
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import (
     AnswerCheck,
     Attempt,
@@ -53,6 +54,17 @@ class ReadOnly(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False
+
+
+class Late(ReadOnly):
+    """Marks, or what belongs to one: those that leads may not see yet are left out."""
+
+    # From the table to the blind answer
+    answer = "slot__answer__"
+
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[models.Model]:
+        """Every row but those of responses that wait for the lead's own mark."""
+        return super().get_queryset(request).exclude(marks_wait_for_the_lead(self.answer))
 
 
 @admin.register(Endpoint)
@@ -131,7 +143,7 @@ class JudgementAdmin(ReadOnly):
 
 
 @admin.register(Mark)
-class MarkAdmin(ReadOnly):
+class MarkAdmin(Late):
     list_display = ("pk", "slot", "version", "teacher", "total", "full", "stale", "created_at")
 
 
@@ -140,9 +152,15 @@ class MarkChangeAdmin(ReadOnly):
     list_display = ("pk", "table", "row", "action", "actor", "changed_at")
     list_filter = ("table", "action")
 
+    def get_queryset(self, request: HttpRequest) -> models.QuerySet[MarkChange]:
+        """Every change but those of marks that leads may not see yet."""
+        waiting = BlindAnswer.objects.filter(marks_wait_for_the_lead())
+        return super().get_queryset(request).exclude(answer__in=waiting.values("pk"))
+
 
 @admin.register(FinalMark)
-class FinalMarkAdmin(ReadOnly):
+class FinalMarkAdmin(Late):
+    answer = "answer__"
     list_display = ("pk", "answer", "number", "value", "full", "rule", "created_at")
 
 
@@ -181,6 +199,15 @@ class AnswerCheckAdmin(ReadOnly):
     list_filter = ("source", "confirmed")
 
 
-OTHERS = (LanguageModel, Judge, MarkingRound, RoundTeacher, BlindAnswer, Slot, PointMark, Draft)
-for _model in OTHERS:
+@admin.register(PointMark)
+class PointMarkAdmin(Late):
+    answer = "mark__slot__answer__"
+
+
+@admin.register(Draft)
+class DraftAdmin(Late):
+    pass
+
+
+for _model in (LanguageModel, Judge, MarkingRound, RoundTeacher, BlindAnswer, Slot):
     admin.site.register(_model, ReadOnly)

@@ -2,6 +2,7 @@ from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts import blindness
+from gradeapp.audit.objects import hold_back
 from gradeapp.audit.objects import register as register_object
 from gradeapp.audit.sources import Source
 from gradeapp.audit.sources import register as register_source
@@ -15,12 +16,16 @@ class EvaluationsConfig(AppConfig):
     def ready(self) -> None:
         """Register run kinds, counts for the home page, who marks blind, what is sealed."""
         from evaluations.capability.selectors.capability_review import capability_shares
-        from evaluations.facts.open_marking import marks_in_a_round, reviews_in_a_review
+        from evaluations.facts.open_marking import (
+            marks_in_a_round,
+            reviews_in_a_review,
+            waits_for_the_lead,
+        )
         from evaluations.imports.selectors import imports_waiting
         from evaluations.judging.kinds import JudgeFollower, JudgeKind
         from evaluations.marking.desk.selectors.desk_home import marks_waiting
         from evaluations.marking.rounds.selectors.waiting import round_addresses, rounds_waiting
-        from evaluations.models import MarkChange
+        from evaluations.models import ArbiterMark, FinalMark, Mark, MarkChange
         from evaluations.reading.kinds import ReadKind, ScoredAnswerKind
         from evaluations.reading.selectors.answer_check_queue import checks_waiting
         from evaluations.reports.providers import register_capabilities
@@ -41,5 +46,8 @@ class EvaluationsConfig(AppConfig):
         register_object("run", run_addresses)
         register_object("study", study_addresses)
         register_object("markinground", round_addresses)
+        hold_back("mark", waits_for_the_lead(Mark, "slot__answer__"))
+        hold_back("finalmark", waits_for_the_lead(FinalMark, "answer__"))
+        hold_back("arbitermark", waits_for_the_lead(ArbiterMark, "answer__"))
         fields = ("id", "table", "row", "answer", "action", "before", "changed_at", "actor")
         register_source(Source("marks", MarkChange, fields, "changed_at"))

@@ -6,7 +6,9 @@ and the admin site; ``evaluations.apps`` registers these questions there.
 
 from __future__ import annotations
 
-from django.db.models import Q
+from collections.abc import Callable, Sequence
+
+from django.db.models import Model, Q
 
 from evaluations.models import CapabilityReview, RoundTeacher
 from evaluations.models.vocabulary import LIVE, AnswerRole, ReviewStatus
@@ -37,3 +39,16 @@ def marks_wait_for_the_lead(path: str = "") -> Q:
     response = Q(**{f"{path}role": AnswerRole.ANSWER, f"{path}final": None})
     repeat = Q(**{f"{path}role": AnswerRole.REPEAT, f"{path}repeat_of__final": None})
     return live & (response | repeat)
+
+
+def waits_for_the_lead(model: type[Model], path: str) -> Callable[[Sequence[int]], list[int]]:
+    """Return a function that picks from keys of *model* those that no page may show yet.
+
+    *path* leads from the model to the blind answer.
+    """
+
+    def picked(keys: Sequence[int]) -> list[int]:
+        rows = model._default_manager.filter(marks_wait_for_the_lead(path), pk__in=keys)
+        return list(rows.values_list("pk", flat=True))
+
+    return picked

@@ -84,7 +84,6 @@ SITE_RIGHTS: dict[Role, dict[str, tuple[str, ...]]] = {
     Role.ADMIN: {
         "accounts.user": ("add", "change", "view"),
         "auth.group": ("view",),
-        "audit.auditentry": ("view",),
         "questions.*": ("view",),
         "evaluations.*": ("view",),
         "evaluations.endpoint": ("add", "change", "view"),

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from gradeapp.audit.models import AuditEntry, Chain, Segment
-from gradeapp.audit.objects import addresses_of
+from gradeapp.audit.objects import addresses_of, held_back
 from gradeapp.audit.sealing import unsealed
 from gradeapp.audit.sources import sources
 from gradeapp.audit.words import DETAILS, TAGS, object_words, value_words, word
@@ -47,18 +48,28 @@ def older(rows: Rows, before: int, number: int) -> list[AuditEntry]:
 
 
 def shown(found: list[AuditEntry]) -> list[ShownEntry]:
-    """Return *found* in words of the present language; one query more for each kind of object."""
+    """Return *found* in words of the present language; a few queries for each kind of object.
+
+    Details that nobody may read yet are left out.
+    """
     addresses = addresses_of(entry.target for entry in found)
+    held = held_back(entry.target for entry in found)
     return [
         ShownEntry(
             entry,
             word(TAGS, entry.tag),
             object_words(entry.target),
             addresses.get(entry.target, ""),
-            [(word(DETAILS, name), value_words(value)) for name, value in entry.detail.items()],
+            _details(entry, hidden=entry.target in held),
         )
         for entry in found
     ]
+
+
+def _details(entry: AuditEntry, *, hidden: bool) -> list[tuple[str, str]]:
+    if hidden:
+        return [(_("Hidden"), _("Leads mark this response before they see other marks."))]
+    return [(word(DETAILS, name), value_words(value)) for name, value in entry.detail.items()]
 
 
 def all_shown(rows: Rows) -> Iterator[ShownEntry]:

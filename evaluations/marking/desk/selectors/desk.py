@@ -299,6 +299,11 @@ def _from_mark(mark: Mark, points: int) -> Given:
     return Given(values, "", mark.comment, tuple(mark.flags))
 
 
+def nothing_given(item: BlindItem) -> Given:
+    """The empty form of *item*."""
+    return _from_draft(None, len(item.scoring_points))
+
+
 def _from_draft(draft: Draft | None, points: int) -> Given:
     """A draft as the form shows it; one that was written for another rubric loses its points."""
     content = draft.content if draft else {}

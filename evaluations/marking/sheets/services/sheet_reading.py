@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -11,6 +11,7 @@ from decimal import Decimal
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
+from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.desk.selectors.desk import WHOLE
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
@@ -117,16 +118,23 @@ def _in_words(params: Mapping[str, str | int]) -> dict[str, str | int]:
 
 
 def check_rows(
-    sheet: MarkingSheet, rows: Sequence[FilledRow], *, now: datetime
+    sheet: MarkingSheet,
+    rows: Sequence[FilledRow],
+    *,
+    now: datetime,
+    acting_user: User | None = None,
 ) -> list[CheckedRow]:
     """What each of *rows* would do to the marks of the sheet's teacher; nothing is changed.
 
+    *acting_user* is who reads the answer: the teacher (None), or a lead.
+
     Asked of a row are, in this order: this sheet, a response that the teacher
-    holds or marked, no second row for it, cells that can be read, a mark that
-    fits, and that no newer mark stands against it.
+    holds or marked, no second row for it, no mark that a lead must not see yet, cells that can
+    be read, a mark that fits, and that no newer mark stands against it.
     """
     slots = _slots(sheet, rows)
     marks = _current_marks([slot.pk for slot in slots.values()])
+    unseen = _unseen(sheet, marks.values(), acting_user)
     checked, lines = [], dict[str, int]()
     for row in rows:
         slot = slots.get(row.response.lower())
@@ -137,6 +145,13 @@ def check_rows(
                 raise BadInput(_("There is no such response, or it is no longer assigned to you."))
             if (first := lines.setdefault(row.response.lower(), row.line)) != row.line:
                 raise BadInput(_("Row %(line)s already contains this response.") % {"line": first})
+            if slot.pk in unseen:
+                raise Conflict(
+                    _(
+                        "This response is already marked. In this round leads mark before they "
+                        "see other marks, so only the teacher can change the mark."
+                    )
+                )
             checked.append(_checked(sheet, row, slot, marks.get(slot.pk), now))
         except Refusal as refusal:
             alias = slot.answer.alias if slot else ""
@@ -157,7 +172,7 @@ def save_rows(
         _saved(sheet, row, row.slot, row.given, acting_user, now)
         if row.can_be_saved and row.slot and row.given
         else row
-        for row in check_rows(sheet, rows, now=now)
+        for row in check_rows(sheet, rows, acting_user=acting_user, now=now)
     ]
     saved = sum(row.state is RowState.SAVED for row in done)
     bad = sum(row.state is RowState.BAD for row in done)
@@ -273,8 +288,21 @@ def _slots(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> dict[str, Slot]:
 
 def _current_marks(slots: Sequence[int]) -> dict[int, Mark]:
     """The version that counts of each of *slots*, with its points."""
-    marks = Mark.objects.counting().filter(slot__in=slots).prefetch_related("points")
+    counting = Mark.objects.counting().filter(slot__in=slots)
+    marks = counting.select_related("entered_by").prefetch_related("points")
     return {mark.slot_id: mark for mark in marks.order_by("version")}
+
+
+def _unseen(sheet: MarkingSheet, marks: Iterable[Mark], acting_user: User | None) -> set[int]:
+    """The slots of *marks* that leads must not see yet, unless *acting_user* gave or entered them.
+
+    What a row would change of such a mark would tell it, and so would "already saved".
+    """
+    if acting_user in (None, sheet.teacher) or not sheet.round.arbiter_marks_first:
+        return set()
+    others = [mark.pk for mark in marks if mark.entered_by != acting_user]
+    waiting = Mark.objects.filter(marks_wait_for_the_lead("slot__answer__"), pk__in=others)
+    return set(waiting.values_list("slot_id", flat=True))
 
 
 def _as_uuid(text: str) -> uuid.UUID | None:

@@ -33,7 +33,8 @@ def _led(request: MemberRequest, sheet_id: UUID) -> MarkingSheet:
     found = sheet_called(sheet_id)
     if found is None:
         raise NotFound(_("There is no such marking sheet."))
-    visible_round(request.user, found.round.public_id)
+    marking_round = visible_round(request.user, found.round.public_id)
+    record_view(marking_round, acting_user=request.user, page="sheets")
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from evaluations.marking.desk.selectors.desk import DeskItem, desk_item
+from evaluations.marking.desk.selectors.desk import DeskItem, desk_item, nothing_given
 from evaluations.marking.sheets.forms import FilledSheetForm, TakeForm
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import sheets_of, slots_with_texts, states_of
@@ -111,6 +111,9 @@ def print_sheet(request: MemberRequest, sheet: MarkingSheet, space: str) -> Http
     """Every response that is still on the sheet, one after another on paper."""
     back = reverse(f"{space}:sheet", args=[sheet.public_id])
     shown = [desk_item(slot, sheet.teacher) for slot in slots_with_texts(sheet)]
+    if request.user != sheet.teacher and sheet.round.arbiter_marks_first:
+        # What the teacher has begun to enter is part of a mark that leads must not see yet.
+        shown = [replace(desk, given=nothing_given(desk.item)) for desk in shown]
     return print_page(request, sheet.round, shown, back)
 
 
@@ -157,7 +160,7 @@ def _preview(
             code="round_not_open",
         )
     rows = rows_of_file(content)
-    checked = check_rows(sheet, rows, now=timezone.now())
+    checked = check_rows(sheet, rows, acting_user=request.user, now=timezone.now())
     kept = [asdict(row) for row, one in zip(rows, checked, strict=True) if one.can_be_saved]
     context = _context(sheet, space) | _counted(checked)
     context["token"] = signing.dumps(kept, salt=_salt(sheet), compress=True)

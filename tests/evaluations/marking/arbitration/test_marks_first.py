@@ -5,13 +5,24 @@ from __future__ import annotations
 import uuid
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.marking.monitoring.selectors.monitoring import watched_round
-from evaluations.models import ArbiterMark, BlindAnswer, Mark, MarkingRound
+from evaluations.marking.sheets.rules.sheet_rows import FilledRow
+from evaluations.marking.sheets.services.sheet_reading import check_rows
+from evaluations.models import (
+    ArbiterMark,
+    BlindAnswer,
+    Mark,
+    MarkChange,
+    MarkingRound,
+    MarkingSheet,
+)
 from evaluations.models.vocabulary import RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
@@ -113,3 +124,50 @@ def test_another_lead_marks_first_too(answer: BlindAnswer, lead: User, admin: Us
     logged_in(lead).post(where, own)
     text = logged_in(admin).get(where).text
     assert not [total for total in THEIRS if total in text]
+
+
+def test_other_ways_to_the_marks_are_closed_too(
+    answer: BlindAnswer, lead: User, admin: User, teacher: User, tmp_path: Path
+) -> None:
+    """T017: the audit trail, the operators' site, the command, drafts, the preview of a sheet."""
+    made = answer.round
+    User.objects.filter(pk=admin.pk).update(is_staff=True, is_superuser=True)
+    mark = Mark.objects.get(teacher=teacher)
+    MarkChange.objects.create(
+        table="evaluations_mark", row=1, answer=answer.pk, action="UPDATE",
+        before=f"canary {THEIRS[0]}", changed_at=timezone.now(),
+    )  # fmt: skip
+    file, client = tmp_path / "marks.csv", logged_in(User.objects.get(pk=admin.pk))
+    pages = ["/audit/", "/audit/export/", "/admin/evaluations/mark/"]
+    pages += [f"/admin/evaluations/mark/{mark.pk}/change/", "/admin/evaluations/markchange/"]
+
+    def shown() -> list[str]:
+        """Pages and files with a mark, and whether a table of the operators' site has rows."""
+        call_command("export", "marks", "--dataset", made.dataset.slug, "--output", str(file))
+        texts = {"command": file.read_text(encoding="utf-8-sig")}
+        for page in pages:
+            got = client.get(page, follow=True)
+            texts[page] = got.getvalue().decode()
+            if cl := (got.context or {}).get("cl"):
+                texts[page] = " ".join([*THEIRS] * cl.result_count)
+        return [page for page, text in texts.items() if any(total in text for total in THEIRS)]
+
+    assert shown() == []
+    # A lead types numbers into a sheet of the teacher until one is "already saved".
+    sheet = MarkingSheet.objects.create(
+        round=made, teacher=teacher, responses=1, held_until=timezone.now()
+    )
+    cells = {"response": str(answer.public_id), "sheet": str(sheet.public_id), "version": "1"}
+    said = []
+    for total in ("1", *THEIRS):
+        row = FilledRow(
+            line=2, points=(), total=total, comment=f"canary-{total}", flags="", **cells
+        )
+        for reader in (lead, teacher):
+            (one,) = check_rows(sheet, [row], acting_user=reader, now=timezone.now())
+            said.append((one.state, one.before, one.sentence))
+    assert said[0] == said[2] == said[4]
+    assert said[0][:2] == ("bad", None)
+    assert said[1] != said[3], "their teacher sees what it changes"
+    MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.CLOSED)
+    assert shown() == ["command", *pages]
