@@ -25,6 +25,8 @@ from gradeapp.audit.tags import Tag
 BEGAN, SEEN = "began", "seen"
 # The last request is stored once a minute, not with each.
 GRAIN = 60
+# Fragments that a page asks for by itself: they are no sign of a person.
+POLLED = {"progress", "import-progress", "pattern-progress", "judges", "study-rows"}
 # What a person may reach before the password is changed or the factor is added.
 ALWAYS = {"logout", "set_language", "icon", "password_change", "account_reauthenticate"}
 
@@ -43,17 +45,19 @@ class SessionRules:
                 if user:
                     record(Tag.SESSION_EXPIRED, user, actor=None, reason=reason)
                 logout(request)
-            elif by_person(request) and now - request.session[SEEN] >= GRAIN:
-                request.session[SEEN] = now
         return self.get_response(request)
 
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
         user = request.user
+        name = request.resolver_match.url_name or ""
+        if SESSION_KEY in request.session and name not in POLLED:
+            now = time.time()
+            if now - request.session[SEEN] >= GRAIN:
+                request.session[SEEN] = now
         if not user.is_authenticated:
             return None
-        name = request.resolver_match.url_name or ""
         if user.must_change_password:
             page, sentence = "password_change", _("Change your first password before you go on.")
             open_here = name in ALWAYS
@@ -82,11 +86,6 @@ def ended(request: HttpRequest, now: float) -> str:
     if hours and now - session[BEGAN] > hours * 3600:
         return "age"
     return "idle" if minutes and now - session[SEEN] > minutes * 60 + GRAIN else ""
-
-
-def by_person(request: HttpRequest) -> bool:
-    """Whether a person asks, not a page that reloads its progress by itself."""
-    return "progress" not in request.path and not request.path.endswith("/judges/")
 
 
 def begin(request: HttpRequest | None, **_: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
+from django.contrib.admin import site as admin_site
 from django.contrib.auth.models import Group
 from django.test import Client
 
@@ -148,6 +150,17 @@ def test_a_refused_change_leaves_no_entry(admin: User, root: User) -> None:
     logged_in(admin).post(page(root), form(root, email="a@b.example"))
     logged_in(admin).post(f"/admin/accounts/user/{root.pk}/password/", {"password1": NEW})
     assert not entries(root)
+
+
+def test_nobody_reads_sessions_and_second_factors_there(root: User, teacher: User) -> None:
+    """A key of a session or the secret of a factor is as good as a login as somebody else."""
+    factor = Authenticator.objects.create(user=teacher, type="totp", data={"secret": "canary"})
+    client = logged_in(root)
+    registered = {model._meta.app_label for model in admin_site._registry}
+    assert registered <= {"accounts", "auth", "evaluations", "questions"}
+    pages = ["mfa/authenticator/", f"mfa/authenticator/{factor.pk}/change/"]
+    for page in (*pages, "usersessions/usersession/", "socialaccount/socialapp/add/"):
+        assert client.get(f"/admin/{page}").status_code == 404
 
 
 def test_groups_change_with_the_code_only(root: User) -> None:

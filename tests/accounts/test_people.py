@@ -17,6 +17,7 @@ from django.utils import timezone
 from gradeapp.accounts import links, people, tasks
 from gradeapp.accounts.models import AccessLink, User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.session_rules import POLLED
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import Conflict
 from tests.conftest import logged_in
@@ -218,6 +219,26 @@ def test_a_session_ends_when_idle_and_after_eight_hours(
     assert ("account.session_expired" in tags()) != open_
     if not open_:
         assert client.post("/marking/", headers={"HX-Request": "true"}).status_code == 401
+
+
+def test_what_a_page_asks_for_by_itself_is_no_sign_of_a_person(admin: User, settings: Any) -> None:
+    """Else a page with progress that somebody left open would keep the session for ever."""
+    polled = set()
+    for file in settings.TEMPLATES[0]["DIRS"][0].rglob("*.html"):
+        for tag in re.findall(r'<[^>]*hx-trigger="every[^>]*>', file.read_text(encoding="utf-8")):
+            name = re.search(r"hx-get=\"{% url (?:'\w[\w-]*:([\w-]+)'|at\.(\w+))", tag)
+            assert name, f"{file}: {tag}"
+            polled.add(name[1] or name[2])
+    assert {"study-rows", "judges", "progress"} <= polled <= POLLED
+    settings.SESSION_IDLE_MINUTES = 60
+    client = logged_in(admin)
+    session = client.session
+    session["seen"] = began = time.time() - 600
+    session.save()
+    client.get("/runs/studies/7/rows/")
+    assert client.session["seen"] == began
+    client.get("/runs/studies/")
+    assert client.session["seen"] > began
 
 
 def test_the_list_of_sessions_ends_all_others(teacher: User) -> None:
