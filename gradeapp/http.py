@@ -9,10 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed, RequestDataTooBig
 from django.http import (
+    Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseNotAllowed,
     HttpResponseRedirect,
+    QueryDict,
 )
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve
@@ -21,6 +23,7 @@ from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from gradeapp.common.refusals import Refusal
+from gradeapp.common.storable import storable
 from gradeapp.start_rules import is_loopback
 
 PAGE_METHODS = ("GET", "HEAD", "POST")
@@ -84,6 +87,35 @@ def private_pages(get_response: GetResponse) -> GetResponse:
         return response
 
     return middleware
+
+
+class StorableTexts:
+    """Replaces NUL, which PostgreSQL refuses, in the fields of forms and of addresses.
+
+    Stands behind what limits the body. JSON is read strictly by the API itself.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path_info:
+            raise Http404
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> None:
+        """Look at the fields where the middleware before has parsed them."""
+        for name in ("GET", "POST"):
+            data: QueryDict = getattr(request, name)
+            if any("\x00" in text for key, texts in data.lists() for text in (key, *texts)):
+                setattr(request, name, _without_nul(data))
+
+
+def _without_nul(data: QueryDict) -> QueryDict:
+    kept = QueryDict(mutable=True, encoding=data.encoding)
+    for key, texts in data.lists():
+        kept.setlist(storable(key), [storable(text) for text in texts])
+    return kept
 
 
 def htmx_login(get_response: GetResponse) -> GetResponse:

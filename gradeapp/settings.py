@@ -97,6 +97,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "gradeapp.body_limit.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "gradeapp.http.StorableTexts",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "gradeapp.accounts.session_rules.SessionRules",
     "gradeapp.accounts.api_auth.ExportsByToken",

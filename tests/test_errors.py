@@ -11,6 +11,7 @@ from django.db import OperationalError, connection
 
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
+from tests.evaluations.marking_world import small_round
 
 SECRET = "SELECT password FROM /srv/secret"
 
@@ -42,3 +43,16 @@ def test_an_unexpected_error_shows_no_secret(
     assert ("Retry-After" in page.headers) == (status == 503)
     if address.startswith("/api/"):
         assert set(page.json()) == {"code", "detail"}
+
+
+def test_what_no_database_stores_is_replaced_in_forms_and_addresses(
+    lead: User, teacher: User, other_teacher: User
+) -> None:
+    """PostgreSQL refuses NUL: each field that reached it would be an error 500."""
+    made = small_round([teacher, other_teacher], 1)
+    client = logged_in(lead)
+    page = f"/rounds/{made.public_id}/monitoring/{teacher.public_id}/pause/"
+    assert client.post(page, {"reason": "a\0b"}).status_code == 302
+    assert made.pool.get(teacher=teacher).paused_reason == "a\ufffdb"
+    assert client.get("/reports/?dataset=%00").status_code == 400
+    assert client.get("/runs/prompts/a%00b/").status_code == 404

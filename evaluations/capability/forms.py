@@ -42,7 +42,7 @@ class ReviewForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one run.")},
     )
-    reviewers = forms.ModelMultipleChoiceField(
+    reviewers = number_fields.KeysField(
         label=_("Reviewers"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,

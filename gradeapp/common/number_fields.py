@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from gradeapp.common.plain_number import NUMBER
+
+# A key of a row has 63 bits.
+KEY = re.compile("[0-9]{1,18}")
 
 
 class _AsciiDigits:
@@ -34,3 +38,13 @@ class IntegerField(_AsciiDigits, forms.IntegerField):
     def to_python(self, value: Any) -> int | None:
         self.check(value)
         return super().to_python(value)
+
+
+class KeysField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """A choice of several rows by their keys; a number that no table holds is none of them."""
+
+    def clean(self, value: Any) -> Any:
+        for key in value or ():
+            if not KEY.fullmatch(str(key)):
+                raise ValidationError(self.error_messages["invalid_pk_value"], params={"pk": "–"})
+        return super().clean(value)

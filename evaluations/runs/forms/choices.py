@@ -6,9 +6,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
+from gradeapp.common import number_fields
 
 
-class RunsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class RunsField(number_fields.KeysField):
     """A choice of several runs, with model, dataset, number and day."""
 
     def label_from_instance(self, run: Run) -> str:

@@ -69,7 +69,7 @@ class StudyForm(ChoiceFields):
     dataset = forms.ModelChoiceField(
         Dataset.objects.all(), to_field_name="slug", label=_("Dataset"), empty_label=None
     )
-    endpoints = forms.ModelMultipleChoiceField(
+    endpoints = number_fields.KeysField(
         Endpoint.objects.select_related("language_model"),
         label=_("Endpoints"),
         widget=forms.CheckboxSelectMultiple,

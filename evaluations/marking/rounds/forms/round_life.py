@@ -28,7 +28,7 @@ class DeadlineForm(forms.Form):
 class MoreTeachersForm(forms.Form):
     """Teachers who are not in the pool yet."""
 
-    teachers = forms.ModelMultipleChoiceField(
+    teachers = number_fields.KeysField(
         label=_("Teachers"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,

@@ -103,7 +103,7 @@ class PlanForm(forms.Form):
         min_value=1,
         help_text=_("A sample with the same questions for every run. Empty: all questions."),
     )
-    teachers = forms.ModelMultipleChoiceField(
+    teachers = number_fields.KeysField(
         label=_("Teachers"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
