@@ -89,7 +89,7 @@ def failure_of(
         scrub(text, secret),
         http_status=status,
         retry_after=retry_after(headers.get("retry-after"), now),
-        request_id=headers.get("x-request-id", ""),
+        request_id=scrub(headers.get("x-request-id", ""), secret),
     )
 
 

@@ -24,6 +24,7 @@ from evaluations.llm.classify import failure_of, scrub
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.llm.replies import read_reply
 from evaluations.llm.transport import CheckedTransport
+from gradeapp.common.masking import MASK
 
 # The only headers of the client that are sent; it would add others, and OPENAI_CUSTOM_HEADERS any.
 _SENT_HEADERS = ("host", "content-type", "content-length", "connection")
@@ -114,7 +115,12 @@ class OpenAIChat:
             raise self._unknown(FailureKind.INTERRUPTED, str(error)) from None
         except TimeoutError:
             raise self._unknown(FailureKind.TIMEOUT, "the call passed its deadline") from None
-        return read_reply(response.content, response.headers.get("x-request-id", ""))
+        request_id = self._masked(response.headers.get("x-request-id", "").encode()).decode()
+        return read_reply(self._masked(response.content), request_id)
+
+    def _masked(self, text: bytes) -> bytes:
+        """Return *text* without our key, which a proxy may repeat: people read what is stored."""
+        return text.replace(self._secret.encode(), MASK.encode()) if self._secret else text
 
     async def _only_own_headers(self, request: httpx2.Request) -> None:
         kept = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
 from evaluations.llm.client import FailureKind
 from evaluations.llm.openai_client import OpenAIChat
 from tests.evaluations.llm.conftest import KEY, ask, fail, reply, request
-from tests.scripted_server import LOOPBACK, ScriptedServer, named_fault
+from tests.scripted_server import LOOPBACK, ScriptedServer, named_fault, saying
 
 SENTINEL = "sentinel-of-the-environment"
 VARIABLES = {
@@ -83,6 +84,16 @@ def test_an_echoed_key_is_not_kept(server: ScriptedServer, key: str, echo: str) 
     failure = fail(server.base_url, key=key)
     assert failure.kind is FailureKind.AUTH
     assert key[:9] not in str(failure)
+
+
+def test_a_key_that_a_proxy_repeats_in_its_reply_is_not_kept(server: ScriptedServer) -> None:
+    """The raw body, the text that people read, and the id of the request, also of a refusal."""
+    headers = (("x-request-id", f"to {KEY}"),)
+    for fault in (saying(f"Authorization: {KEY}"), named_fault("auth")):
+        server.endpoint.faults = lambda prompt, fault=fault: replace(fault, headers=headers)
+        kept = ask(server.base_url)
+        assert KEY not in repr(kept)
+        assert kept.request_id.startswith("to ")
 
 
 def test_a_wrong_key_is_told_apart() -> None:
