@@ -164,7 +164,8 @@ def get_version(slug: str, number: str | None) -> PromptSetVersion:
     if not number or number == str(current.number):
         return current
     versions = PromptSetVersion.objects.filter(prompt_set__slug=slug)
-    found = versions.filter(number=int(number)).first() if number.isdecimal() else None
+    known = number.isascii() and number.isdecimal() and len(number) < 10
+    found = versions.filter(number=int(number)).first() if known else None
     if found is None:
         raise NotFound(_("There is no such version."))
     return found

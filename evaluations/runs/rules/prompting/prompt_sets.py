@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -23,6 +23,8 @@ from questions.rules.vocabulary import Language, QuestionType
 
 FORMAT = "gradeapp-prompts/1"
 MAX_STEPS = 3
+# How often fields may stand in all messages of a call together, and in those of an example.
+MOST_FIELDS = 40
 MAX_PROBLEMS = 50
 
 QUESTION_FIELDS = frozenset(
@@ -280,6 +282,8 @@ def _problems_of_settings(
             text = "Only the few-shot settings show examples."
             yield PromptSetProblem("unknown_key", f"{where}.examples", text)
         turns = setting.examples
+        texts = (turns.question, turns.answer)
+        yield from _too_many_fields(f"{where}.examples", texts)
         yield from _problems_of_text(f"{where}.examples.question", turns.question, EXAMPLE_FIELDS)
         yield from _problems_of_text(f"{where}.examples.answer", turns.answer, ANSWER_FIELDS)
 
@@ -288,6 +292,7 @@ def _problems_of_step(place: str, step: int, messages: list[Message]) -> Iterato
     known = QUESTION_FIELDS if step == 1 else QUESTION_FIELDS | REPLY_FIELDS
     for number, message in enumerate(messages, start=1):
         yield from _problems_of_text(f"{place}.{number}.content", message.content, known)
+    yield from _too_many_fields(place, (message.content for message in messages))
     if messages[-1].role != "user":
         text = "The last message of a step must be from the user: the model replies to it."
         yield PromptSetProblem("last_message", f"{place}.{len(messages)}.role", text)
@@ -295,6 +300,13 @@ def _problems_of_step(place: str, step: int, messages: list[Message]) -> Iterato
     if step > 1 and not used & {"reply", "reply_answer"}:
         text = "A later step must use {reply} or {reply_answer}; else it needs no earlier step."
         yield PromptSetProblem("no_reply", place, text)
+
+
+def _too_many_fields(place: str, texts: Iterable[str]) -> Iterator[PromptSetProblem]:
+    """Each field is filled with a whole text: some thousands of them would be gigabytes."""
+    if sum(1 for text in texts for _ in fields_of(text)) > MOST_FIELDS:
+        sentence = f"The messages of one call hold more than {MOST_FIELDS} fields."
+        yield PromptSetProblem("too_many_fields", place, sentence)
 
 
 def _problems_of_text(place: str, text: str, known: frozenset[str]) -> Iterator[PromptSetProblem]:
