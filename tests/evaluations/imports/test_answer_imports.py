@@ -24,15 +24,18 @@ from evaluations.models import (
     MarkingRound,
     ObjectiveScore,
     Response,
+    RoundTeacher,
     Run,
     Slot,
 )
 from evaluations.statistics.policies import SCORER_VERSION
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput
 from questions.models import ImportBatch, ImportProblem, Question
 from questions.services.imports import import_questions
+from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -134,6 +137,16 @@ def test_two_marks_settle_by_their_mean_and_one_by_itself(bank: Path) -> None:
     assert not User.objects.filter(is_active=True).exists()
     # max(1 point, 10 % of 10)
     assert set(BlindAnswer.objects.values_list("tolerance", flat=True)) == {1}
+
+
+def test_published_marks_are_nobodys_who_logs_in(bank: Path) -> None:
+    """Somebody who was invited chose the name of a published teacher before."""
+    person = make_user(Role.TEACHER, "gaokao-bench-teacher-1")
+    write(bank, {"correction_score": [6, 9.5]})
+    assert load(bank).marks == 2
+    assert User.objects.get(pk=person.pk).roles == (Role.TEACHER,)
+    assert not Mark.objects.filter(teacher=person).exists()
+    assert not RoundTeacher.objects.filter(teacher=person).exists()
 
 
 @pytest.mark.parametrize(
