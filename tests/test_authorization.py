@@ -288,6 +288,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "monitoring:teacher": C.LEAD_ROUNDS,
     "monitoring:pause": C.LEAD_ROUNDS,
     "monitoring:resume": C.LEAD_ROUNDS,
+    "monitoring:remove": (NOBODY, C.LEAD_ROUNDS),
     "monitoring:send-back": C.LEAD_ROUNDS,
     "monitoring:rubrics": C.LEAD_ROUNDS,
     "monitoring:tolerance": C.LEAD_ROUNDS,

@@ -8,6 +8,8 @@ did. Then attacks as sequences: look between own marks, leave a round and look, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.db import connection, transaction
@@ -17,16 +19,27 @@ from django.utils import timezone
 
 from evaluations.marking.arbitration.selectors.arbitration import waiting_for
 from evaluations.marking.monitoring.services.monitoring import resume_teacher
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.round_planning import plan_round
+from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import add_teachers, close_round
 from evaluations.marking.services.finalizing import finalize_due, newest_marks
 from evaluations.marking.services.reopening import reopen_slots
-from evaluations.models import MarkingRound, RoundTeacher, Slot
+from evaluations.models import (
+    Judge,
+    Judgement,
+    MarkingRound,
+    MarkingSheet,
+    RoundTeacher,
+    Slot,
+)
 from evaluations.models.vocabulary import ReviewStatus, RoundStatus
 from evaluations.schemes import Scheme
-from gradeapp.accounts.blindness import CLOSED
+from gradeapp.accounts.blindness import CLOSED, CLOSED_BY_LEAD
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
+from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -34,6 +47,7 @@ from tests.evaluations.marking_world import (
     give,
     held_slot,
     later,
+    responses_to,
     small_round,
     subjective_question,
 )
@@ -59,7 +73,6 @@ OPERATORS = [
     "/admin/evaluations/slot/?marked__exact=1",
     "/admin/evaluations/judgement/",
     "/admin/evaluations/response/",
-    "/admin/audit/auditentry/",
 ]
 # What a lead would look at between two own marks to see a count move.
 LOOKS = [
@@ -259,18 +272,91 @@ def test_who_has_only_the_role_of_a_teacher_cannot_leave(
     assert not RoundTeacher.objects.filter(left_at__isnull=False).exists()
 
 
-@pytest.mark.parametrize(
-    "page", ["", "marks.csv", "monitoring/export/", "/reports/export/responses.csv?dataset="]
-)
-def test_who_looked_at_a_round_cannot_join_it(
-    page: str, teacher: User, other_teacher: User, third_teacher: User, lead: User
+def test_who_is_no_teacher_any_more_reads_why_and_a_lead_lets_them_out(
+    teacher: User, other_teacher: User, lead: User
 ) -> None:
+    """The gate stays shut when the role goes; it opens when a lead takes them out of the round."""
+    made = small_round([teacher, other_teacher], 1, window_minutes=15)
+    (answer,) = answers_of(made)
+    mark = give(answer, teacher, ["1", "1", "1"], now=timezone.now())
+    ensure_user(teacher.username, roles=[Role.LEAD])
+    client, english = logged_in(User.objects.get(pk=teacher.pk)), {"Accept-Language": "en"}
+    said = str(CLOSED_BY_LEAD).replace("'", "&#x27;")
+    assert said in client.get("/", headers=english).text
+    closed = client.get("/runs/", headers=english)
+    assert (closed.status_code, said in closed.text) == (403, True)
+    assert client.post(f"/marking/rounds/{made.public_id}/leave/").status_code == 403
+    by_lead, page = logged_in(lead), f"/rounds/{made.public_id}/monitoring/{teacher.public_id}/"
+    assert client.post(f"{page}remove/").status_code == 403, "not by themselves"
+    assert b"Take out of the round" in by_lead.get(page).content
+    assert by_lead.post(f"{page}remove/").status_code == 302
+    entry = AuditEntry.objects.get(tag="round.teacher_left")
+    assert (entry.actor, entry.detail) == (lead, {"teacher": teacher.username})
+    assert client.get("/runs/").status_code == 200
+    assert said not in client.get("/", headers=english).text
+    assert list(answer.slots.get(marked=True).marks.values_list("pk", flat=True)) == [mark.pk]
+    assert by_lead.post(f"{page}remove/").status_code == 409
+    assert b"Take out of the round" not in by_lead.get(page).content
+    again = also(teacher, [Role.LEAD])
+    with pytest.raises(BadInput, match="cannot come back"):
+        add_teachers(made, [again], acting_user=lead)
+
+
+LOOKED = [
+    *("/rounds/{round}/", "/rounds/{round}/marks.csv", "/rounds/{round}/monitoring/export/"),
+    *("/rounds/{round}/arbitration/", "/rounds/sheets/{sheet}/", "/rounds/sheets/{sheet}/print/"),
+    "/reports/export/responses.csv?dataset={dataset}",
+    *("/reports/pairs/?dataset={dataset}", "/reports/rows/?dataset={dataset}&part=subjective"),
+    *("/judging/{judge}/", "/judging/{judge}/{response}/", "/api/v1/judgements/"),
+]
+
+
+def test_who_looked_at_marks_of_a_round_cannot_join_it(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """On its own pages, and on those of reports and judges; not where no mark of it is shown."""
     made = small_round([teacher, other_teacher], 1)
-    person = also(third_teacher, [Role.LEAD])
-    rounds = f"/rounds/{made.public_id}/{page}"
-    where = f"{page}{made.dataset.slug}" if page.startswith("/") else rounds
-    assert logged_in(person).get(where).status_code == 200
-    sent = {"teachers": [person.pk]}
-    joined = logged_in(lead).post(f"/rounds/{made.public_id}/teachers/", sent, follow=True)
-    assert "has looked at the marks of this round" in joined.text
-    assert not made.pool.filter(teacher=person).exists()
+    (answer,) = answers_of(made)
+    give(answer, teacher, ["3", "3", "6"])
+    give(answer, other_teacher, ["3", "3", "6"])
+    judge = Judge.objects.create(name="judge")
+    facts = {"total": Decimal(12), "full": Decimal(12), "status": "scored", "flags": []}
+    Judgement.objects.create(response=answer.response, judge=judge, reply="12", **facts)
+    until = timezone.now() + timedelta(days=1)
+    sheet = MarkingSheet.objects.create(round=made, teacher=teacher, responses=0, held_until=until)
+    names = {"round": made.public_id, "dataset": made.dataset.slug, "judge": judge.pk}
+    names |= {"sheet": sheet.public_id, "response": answer.response.public_id}
+    person, joining = also(third_teacher, [Role.LEAD]), f"/rounds/{made.public_id}/teachers/"
+    joined = []
+    for page in ("/rounds/", "/reports/", *LOOKED):
+        before = transaction.savepoint()
+        seen = logged_in(person).get(page.format(**names), follow=True)
+        assert seen.status_code == 200, page
+        tried = logged_in(lead).post(joining, {"teachers": [person.pk]}, follow=True)
+        refused = "has looked at the marks of this round" in tried.text
+        assert refused != made.pool.filter(teacher=person).exists()
+        joined += [] if refused else [page]
+        transaction.savepoint_rollback(before)
+    assert joined == ["/rounds/", "/reports/"]
+
+
+def test_the_seed_of_a_round_is_known_to_nobody_who_marks_in_it(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """With it and a list of the runs one can say which alias is which model's, and a check."""
+    responses, person = responses_to(subjective_question(), 4), also(teacher, [Role.LEAD])
+    settings = RoundSettings("Own", 7, Scheme.TWO_AND_LEAD)
+    choice = {"responses": ResponseChoice(tuple(one.run_id for one in responses))}
+    made = plan_round(settings, teachers=[person, other_teacher], acting_user=person, **choice)
+    client, page = logged_in(person), f"/rounds/{made.public_id}/"
+    assert made.random_seed != 7, "not the number that was chosen for it"
+    told = client.get(page, headers={"Accept-Language": "en"}).text
+    told += client.get(f"/api/v1{page}").text + client.get("/api/v1/rounds/").text
+    assert str(made.random_seed) not in told
+    assert "Random seed" not in told
+    theirs = plan_round(settings, teachers=[teacher, other_teacher], acting_user=lead, **choice)
+    reader = also(third_teacher, [Role.LEAD])
+    assert "Random seed" in logged_in(reader).get(f"/rounds/{theirs.public_id}/").text
+    for knows, why in ((reader, "has looked"), (also(lead, [Role.LEAD]), "has planned this round")):
+        with pytest.raises(BadInput, match=why):
+            add_teachers(theirs, [knows], acting_user=None)

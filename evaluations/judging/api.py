@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from django.urls import path
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, serializers
 
 from evaluations.judging.forms import JudgementQuery
 from evaluations.judging.selectors import judgement_list
+from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judgement
 from gradeapp import api_fields
+from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import DeclaredFilters
 
@@ -62,6 +66,13 @@ class JudgementListAPI(DeclaredFilters, generics.ListAPIView[Judgement]):
     filter_backends = [DjangoFilterBackend]
     filterset_class = JudgementQuery
     queryset = judgement_list()
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Return a page of *queryset*; who looks at marks of a round that is going on is noted."""
+        page = super().paginate_queryset(queryset)
+        seen = [judgement.response_id for judgement in page or ()]
+        record_views(seen, acting_user=cast(User, self.request.user), page="api")
+        return page
 
 
 urlpatterns = [path("judgements/", JudgementListAPI.as_view(), name="api-judgements")]

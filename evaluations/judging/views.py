@@ -22,6 +22,7 @@ from evaluations.judging.selectors import (
     judges_of_run,
 )
 from evaluations.judging.services import ensure_judge, start_judge_run
+from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judge
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work
@@ -69,6 +70,8 @@ def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
     judge = get_object_or_404(Judge, pk=judge_id)
     filters = JudgementFilter(request.GET, judgement_list().filter(judge=judge).defer("reply"))
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
+    seen = [judgement.response_id for judgement in page]
+    record_views(seen, acting_user=request.user, page="judgements")
     context = {"judge": judge, "filters": filters, "page": page}
     return render(request, "evaluations/judging/judge.html", context)
 
@@ -81,6 +84,7 @@ def judgement_page(request: MemberRequest, judge_id: int, response_id: UUID) -> 
     judged = judged_response(judge, response_id)
     if judged is None:
         raise Http404
+    record_views([judged.response.pk], acting_user=request.user, page="judgements")
     revision = judged.response.revision
     images = image_addresses(judged.response.question.task.dataset, revision.images)
     context = {"judge": judge, "judged": judged, "revision": revision, "images": images}

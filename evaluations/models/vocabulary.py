@@ -91,6 +91,7 @@ class RoundStatus(Named):
 
 # A round that has begun and is not over; only an open one gives something out.
 LIVE = (RoundStatus.OPEN.value, RoundStatus.PAUSED.value)
+NOT_CLOSED = (RoundStatus.PLANNED.value, *LIVE)
 
 
 class SlotKind(Named):

@@ -20,6 +20,13 @@ CLOSED = _(
     "analysis is closed. You can leave a round on the page Marking, and an analysis on the page "
     "Error analysis."
 )
+# For somebody who was taken out of the role of a teacher, and cannot open those two pages.
+CLOSED_BY_LEAD = _(
+    "You are a teacher of an open round, or a reviewer of an open analysis, although you no longer "
+    "have the role of a teacher, so pages and data that could show models, judge models or other "
+    "teachers' marks are closed to you. They open again when the round or the analysis is closed, "
+    "or when a lead takes you out of the round."
+)
 
 
 def register(asks: Asks) -> None:

@@ -12,7 +12,7 @@ from django_htmx.middleware import HtmxDetails
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from gradeapp.accounts.blindness import CLOSED
+from gradeapp.accounts.blindness import CLOSED, CLOSED_BY_LEAD
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import NotAllowed
@@ -31,8 +31,15 @@ def check(user: Any, capability: Capability) -> None:
     """Raise NotAllowed unless *user* may do *capability* now."""
     if not user.is_authenticated or not user.may(capability):
         if user.is_authenticated and capability in user.granted:
-            raise NotAllowed(CLOSED, code="marking")
+            raise NotAllowed(closed_to(user), code="marking")
         raise NotAllowed(_("You don't have access. If you need access, ask an admin."))
+
+
+def closed_to(user: User) -> Any:
+    """Why some of what the roles of *user* allow is closed just now; empty where nothing is."""
+    if user.granted == user.capabilities:
+        return ""
+    return CLOSED if user.may(Capability.MARK) else CLOSED_BY_LEAD
 
 
 def requires(capability: Capability) -> Callable[[View], View]:

@@ -56,6 +56,7 @@ def queue(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """The response that waits longest; a page that says so when none does."""
     marking_round = visible_round(request.user, round_id)
     first = waiting_for(request.user, marking_round, timezone.now()).first()
+    record_view(marking_round, acting_user=request.user, page="arbitration")
     if first is not None:
         return redirect("rounds:response", round_id, first.public_id)
     return render(request, f"{FOLDER}/done.html", {"round": marking_round})

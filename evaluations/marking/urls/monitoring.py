@@ -16,6 +16,7 @@ urlpatterns = [
     ),
     path("<uuid:round_id>/monitoring/<uuid:teacher_id>/pause/", monitoring.pause, name="pause"),
     path("<uuid:round_id>/monitoring/<uuid:teacher_id>/resume/", monitoring.resume, name="resume"),
+    path("<uuid:round_id>/monitoring/<uuid:teacher_id>/remove/", monitoring.remove, name="remove"),
     path(
         "<uuid:round_id>/monitoring/<uuid:teacher_id>/send-back/",
         returning.return_page,

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import ReportParams, validated
 from evaluations.facts.words import short_subject
+from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
@@ -190,6 +191,8 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     context = {"params": params, "cell": cell, "page": page, "sums": sums_of(rows, cell)}
     context["facts"] = row_facts(page.object_list)
     context["cut"] = cut_names(cell.cut)
+    seen = [row.response for row in page.object_list if row.part == Part.SUBJECTIVE]
+    record_views(seen, acting_user=request.user, page="report")
     return render(request, "evaluations/reports/rows.html", context)
 
 
@@ -258,4 +261,6 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
         for asked in sorted({pair.asked for pair in pairs})
     ]
     context["facts"] = pair_facts(page.object_list)
+    seen = [pair.response for pair in page.object_list]
+    record_views(seen, acting_user=request.user, page="report")
     return render(request, "evaluations/reports/pairs.html", context)

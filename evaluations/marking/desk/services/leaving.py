@@ -1,4 +1,4 @@
-"""Leaving a round: for somebody whose other roles are closed to them while they mark in it."""
+"""Leaving a round for good: at one's own wish, to use other roles, or because a lead says so."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.marking.services.finalizing import close_windows
 from evaluations.models import MarkingRound, RoundTeacher, Slot
+from evaluations.models.vocabulary import NOT_CLOSED
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -17,22 +18,39 @@ from gradeapp.common.refusals import Conflict, NotAllowed
 
 
 def leave_round(marking_round: MarkingRound, teacher: User, *, now: datetime) -> None:
-    """Take *teacher* out of the round for good: their marks count, and can no longer be revised.
+    """Take *teacher* out of the round at their own wish.
 
-    What is not marked goes to the others. Nobody can come back: outside the round they may look
-    at its marks. Raises NotAllowed for somebody without another role, to whom nothing would
-    open, Conflict for somebody who is not in the round.
+    Raises NotAllowed for somebody without another role, to whom nothing would open, Conflict as
+    ``take_out`` does.
     """
     if teacher.granted == teacher.capabilities:
         raise NotAllowed(_("Only a lead can take you out of a round. Ask the lead to pause you."))
+    take_out(marking_round, teacher, acting_user=teacher, now=now)
+
+
+def take_out(
+    marking_round: MarkingRound, teacher: User, *, acting_user: User, now: datetime
+) -> None:
+    """Take *teacher* out of the round for good: their marks count, and can no longer be revised.
+
+    What is not marked goes to the others. Nobody can come back: outside the round they may look
+    at its marks. The person need not be a teacher any more: what a round closes to them stays
+    closed until they are out of it. Raises Conflict for somebody who is not in the round, or has
+    left it, and for a closed round.
+    """
     with transaction.atomic():
         seat = RoundTeacher.objects.select_for_update().filter(
-            round=marking_round, teacher=teacher, left_at=None
+            round=marking_round, teacher=teacher, left_at=None, round__status__in=NOT_CLOSED
         )
         if not seat.update(left_at=now, paused=True, paused_reason=""):
-            raise Conflict(_("You have already left this round."), code="left")
+            if teacher == acting_user:
+                raise Conflict(_("You have already left this round."), code="left")
+            raise Conflict(
+                _("%(name)s is not in this round, or the round is closed.") % {"name": teacher},
+                code="left",
+            )
         own = Slot.objects.filter(answer__round=marking_round)
         close_windows(own.filter(holder=teacher), now=now)
         own.filter(holder=teacher, marked=False).update(**SLOT.released())
         own.filter(planned=teacher, marked=False).update(planned=None)
-        record(Tag.TEACHER_LEFT, marking_round, actor=teacher, teacher=teacher.username)
+        record(Tag.TEACHER_LEFT, marking_round, actor=acting_user, teacher=teacher.username)

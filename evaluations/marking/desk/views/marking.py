@@ -40,8 +40,7 @@ from evaluations.marking.desk.services.marking import (
     save_mark,
 )
 from evaluations.models import MarkingRound, Slot
-from gradeapp.accounts.blindness import CLOSED
-from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.permissions import MemberRequest, closed_to, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
@@ -57,7 +56,7 @@ def home(request: MemberRequest) -> HttpResponse:
         "rounds": home_rounds(request.user, timezone.now()),
         "finished": finished_rounds(request.user),
         "prefs": desk_preferences(request.user),
-        "closed": CLOSED if request.user.granted != request.user.capabilities else "",
+        "closed": closed_to(request.user),
     }
     return render(request, "evaluations/marking/desk/home.html", context)
 

@@ -121,7 +121,7 @@ def _teacher(
         key=person.pk,
         public_id=person.public_id,
         name=str(person),
-        in_pool=pool is not None,
+        in_pool=pool is not None and pool.left_at is None,
         paused=pool is not None and pool.paused,
         paused_reason=pool.paused_reason if pool else "",
         marks=tuple(marks),

@@ -14,6 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.monitoring.forms import LimitsForm, PauseForm
 from evaluations.marking.monitoring.rules.charts import rolling_lines, severity_dots
 from evaluations.marking.monitoring.rules.figures import against, line, teacher_figures
@@ -203,6 +204,17 @@ def resume(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResp
     resume_teacher(marking_round, teacher, acting_user=request.user)
     messages.success(request, _("%(name)s can mark again.") % {"name": teacher})
     return redirect("monitoring:teacher", round_id, teacher_id)
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def remove(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
+    """Take a teacher out of the round for good."""
+    marking_round = visible_round(request.user, round_id)
+    teacher = teacher_called(teacher_id)
+    take_out(marking_round, teacher, acting_user=request.user, now=timezone.now())
+    messages.success(request, _("%(name)s was taken out of the round.") % {"name": teacher})
+    return redirect("monitoring:round", round_id)
 
 
 @require_POST

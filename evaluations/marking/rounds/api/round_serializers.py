@@ -16,6 +16,7 @@ from evaluations.marking.rounds.selectors.round_choice import (
 )
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
 from evaluations.models import MarkingNotes, MarkingRound
+from evaluations.models.vocabulary import RoundStatus
 from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_SCHEME,
@@ -61,6 +62,13 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
     waiting = serializers.IntegerField()
     house_rulings = serializers.CharField(source="marking_notes")
     rulings_to_judge = serializers.BooleanField(source="notes_to_judge")
+    random_seed = serializers.SerializerMethodField(
+        help_text="null until the round is closed: aliases and checks follow from it"
+    )
+
+    def get_random_seed(self, row: MarkingRound) -> int | None:
+        """Who knows the seed can tell which response is behind an alias, and which is a check."""
+        return row.random_seed if row.status == RoundStatus.CLOSED else None
 
     class Meta:
         model = MarkingRound

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -57,9 +58,12 @@ def plan_round(
 
     Every response gets an alias in shuffled order. Seed answers that were taken
     from closed rounds have their reference mark; the others wait for the lead's.
-    Who marks what is laid down when the round starts. Raises BadInput with one
-    sentence where the round could not work.
+    Who marks what is laid down when the round starts. Aliases and checks follow from the random
+    seed: that of somebody who will mark is replaced by one that nobody knows. Raises BadInput with
+    one sentence where the round could not work.
     """
+    if acting_user in teachers:
+        settings = replace(settings, random_seed=secrets.randbelow(2**53))
     contents = contents_of(responses, settings.seeds, settings.random_seed)
     check_people(teachers, settings.scheme)
     check_settings(settings, now)

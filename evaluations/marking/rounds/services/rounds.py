@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,15 +15,13 @@ from evaluations.marking.rounds.services.round_settings import RoundSettings, ch
 from evaluations.marking.rounds.services.round_slots import create_slots, share_out
 from evaluations.marking.services.finalizing import close_windows, finalize_due
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
-from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
+from evaluations.models.vocabulary import LIVE, NOT_CLOSED, AnswerRole, RoundStatus
 from evaluations.schemes import FinalRule
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
-
-NOT_CLOSED = (RoundStatus.PLANNED.value, *LIVE)
 
 
 def open_round(
@@ -178,8 +176,24 @@ def record_view(marking_round: MarkingRound, *, acting_user: User, page: str) ->
     record(Tag.ROUND_VIEWED, marking_round, actor=acting_user, page=page)
 
 
+def record_views(responses: Collection[int], *, acting_user: User, page: str) -> None:
+    """Write down that somebody looked at teachers' marks of *responses* outside of a round's pages.
+
+    There is an entry for each round that is going on and has one of them.
+    """
+    looked = MarkingRound.objects.filter(status__in=LIVE, answers__response__in=responses)
+    for marking_round in looked.distinct().order_by("pk"):
+        record_view(marking_round, acting_user=acting_user, page=page)
+
+
 def _refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
-    """Raise BadInput for who looked at the marks of the round, or took them away: not blind."""
+    """Raise BadInput for who planned the round, or looked at its marks or took them away."""
+    if marking_round.created_by in teachers:
+        raise BadInput(
+            _("%(name)s has planned this round and knows how it was drawn, so cannot join it.")
+            % {"name": marking_round.created_by},
+            code="planned",
+        )
     target = f"{marking_round._meta.model_name}:{marking_round.pk}"
     looks = AuditEntry.objects.filter(tag__in=(Tag.ROUND_VIEWED, Tag.EXPORTED), target=target)
     if look := looks.filter(actor__in=teachers).select_related("actor").first():

@@ -100,6 +100,9 @@ def _planned_page(
     request: MemberRequest, marking_round: MarkingRound, *, asks_start: bool
 ) -> HttpResponse:
     """A round before its start: what falls to each teacher, and what is still to be done."""
+    in_pool = rounds.marks_in(marking_round, request.user)
+    if not in_pool:  # who sees the random seed knows the aliases and checks that follow from it
+        record_view(marking_round, acting_user=request.user, page="plan")
     scheme = Scheme(marking_round.scheme)
     answers = marking_round.answers
     context = _life(marking_round) | {
@@ -109,7 +112,7 @@ def _planned_page(
         "seeds": answers.filter(role=AnswerRole.SEED).count(),
         "waiting_seeds": waiting_seeds(marking_round).count(),
         "asks_start": asks_start,
-        "in_pool": rounds.marks_in(marking_round, request.user),
+        "in_pool": in_pool,
     }
     return render(request, "evaluations/marking/rounds/planned.html", context)
 
