@@ -10,6 +10,7 @@ from typing import Any
 
 from evaluations.conditions import Sampling
 from gradeapp.common.plain_number import decimal_of
+from gradeapp.common.storable import storable
 from gradeapp.common.strict_json import JsonRefusal, parse_object
 
 # The temperatures that are offered beside half of the endpoint's maximum, which is AGIBench's;
@@ -218,13 +219,20 @@ def _is_like(value: Any, example: Any) -> bool:
         return isinstance(value, int) and 0 <= int(value) <= MOST_SEED
     if isinstance(example, float):
         return isinstance(value, int | float | Decimal) and -1000 <= value <= 1000
-    return isinstance(value, str) if isinstance(example, str) else _is_object(value)
+    return _is_text(value) if isinstance(example, str) else _is_object(value)
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether *value* is a text that every database stores."""
+    return isinstance(value, str) and storable(value) == value
 
 
 def _is_object(value: Any) -> bool:
     """Return whether *value* is a JSON object of texts, numbers and truth values."""
-    scalars = (str, int, float, Decimal)
-    return isinstance(value, Mapping) and all(isinstance(one, scalars) for one in value.values())
+    numbers = (int, float, Decimal)
+    return isinstance(value, Mapping) and all(
+        isinstance(one, numbers) or _is_text(one) for one in value.values()
+    )
 
 
 def _plain(value: Any) -> Any:

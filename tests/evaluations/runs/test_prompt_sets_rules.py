@@ -100,6 +100,7 @@ ZERO_1, COT_1, FEW_1 = (place.replace(".0.", ".1.") for place in (ZERO, COT, FEW
             f"{ZERO_1}.steps.1.1.content",
         ),
         (f"{ZERO}.steps.0.0.content", "a { b", "lone_brace", f"{ZERO_1}.steps.1.1.content"),
+        ("name", "new", "bad_value", "name"),
         (f"{ZERO}.steps.0.0.content", "{stem}" * 41, "too_many_fields", f"{ZERO_1}.steps.1"),
         (f"{FEW}.examples.answer", "{stem}" * 41, "too_many_fields", f"{FEW_1}.examples"),
         (f"{ZERO}.steps.0.0.role", "assistant", "last_message", f"{ZERO_1}.steps.1.1.role"),

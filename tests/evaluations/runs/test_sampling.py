@@ -86,6 +86,9 @@ def test_what_is_typed_is_what_is_sent() -> None:
         *(("extra", {"top_k": bad}, "extra_value") for bad in ("20", 1.5, -1, True, None, [])),
         *(("extra", {"min_p": bad}, "extra_value") for bad in (float("nan"), 10**400)),
         ("extra", {"thinking": {"type": {"deep": 1}}}, "extra_value"),
+        # No database stores these, and PostgreSQL says so by an error.
+        ("extra", {"verbosity": "a\0b"}, "extra_value"),
+        ("extra", {"chat_template_kwargs": {"a": "\ud800"}}, "extra_value"),
         ("extra", {"thinking": {"type": "x" * 1000}}, "extra_long"),
         ("extra", {"enable_thinking": True}, "thinking_unbounded"),
     ],

@@ -25,6 +25,8 @@ FORMAT = "gradeapp-prompts/1"
 MAX_STEPS = 3
 # How often fields may stand in all messages of a call together, and in those of an example.
 MOST_FIELDS = 40
+# The page of a set stands below /runs/prompts/, beside the page of a new one.
+RESERVED = frozenset({"new"})
 MAX_PROBLEMS = 50
 
 QUESTION_FIELDS = frozenset(
@@ -250,6 +252,9 @@ def _place(parts: tuple[str | int, ...]) -> str:
 
 def _problems(content: PromptSetContent) -> Iterator[PromptSetProblem]:
     """What the types cannot say: names twice, unknown fields, replies that do not exist yet."""
+    if content.name in RESERVED:
+        text = f"The name {content.name} is that of a page; choose another one."
+        yield PromptSetProblem("bad_value", "name", text)
     seen: set[str] = set()
     for number, template in enumerate(content.templates, start=1):
         place = f"templates.{number}"
