@@ -116,6 +116,8 @@ def accept_invitation(token: str, username: str, password: str) -> User:
     for another; the link then still works.
     """
     link = find(token, LinkKind.INVITATION)
+    # As the login reads it: else "ａｄｍｉｎ" is another name, and nobody can log in with it.
+    username = User.normalize_username(username)
     check_name_is_plain(username)
     taken = BadInput(_("This username is taken. Choose another one."), code="taken")
     if User.objects.filter(username__iexact=username).exists():

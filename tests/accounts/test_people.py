@@ -49,6 +49,8 @@ def test_an_invitation_makes_one_account_and_is_gone(admin: User, teacher: User)
     # T085: nobody becomes another in the trail by a letter of another script, or by its case.
     assert "taken" in use(link, teacher.username.upper()).text
     assert "look alike" in use(link, "\u0430dmin").text
+    # Full-width letters, which the login reads as plain ones.
+    assert "taken" in use(link, "ｔａｏ").text
     invited = {"name": "L\u0456 Hua", "roles": ["teacher"]}
     assert "look alike" in logged_in(admin).post("/people/invite/", invited).text
     # Fields that the form does not have change nothing.

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.marking.services.finalizing import close_windows
 from evaluations.models import MarkingRound, RoundTeacher, Slot
-from evaluations.models.vocabulary import NOT_CLOSED
+from evaluations.models.vocabulary import LIVE
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -36,17 +36,17 @@ def take_out(
     What is not marked goes to the others. Nobody can come back: outside the round they may look
     at its marks. The person need not be a teacher any more: what a round closes to them stays
     closed until they are out of it. Raises Conflict for somebody who is not in the round, or has
-    left it, and for a closed round.
+    left it, and for a round that is not going on.
     """
     with transaction.atomic():
         seat = RoundTeacher.objects.select_for_update().filter(
-            round=marking_round, teacher=teacher, left_at=None, round__status__in=NOT_CLOSED
+            round=marking_round, teacher=teacher, left_at=None, round__status__in=LIVE
         )
         if not seat.update(left_at=now, paused=True, paused_reason=""):
             if teacher == acting_user:
                 raise Conflict(_("You have already left this round."), code="left")
             raise Conflict(
-                _("%(name)s is not in this round, or the round is closed.") % {"name": teacher},
+                _("%(name)s is not in this round, or it is not open.") % {"name": teacher},
                 code="left",
             )
         own = Slot.objects.filter(answer__round=marking_round)

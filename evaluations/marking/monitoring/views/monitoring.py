@@ -35,7 +35,7 @@ from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models.vocabulary import LIVE, RoundStatus
 from evaluations.statistics.columns import report_table
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -130,6 +130,7 @@ def teacher_monitor(request: MemberRequest, round_id: UUID, teacher_id: UUID) ->
     context: dict[str, Any] = {
         "round": marking_round,
         "is_open": marking_round.status != RoundStatus.CLOSED,
+        "is_live": marking_round.status in LIVE,
         "teacher": teacher,
         "figures": _figure_rows(teacher, watched),
         "pause_form": PauseForm(),
