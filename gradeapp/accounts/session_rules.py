@@ -26,7 +26,10 @@ BEGAN, SEEN = "began", "seen"
 # The last request is stored once a minute, not with each.
 GRAIN = 60
 # Fragments that a page asks for by itself: they are no sign of a person.
-POLLED = {"progress", "import-progress", "pattern-progress", "judges", "study-rows"}
+POLLED = {
+    *("progress", "export-progress", "import-progress", "pattern-progress"),
+    *("judges", "study-rows"),
+}
 # What a person may reach before the password is changed or the factor is added.
 ALWAYS = {"logout", "set_language", "icon", "password_change", "account_reauthenticate"}
 

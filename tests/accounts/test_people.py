@@ -12,6 +12,7 @@ import pytest
 from django.core import mail
 from django.db import connection
 from django.test import Client
+from django.urls import get_resolver
 from django.utils import timezone
 
 from gradeapp.accounts import links, people, tasks
@@ -232,6 +233,10 @@ def test_what_a_page_asks_for_by_itself_is_no_sign_of_a_person(admin: User, sett
             assert name, f"{file}: {tag}"
             polled.add(name[1] or name[2])
     assert {"study-rows", "judges", "progress"} <= polled <= POLLED
+    named = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
+    for spaced in get_resolver().namespace_dict.values():
+        named |= {name for name in spaced[1].reverse_dict if isinstance(name, str)}
+    assert {name for name in named if "progress" in name} <= POLLED
     settings.SESSION_IDLE_MINUTES = 60
     client = logged_in(admin)
     session = client.session
