@@ -143,7 +143,8 @@ def test_json_and_csv_keep_their_codes_in_every_language(world: World, lead: Use
     english, chinese = logged_in(lead), chinese_browser(lead)
     names = ("rates", "converted", "agreement", "ledger")
     addresses = [f"/api/v1/reports/{name}/?dataset=exam-1" for name in names]
-    addresses += [reverse("reports:export", args=[name]) + "?dataset=exam-1" for name in names]
+    files = [reverse("reports:export", args=[name, "csv"]) for name in names]
+    addresses += [f"{file}?dataset=exam-1" for file in files]
     for address in addresses:
         one, other = english.get(address), chinese.get(address)
         assert one.status_code == other.status_code == 200, address

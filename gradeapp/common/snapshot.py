@@ -12,8 +12,8 @@ from django.db import connection, transaction
 def one_snapshot() -> Iterator[None]:
     """Let every query inside see the state at the first one; nothing may be written inside.
 
-    Inside a transaction this changes nothing. SQLite gets a transaction that begins as a reader:
-    that of ``transaction.atomic`` would make every writer wait.
+    Inside a transaction or another snapshot this changes nothing. SQLite gets a transaction that
+    begins as a reader: that of ``transaction.atomic`` would make every writer wait.
     """
     if connection.in_atomic_block:
         yield
@@ -22,6 +22,8 @@ def one_snapshot() -> Iterator[None]:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
+    elif _reads_already():
+        yield
     else:
         with connection.cursor() as cursor:
             cursor.execute("BEGIN")
@@ -29,3 +31,9 @@ def one_snapshot() -> Iterator[None]:
                 yield
             finally:
                 cursor.execute("ROLLBACK")
+
+
+def _reads_already() -> bool:
+    """Return whether the connection to SQLite is inside a snapshot."""
+    connection.ensure_connection()
+    return bool(connection.connection.in_transaction)

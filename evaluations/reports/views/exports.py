@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 from django.http import (
@@ -18,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.params import validated
+from evaluations.facts.params import TEACHERS, validated
 from evaluations.models import Export
 from evaluations.reports.forms import FILE, ExportForm, keys_of, read_bom, read_params
 from evaluations.reports.selectors import exports as reading
@@ -121,7 +122,10 @@ class ExportPages(WorkPages):
         return redirect(f"{address}?{query.urlencode()}")
 
     def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
-        params = validated(read_params(request.GET)) if request.GET.get("dataset") else None
+        params = None
+        if request.GET.get("dataset"):
+            params = validated(read_params(request.GET))
+            params = replace(params, marker=params.marker or TEACHERS)
         summaries = [
             {"name": f"{name}.json", "url": reverse("reports:export", args=[name, "json"])}
             for name in SUMMARIES
