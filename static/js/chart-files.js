@@ -65,9 +65,9 @@ function svgOf(el) {
   const t = theme();
   const { title, words, height: above } = head(el, t);
   const { plot, height, remove } = drawnApart(el, "svg");
-  const NS = "http://www.w3.org/2000/svg";
+  const drawing = plot.querySelector("svg");
   const made = (name, attributes, text) => {
-    const node = document.createElementNS(NS, name);
+    const node = document.createElementNS(drawing.namespaceURI, name);
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     if (text) node.textContent = text;
     return node;
@@ -80,7 +80,7 @@ function svgOf(el) {
     const look = { "font-family": t.font, "font-size": size, "font-weight": weight };
     file.append(made("text", { x: EDGE, y, fill, ...look }, text));
   }
-  const chart = plot.querySelector("svg").cloneNode(true);
+  const chart = drawing.cloneNode(true);
   chart.removeAttribute("style");
   for (const [key, value] of Object.entries({ x: EDGE, y: above })) chart.setAttribute(key, value);
   file.append(chart);

@@ -1,5 +1,5 @@
 // The charts of monitoring: figures over time as lines, people as dots with intervals.
-import { base, colour, FONT_SIZE, format, legend, nameAxis, valueAxis } from "./chart-parts.js";
+import { base, colour, FONT_SIZE, format, legend, nameAxis, symbol, valueAxis } from "./chart-parts.js";
 
 // Limits are dashed; "here" marks the present setting of the round.
 function marksAt(t, limits, axis, here) {
@@ -32,8 +32,8 @@ export function lines(data, t) {
       name: one.name,
       data: one.points,
       showSymbol: one.points.length < 30,
-      symbol: "circle",
-      symbolSize: 5,
+      symbol: symbol(one, index),
+      symbolSize: 6,
       tooltip: {
         formatter: ({ value }) =>
           `${one.name}\n${data.x.label}: ${value[0]}\n${format(value[1], data)} (n = ${value[2]})`,

@@ -77,10 +77,11 @@ export function nameAxis(t, names, width) {
 export function legend(t, series, place) {
   return {
     show: series.length > 1,
-    data: series.map(({ name, icon }) => ({ name, icon: icon ?? "roundRect" })),
+    data: series.map(({ name, icon }) => (icon ? { name, icon } : name)),
     itemWidth: 18,
     itemHeight: 10,
     itemGap: 16,
+    icon: "roundRect",
     textStyle: { color: t.muted },
     ...place,
   };
