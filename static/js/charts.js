@@ -222,7 +222,7 @@ const KINDS = { bar, radar, scatter, box, dots, lines, heat };
 
 // For print a chart is drawn in the width that it has on paper (A4, landscape, one or two columns of
 // report-print.css); its view box lets CSS fit it exactly.
-const PAPER = { column: 470, whole: 960 };
+const PAPER = { column: 470, whole: 960, tallest: 560 };
 let onPaper = false;
 
 function paperSize(plot) {
@@ -236,7 +236,10 @@ const optionOf = (el, width) => KINDS[el.dataset.chart](figures(el), theme(), wi
 function draw(el) {
   const plot = el.querySelector(".chart-plot");
   const data = figures(el);
-  if (data.height) plot.style.height = `${data.height}px`; // as many rows as the data has
+  if (data.height) {
+    plot.style.height = `${data.height}px`; // as many rows as the data has
+    el.classList.toggle("chart-tall-for-paper", data.height > PAPER.tallest);
+  }
   const size = onPaper ? paperSize(plot) : {};
   drawn.get(el)?.dispose();
   const chart = echarts.init(plot, null, { renderer: "svg", ...size });
