@@ -226,6 +226,9 @@ def test_a_file_that_is_stopped_leaves_nothing(
     assert export_jobs.work_on_export(work.pk)
     work.refresh_from_db()
     assert (work.status, work.rows_done) == (Is.DONE, 7)
+    # A report is read in the snapshot that the export holds, outside of any transaction of Django.
+    cuts = {"dataset": "exam", "by": "task"}
+    assert logged_in(admin).get("/reports/export/cuts.csv", cuts).status_code == 200
 
 
 def test_the_suffix_of_the_file_is_its_format(answers: list[Response], tmp_path: Path) -> None:
