@@ -63,14 +63,16 @@ def values(made: dict[str, Any], figure: str, **key: str) -> dict[str, Any]:
 def test_no_report_pools_two_conditions(answers: dict[str, int], admin: User) -> None:
     client = logged_in(admin)
     for name in REPORTS:
-        made = printed(name)
+        by = {"by": "task"} if name == "cuts" else {}
+        made = printed(name, **by)
         assert {row["key"]["condition"] for row in made["rows"]} == BOTH, name
         keys = [json.dumps(row["key"], sort_keys=True) for row in made["rows"]]
         assert len(keys) == len(set(keys)), name
-        body = client.get(f"/api/v1/reports/{name}/", {"dataset": "exam"}).json()
+        body = client.get(f"/api/v1/reports/{name}/", {"dataset": "exam", **by}).json()
         assert body["rows"] == made["rows"], name
         for query in ({"condition": FEW}, {"run": answers[FEW]}):
-            one = client.get(f"/api/v1/reports/{name}/", {"dataset": "exam", **query}).json()
+            query |= by | {"dataset": "exam"}
+            one = client.get(f"/api/v1/reports/{name}/", query).json()
             kept = [row for row in made["rows"] if row["key"]["condition"] == FEW]
             assert one["rows"] == kept, (name, query)
     rates = printed("rates")
@@ -90,14 +92,13 @@ def test_no_report_pools_two_conditions(answers: dict[str, int], admin: User) ->
 def test_no_file_pools_two_conditions(answers: dict[str, int], admin: User, tmp_path: Path) -> None:
     for name in (*REPORTS, "scores", "marks"):
         file = tmp_path / f"{name}.csv"
-        call_command("export", name, "--dataset", "exam", "--output", str(file))
+        options = ["--dataset", "exam", "--by", "task", "--output", str(file)]
+        call_command("export", name, *options)
         rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8-sig"))))
         assert {row["condition"] for row in rows} == BOTH, name
         if name in ("scores", "marks"):
             assert {row["repeat"] for row in rows} == {"1"}, "each is a first repeat"
-        call_command(
-            *("export", name, "--dataset", "exam", "--output", str(file), "--condition", FEW)
-        )
+        call_command("export", name, *options, "--condition", FEW)
         kept = list(csv.DictReader(io.StringIO(file.read_text("utf-8-sig"))))
         assert kept == [row for row in rows if row["condition"] == FEW], name
 
