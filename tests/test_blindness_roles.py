@@ -306,6 +306,11 @@ LOOKED = [
     *("/rounds/{round}/", "/rounds/{round}/marks.csv", "/rounds/{round}/monitoring/export/"),
     *("/rounds/{round}/arbitration/", "/rounds/sheets/{sheet}/", "/rounds/sheets/{sheet}/print/"),
     "/reports/export/responses.csv?dataset={dataset}",
+    "/reports/export/cuts.csv?dataset={dataset}&by=question",
+    *(
+        "/reports/cuts/?dataset={dataset}&by=question",
+        "/api/v1/reports/cuts/?dataset={dataset}&by=question",
+    ),
     *("/reports/pairs/?dataset={dataset}", "/reports/rows/?dataset={dataset}&part=subjective"),
     *("/judging/{judge}/", "/judging/{judge}/{response}/", "/api/v1/judgements/"),
 ]

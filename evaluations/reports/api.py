@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.urls import path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -13,8 +15,10 @@ from rest_framework.views import APIView
 from evaluations.reports.forms import keys_of, read_params
 from evaluations.reports.rules.published_tables import Paper
 from evaluations.reports.selectors.reports import OF_A_PAPER, REPORTS, build_report
+from evaluations.reports.services.exports import note_look
 from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.policies import Policy
+from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 
 
@@ -88,7 +92,9 @@ class ReportAPI(APIView):
     )
     def get(self, request: Request, name: str) -> Response:
         params = read_params(request.query_params, others=keys_of(name))
-        return Response(build_report(name, params).as_dict())
+        report = build_report(name, params)
+        note_look(params, acting_user=cast(User, request.user))
+        return Response(report.as_dict())
 
 
 urlpatterns = [path("reports/<slug:name>/", ReportAPI.as_view(), name="api-report")]

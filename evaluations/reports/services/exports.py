@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.facts.params import ReportParams
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
@@ -148,15 +150,33 @@ def note_export(asked: Asked, about: Mapping[str, object], *, acting_user: User 
     """Record that *acting_user* (None: the command line) exported *asked*.
 
     *about* has the ``rows``, ``sha256`` and ``parameters`` of the file. The dataset of *asked*
-    must exist. A file with single marks is also recorded for each round that is not closed, since
-    who took its marks away cannot join it.
+    must exist. A file with single marks, or with a row for each question, is also recorded for each
+    round that is not closed, since who took its marks away cannot join it.
     """
     dataset = Dataset.objects.get(slug=asked.params.dataset)
     record(Tag.EXPORTED, dataset, actor=acting_user, report=asked.name, **about)
-    if acting_user is None or asked.name not in ROWS:
+    if acting_user is None or not (asked.name in ROWS or _is_by_question(asked.params)):
         return
-    rounds = MarkingRound.objects.filter(dataset=dataset).exclude(status=RoundStatus.CLOSED)
-    if asked.params.rounds:
-        rounds = rounds.filter(public_id__in=asked.params.rounds)
-    for one in rounds.filter(practice=False):
+    for one in _rounds_not_closed(asked.params):
         record(Tag.EXPORTED, one, actor=acting_user, report=asked.name)
+
+
+def note_look(params: ReportParams, *, acting_user: User) -> None:
+    """Record for each round that is not closed that *acting_user* saw figures of each question.
+
+    Of one answer of a model to a question, the figure is its mark.
+    """
+    if _is_by_question(params):
+        for one in _rounds_not_closed(params):
+            record_view(one, acting_user=acting_user, page="report")
+
+
+def _is_by_question(params: ReportParams) -> bool:
+    return "question" in params.by.split(",")
+
+
+def _rounds_not_closed(params: ReportParams) -> QuerySet[MarkingRound]:
+    rounds = MarkingRound.objects.filter(dataset__slug=params.dataset, practice=False)
+    if params.rounds:
+        rounds = rounds.filter(public_id__in=params.rounds)
+    return rounds.exclude(status=RoundStatus.CLOSED).order_by("pk")

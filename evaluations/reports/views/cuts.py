@@ -20,6 +20,7 @@ from evaluations.reports.rules.page_tables import by_condition
 from evaluations.reports.selectors.cuts import cut_keys, default_key
 from evaluations.reports.selectors.report_choices import Choices, choices
 from evaluations.reports.selectors.reports import build_report
+from evaluations.reports.services.exports import note_look
 from evaluations.reports.views.cut_words import KEYS, value_names
 from evaluations.statistics.cuts import MACRO
 from evaluations.statistics.figure import Report
@@ -50,6 +51,7 @@ def report_cuts(request: MemberRequest) -> HttpResponse:
     keys = tuple(sorted(keys, key=lambda key: key != "question"))
     params = replace(params, by=",".join(keys))
     report = build_report("cuts", params)
+    note_look(params, acting_user=request.user)
     context = {
         **common(request, offered, form, params),
         "report": report,
