@@ -19,7 +19,7 @@ KNOWN_WORDS = frozenset(
         *("Gradeapp", "CSV", "API", "Enter", "Esc", "Tab", "Ctrl", "token", "Token", "CNY"),
         *("temperature", "top", "max", "tokens", "Spearman", "Kendall", "ICC", "Krippendorff"),
         *("JSON", "JSONL", "Schema", "Cohen", "AGIEval", "AGIBench", "MB", "Excel", "PDF"),
-        *("SVG", "PNG", "Parquet", "Lines"),
+        *("SVG", "PNG", "XLSX", "Parquet", "Lines"),
         *("OpenAI", "gradeapp", "none", "minimal", "low", "medium", "high", "xhigh"),
         # The name of a condition is as the interfaces give it.
         *("as", "published"),

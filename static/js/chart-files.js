@@ -40,7 +40,10 @@ function head(el, t) {
   const said = (node) => node?.textContent.replace(/\s+/g, " ").trim() ?? "";
   const title = el.querySelector(".chart-plot").getAttribute("aria-label");
   const fonts = { title: `600 ${TITLE}px ${t.font}`, note: `${FONT_SIZE}px ${t.font}` };
-  const note = said(el.closest(".sheet")?.querySelector(".sheet-note"));
+  const { legend } = optionOf(el, WIDTH);
+  // A single series has no legend in the chart: its name stands above it.
+  const alone = legend && !legend.show ? legend.data.map((one) => one.name ?? one) : [];
+  const note = [...alone, said(el.closest(".sheet")?.querySelector(".sheet-note"))].join(" · ");
   let y = EDGE;
   const words = [
     ...inLines(title, WIDTH - 2 * EDGE, fonts.title).map((text) => ({ text, font: fonts.title, fill: t.ink })),
