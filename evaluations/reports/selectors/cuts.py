@@ -1,4 +1,4 @@
-"""Build the reports ``cuts`` and ``trend`` from frames, and find the questions of a cut."""
+"""Build the reports ``cuts``, ``trend`` and ``leakage``, and find the questions of a cut."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.reports.selectors.frames import question_frame, questions_frame
 from evaluations.statistics.cuts import CUT_KEYS, MOST_KEYS, TaskRates, cuts, key_text
 from evaluations.statistics.figure import Report
-from evaluations.statistics.trend import trend
+from evaluations.statistics.trend import leakage, trend
 from gradeapp.common.refusals import BadInput
 from questions.models import HumanRate, Question
 from questions.rules.vocabulary import RateKind
@@ -49,6 +49,17 @@ def trend_report(params: ReportParams, about: Mapping[str, object]) -> Report:
     """Return the report ``trend`` of *params* (valid, with a marker)."""
     marker = params.marker or TEACHERS
     return trend(question_frame(params), marker=marker, policy=params.policy, params=about)
+
+
+def leakage_report(params: ReportParams, newest: int | None, about: Mapping[str, object]) -> Report:
+    """Return the report ``leakage``: the year *newest* (the last one if None) against all others.
+
+    Questions of later years take no part.
+    """
+    frame = question_frame(params)
+    last = newest or max(frame["year"].dropna(), default=0)
+    known = frame[frame["year"] <= last]
+    return leakage(known, {int(last)}, params=dict(about) | {"newest": int(last) or None})
 
 
 def task_rates(dataset: str) -> TaskRates:

@@ -16,7 +16,12 @@ from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.selectors import paper_tables
-from evaluations.reports.selectors.cuts import cut_keys, cuts_report, trend_report
+from evaluations.reports.selectors.cuts import (
+    cut_keys,
+    cuts_report,
+    leakage_report,
+    trend_report,
+)
 from evaluations.reports.selectors.scored_answers import (
     included,
     scored_answers,
@@ -35,7 +40,10 @@ from gradeapp.common.refusals import BadInput
 from questions.models import Question
 from questions.rules.vocabulary import Part
 
-REPORTS = (*("rates", "converted", "cuts", "trend", "repeats", "agreement", "ledger", "retries"),)
+REPORTS = (
+    *("rates", "converted", "cuts", "trend", "leakage", "repeats", "agreement", "ledger"),
+    "retries",
+)
 OF_A_PAPER = (paper_tables.NAME,)
 SCORE_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "part", "year", "repeat"),
@@ -72,6 +80,10 @@ def build_report(name: str, params: ReportParams) -> Report:
         return converted_report(included(rows), marker=params.marker or None, params=about)
     # The answers of two markers are never pooled.
     of_one_marker = replace(params, marker=params.marker or TEACHERS)
+    if name == "leakage":  # the year is the newest one, and the others are its base
+        every_year = replace(of_one_marker, year=None)
+        about = report_params(every_year, scored_answers(every_year))
+        return leakage_report(every_year, params.year, about)
     keys = cut_keys(params.by) if name == "cuts" else ()
     rows = scored_answers(of_one_marker)
     if name in ("cuts", "trend"):

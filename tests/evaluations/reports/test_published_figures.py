@@ -369,6 +369,17 @@ class PublishedFigures(TestCase):
                     points = sum(WEIGHTS[s].of(p) * rates[year, s, p] for s, p in parts)
                     assert total.value == pytest.approx(points)
 
+    def test_leakage_compares_2022_with_the_years_before(self) -> None:
+        items = released_items()
+        sums = items[items["part"] == "objective"].groupby(items["year"] == "2022")
+        base, newest = sums["points"].sum() / sums["full"].sum()
+        report = made("leakage", policy="published", marker=JUDGE, models=(GPT4,))
+        row = figures(report, part="objective")
+        assert (row["base"].value, row["newest"].value) == pytest.approx((base, newest))
+        difference = row["difference"]
+        assert difference.value == pytest.approx(newest - base)
+        assert difference.low < difference.value < difference.high
+
     def test_one_year_is_one_year(self) -> None:
         report = made("rates", policy="published", models=(GPT4,), year=2022)
         (everything,) = [
