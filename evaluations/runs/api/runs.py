@@ -134,8 +134,9 @@ class ResponseListAPI(DeclaredFilters, generics.ListAPIView[Response]):
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         """Give the serializer the earlier steps of all responses of the page at once."""
         page = args[0] if args else ()
-        context = {**self.get_serializer_context(), "earlier_steps": earlier_steps(page)}
-        return ResponseSerializer(*args, **kwargs, context=context)
+        kwargs.setdefault("context", self.get_serializer_context())
+        kwargs["context"]["earlier_steps"] = earlier_steps(page)
+        return ResponseSerializer(*args, **kwargs)
 
 
 urlpatterns = [
