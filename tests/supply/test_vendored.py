@@ -109,3 +109,24 @@ def test_the_bill_of_materials_names_each_pin_and_each_vendored_file() -> None:
     } <= named
     files = {part["name"] for one in bom["components"] for part in one.get("components", [])}
     assert "static/vendor/katex-0.19.1/katex.min.js" in files
+
+
+@pytest.mark.parametrize("name", ["requirements", "requirements-dev", "requirements-localmodel"])
+def test_each_pin_stands_in_the_lock_file_and_each_entry_has_hashes(name: str) -> None:
+    """``make run`` and ``make test`` install from the lock files; ``make lock`` writes them."""
+    lines = (ROOT / f"{name}.txt").read_text(encoding="utf-8")
+    if "-r requirements.txt" in lines:
+        lines += (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    pins = re.findall(r"(?m)^([\w.-]+)(?:\[[\w,]+\])?==(\S+)$", lines)
+    entries = re.split(r"\n(?=\w)", (ROOT / f"{name}.lock").read_text(encoding="utf-8"))[1:]
+    locked = set()
+    for entry in entries:
+        found = re.match(r"([\w.-]+)==(\S+)", entry)
+        assert found, entry.splitlines()[0]
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry), found[1]
+        locked.add((found[1], found[2]))  # a package may have one version for each Python
+    assert len(pins) == sum(line[:1].isalnum() for line in lines.splitlines())
+    for package, version in pins:
+        assert (package.lower().replace("_", "-"), version) in locked, f"{package}: make lock"
+    # No index and no file of one machine: everybody can install from it.
+    assert not re.search(r"://|--index|--find-links| @ ", "".join(entries))
