@@ -7,7 +7,6 @@ needs one, before anything else is shown.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth.signals import user_logged_in
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.factors import FACTOR, has_factor, needs_factor
@@ -42,7 +42,7 @@ class SessionRules:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if SESSION_KEY in request.session:
-            now = time.time()
+            now = timezone.now().timestamp()
             if reason := ended(request, now):
                 user = request.user if request.user.is_authenticated else None
                 if user:
@@ -56,7 +56,7 @@ class SessionRules:
         user = request.user
         name = request.resolver_match.url_name or ""
         if SESSION_KEY in request.session and name not in POLLED:
-            now = time.time()
+            now = timezone.now().timestamp()
             if now - request.session[SEEN] >= GRAIN:
                 request.session[SEEN] = now
         if not user.is_authenticated:
@@ -94,7 +94,7 @@ def ended(request: HttpRequest, now: float) -> str:
 def begin(request: HttpRequest | None, **_: Any) -> None:
     """Note when a session begins: with each login, whatever way it took."""
     if request is not None:
-        request.session[BEGAN] = request.session[SEEN] = time.time()
+        request.session[BEGAN] = request.session[SEEN] = timezone.now().timestamp()
 
 
 def note_logins() -> None:
