@@ -1,8 +1,12 @@
 """Slow down all requests to an endpoint together after a 429.
 
-The rule is that of TCP congestion control: after a 429 nothing is sent until the wait is over, then
-one request is sent as a probe. While answers arrive, the number in flight doubles up to half of
-what it was, and then grows by one per round.
+The rule is that of TCP congestion control (AIMD). A 429 halves the number in flight, once per round
+and down to a quarter of the most: an endpoint that refuses some requests at random, however few
+there are, must not end at one at a time. While answers arrive, the number grows by one per round.
+
+If most of what was in flight is refused and nothing is answered in between, the endpoint refuses
+everything: then nothing is sent until a wait is over, and one request is sent as a probe. After its
+answer, the number doubles up to half of what it was, and then grows by one per round.
 
 A state machine without asyncio; the caller passes the time. It belongs to one event loop and is not
 thread-safe.
@@ -13,10 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+# A part of the most in flight that random refusals leave: a quarter.
+FLOOR = 4
+# Everything is refused if, without an answer, so many times more requests were refused than are
+# still in flight.
+REFUSED = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A request that was sent. ``era`` counts the 429s before it was sent."""
+    """A request that was sent. ``era`` counts the slowdowns before it was sent."""
 
     era: int
 
@@ -44,12 +54,20 @@ class SharedSlowdown:
         self._random = random
         self._first_wait = first_wait
         self._longest_wait = longest_wait
+        self._floor = max(1.0, in_flight / FLOOR)
         self._allowed = float(first or in_flight)
         self._threshold = float(in_flight)
         self._closed_until = float("-inf")
         self._strikes = 0
+        self._refused = 0
+        self._before = self._allowed
         self._era = 0
         self._in_flight = 0
+
+    @property
+    def refuses_all(self) -> bool:
+        """Whether requests were refused, and none was answered since."""
+        return self._strikes > 0
 
     def capacity(self, now: float) -> int:
         """Return how many requests may be sent at *now*, 0 or more."""
@@ -69,27 +87,41 @@ class SharedSlowdown:
     def done(self, ticket: Ticket, *, answered: bool) -> None:
         """Count a request as ended; *answered* means that the endpoint accepts requests."""
         self._in_flight -= 1
-        if not answered or ticket.era != self._era:
+        if not answered:
+            return
+        self._refused = 0
+        if ticket.era != self._era:
             return
         self._strikes = 0
         step = 1.0 if self._allowed < self._threshold else 1.0 / self._allowed
         self._allowed = min(float(self._most), self._allowed + step)
 
     def slowed(self, ticket: Ticket, now: float, retry_after: float | None) -> None:
-        """Count a request as ended by a 429 and wait, *retry_after* seconds or more.
+        """Count a request as ended by a 429; wait if *retry_after* asks for it, in seconds.
 
-        Requests that were already in flight at the first 429 may lengthen the wait, but do not
-        double it.
+        Requests that were already in flight at a slowdown may lengthen the wait, but do not slow
+        down once more.
         """
         self._in_flight -= 1
+        if not self._refused:
+            self._before = self._allowed
+        self._refused += 1
         wait = retry_after or 0.0
-        if ticket.era == self._era:
-            if self._strikes == 0:
-                self._threshold = max(1.0, self._allowed / 2)
-            self._allowed = 1.0
+        new = ticket.era == self._era
+        if self._refused >= REFUSED * self._in_flight and (new or not self._strikes):
+            wait = max(wait, self._probe_after())
+        elif new:
+            self._allowed = min(self._allowed, max(self._floor, self._allowed / 2))
+            self._threshold = self._allowed
             self._era += 1
-            self._strikes += 1
-            doubled = self._first_wait * 2.0 ** min(self._strikes - 1, 20)
-            varied = min(self._longest_wait, doubled) * (0.75 + 0.25 * self._random.random())
-            wait = max(wait, varied)
         self._closed_until = max(self._closed_until, now + wait)
+
+    def _probe_after(self) -> float:
+        """Allow one probe only, and return the wait before it in seconds."""
+        if not self._strikes:
+            self._threshold = max(1.0, self._before / 2)
+        self._allowed = 1.0
+        self._era += 1
+        self._strikes += 1
+        doubled = self._first_wait * 2.0 ** min(self._strikes - 1, 20)
+        return min(self._longest_wait, doubled) * (0.75 + 0.25 * self._random.random())
