@@ -116,14 +116,14 @@ def _judge_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterato
 
 
 def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
-    judgements = Judgement.objects.filter(
-        response__run__dataset__slug=params.dataset, followed_by__isnull=True
-    )
+    judgements = Judgement.objects.counting().filter(response__run__dataset__slug=params.dataset)
     if params.is_judge:
         judgements = judgements.filter(judge__name=params.judge)
+    rows = judgements.order_by("pk").values_list(
+        *("judge__name", "response", real("total"), "status", json_text("released")),
+        "judge__suspended_at",
+    )
     return {
-        (judge, response): judge_points(total, status, released, params.policy).points
-        for judge, response, total, status, released in judgements.order_by("pk").values_list(
-            "judge__name", "response", real("total"), "status", json_text("released")
-        )
+        (judge, response): judge_points(total, status, released, params.policy, suspended).points
+        for judge, response, total, status, released, suspended in rows
     }

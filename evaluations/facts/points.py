@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
 from evaluations.statistics.gaokao_750 import published_item_mean
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 from questions.rules.vocabulary import ItemStatus
+
+# The reason of every figure of a judge that failed its check.
+SUSPENDED = "judge_suspended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,15 @@ def left_out(policy: str) -> frozenset[str]:
     return frozenset({ItemStatus.EXCLUDED, ItemStatus.QUARANTINED})
 
 
-def judge_points(total: float | None, status: str, released: str, policy: str) -> Points:
-    """Return the points of a judgement: *released* (JSON) under ``published``, else *total*."""
+def judge_points(
+    total: float | None, status: str, released: str, policy: str, suspended_at: datetime | None
+) -> Points:
+    """Return the points of a judgement: *released* (JSON) under ``published``, else *total*.
+
+    None, with the reason, for a judge that was suspended because it failed its check.
+    """
+    if suspended_at is not None:
+        return Points(None, LedgerOutcome.NOT_SCORED.value, SUSPENDED)
     published = _released_mean(released) if policy == Policy.PUBLISHED else None
     if published is not None:
         return Points(published)

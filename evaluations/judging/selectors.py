@@ -86,7 +86,7 @@ def judge_lines() -> list[JudgeLine]:
     """Return a line for each judge, dataset, model and condition, by name."""
     counts: dict[tuple[int, int, ModelCondition], dict[str, int]] = defaultdict(dict)
     rows = (
-        Judgement.objects.filter(followed_by__isnull=True)
+        Judgement.objects.counting()
         .order_by()
         .values_list(
             *("judge", "response__run__dataset", "response__run__language_model__name"),
@@ -124,7 +124,7 @@ def judgement_list() -> QuerySet[Judgement]:
     """Return judgements for a list, each annotated with the teachers' final mark."""
     final = FinalMark.objects.official().filter(answer__response=OuterRef("response"))
     return (
-        Judgement.objects.filter(followed_by__isnull=True)
+        Judgement.objects.counting()
         .select_related("judge", "response__question__task")
         .select_related("response__run__dataset", "response__run__condition__language_model")
         .select_related("response__run__language_model")
@@ -145,7 +145,7 @@ def judged_response(judge: Judge, response_id: UUID) -> JudgedResponse | None:
             "rubric",
         )
         .prefetch_related("rubric__points")
-        .order_by("-pk")
+        .order_by("sample", "-number")
     )
     if not judgements:
         return None

@@ -10,7 +10,14 @@ from evaluations.models.capability import (
 from evaluations.models.conditions import Condition, PromptSet, PromptSetVersion, Study
 from evaluations.models.exports import Export
 from evaluations.models.history import MarkChange
-from evaluations.models.judging import Judge, Judgement
+from evaluations.models.judging import (
+    Canary,
+    CanaryReply,
+    Judge,
+    JudgeCheck,
+    Judgement,
+    JudgePrompts,
+)
 from evaluations.models.marking import (
     ArbiterMark,
     BlindAnswer,
@@ -39,6 +46,8 @@ __all__ = [
     "ArbiterMark",
     "Attempt",
     "BlindAnswer",
+    "Canary",
+    "CanaryReply",
     "CapabilityJudgement",
     "CapabilityReview",
     "CheckSample",
@@ -52,6 +61,8 @@ __all__ = [
     "FinalMarkSource",
     "Job",
     "Judge",
+    "JudgeCheck",
+    "JudgePrompts",
     "Judgement",
     "LanguageModel",
     "Mark",

@@ -53,6 +53,9 @@ class JudgeStatus(StrEnum):
     SEVERAL_TOTALS = "several_totals"
     UNCLEAR_TOTAL = "unclear_total"
     WRONG_DENOMINATOR = "wrong_denominator"
+    # Of replies in JSON, whose points are of scoring points by number.
+    POINTS_DIFFER = "points_differ"
+    POINTS_UNCLEAR = "points_unclear"
     NO_TOTAL = "no_total"
     EMPTY = "empty"
     REFUSED = "refused"

@@ -164,10 +164,11 @@ def _most_scored(slugs: list[str]) -> str:
     """Return the dataset with the most scored responses."""
     if len(slugs) == 1:
         return slugs[0]
+    usable = Judgement.objects.counting().filter(total__isnull=False, judge__suspended_at=None)
     scored = (
         Exists(ObjectiveScore.objects.filter(response=OuterRef("pk")))
         | Exists(FinalMark.objects.official().filter(answer__response=OuterRef("pk")))
-        | Exists(Judgement.objects.filter(response=OuterRef("pk"), total__isnull=False))
+        | Exists(usable.filter(response=OuterRef("pk")))
     )
     counts = Response.objects.filter(scored).order_by().values_list("run__dataset__slug")
     numbers = dict(counts.annotate(n=Count("pk")))
@@ -180,7 +181,9 @@ def _markers(params: ReportParams) -> tuple[MarkerChoice, ...]:
         params.of_rounds("answer__round"), answer__response__run__dataset__slug=dataset
     )
     by_teachers = finals.aggregate(n=Count("answer__response", distinct=True))["n"]
-    judgements = Judgement.objects.filter(response__run__dataset__slug=dataset).order_by()
+    judgements = (
+        Judgement.objects.counting().filter(response__run__dataset__slug=dataset).order_by()
+    )
     by_judge = judgements.values_list("judge__name").annotate(n=Count("response", distinct=True))
     judges = [MarkerChoice(f"{JUDGE_PREFIX}{name}", n) for name, n in sorted(by_judge)]
     return (*([MarkerChoice(TEACHERS, by_teachers)] if by_teachers else []), *judges)

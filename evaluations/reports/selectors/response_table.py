@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from evaluations.facts.params import ReportParams
-from evaluations.facts.points import judge_points
+from evaluations.facts.points import SUSPENDED, judge_points
 from evaluations.models import FinalMark, Job, Judge, Judgement, Mark, Response
 from evaluations.models.vocabulary import SlotKind
 from evaluations.reports.selectors.scored_answers import scored_pages
@@ -171,14 +171,14 @@ def _read_marks(cells: Cells, params: ReportParams, responses: Sequence[int]) ->
 
 
 def _read_judgements(cells: Cells, params: ReportParams, responses: Sequence[int]) -> None:
-    found = Judgement.objects.filter(response__in=responses, followed_by__isnull=True)
-    columns = (real("total"), "status", json_text("released"))
-    for response, judge, total, status, released in found.order_by("pk").values_list(
+    found = Judgement.objects.counting().filter(response__in=responses)
+    columns = (real("total"), "status", json_text("released"), "judge__suspended_at")
+    for response, judge, total, status, released, suspended in found.order_by("pk").values_list(
         "response", "judge__name", *columns
     ):
-        points = judge_points(total, status, released, params.policy)
+        points = judge_points(total, status, released, params.policy, suspended)
         cells[response][f"judge:{judge}"] = points.points
-        cells[response][f"judge:{judge} status"] = status
+        cells[response][f"judge:{judge} status"] = SUSPENDED if suspended else status
 
 
 def _plain(value: Decimal) -> Decimal:

@@ -340,12 +340,12 @@ def _teacher_points(params: ReportParams, span: Span | None) -> dict[int, Points
 
 
 def _judge_points(params: ReportParams, span: Span | None) -> dict[int, Points]:
-    judgements = Judgement.objects.filter(
-        _asked_for(params, "response__", span), judge__name=params.judge, followed_by__isnull=True
+    judgements = Judgement.objects.counting().filter(
+        _asked_for(params, "response__", span), judge__name=params.judge
     )
     return {
-        response: judge_points(total, status, released, params.policy)
-        for response, total, status, released in judgements.values_list(
-            "response", real("total"), "status", json_text("released")
+        response: judge_points(total, status, released, params.policy, suspended)
+        for response, total, status, released, suspended in judgements.values_list(
+            *("response", real("total"), "status", json_text("released"), "judge__suspended_at")
         )
     }

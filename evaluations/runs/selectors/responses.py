@@ -69,7 +69,9 @@ class Reading:
 
 def response_list() -> QuerySet[Response]:
     """Return responses with what a list shows: the strict score and the newest judgement."""
-    counting = Judgement.objects.filter(response=OuterRef("pk"), followed_by__isnull=True)
+    counting = Judgement.objects.counting().filter(
+        response=OuterRef("pk"), judge__suspended_at=None
+    )
     judged = counting.order_by("-id")  # of several judges the last one
     return Response.objects.select_related(
         "question__task__dataset", "revision", "attempt", "run__language_model", "suggestion"
@@ -89,7 +91,9 @@ def responses_of(run: Run) -> QuerySet[Response]:
 
 def response_whole(public_id: UUID) -> Response | None:
     """Return one response with its judgements; None if there is none."""
-    judgements = Judgement.objects.select_related("judge").order_by("judge__name", "number")
+    judgements = Judgement.objects.select_related("judge").order_by(
+        "judge__name", "sample", "number"
+    )
     return (
         Response.objects.select_related(
             "run__language_model", "run__dataset", "question__task__dataset", "revision"
