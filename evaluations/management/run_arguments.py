@@ -25,7 +25,10 @@ from gradeapp.common.refusals import BadInput
 def asking_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that give a run its condition."""
     parser.add_argument(
-        "--setting", default="zero-shot", choices=[one.value for one in PromptSetting]
+        "--setting",
+        default="zero-shot",
+        type=str.lower,  # papers write "few-shot-CoT"
+        choices=[one.value for one in PromptSetting],
     )
     parser.add_argument("--prompts", default="gradeapp", metavar="SET", help="a prompt set")
     parser.add_argument(
