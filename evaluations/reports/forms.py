@@ -166,7 +166,7 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
 
 def keys_of(report: str) -> frozenset[str]:
     """Return the parameters that the report named *report* has beside those of all reports."""
-    return {"cuts": BY, "paper-tables": PAPER}.get(report, frozenset())
+    return {"cuts": BY, "calibration": BY, "paper-tables": PAPER}.get(report, frozenset())
 
 
 def default_policy(paper: str) -> str:
@@ -194,6 +194,7 @@ def table_words() -> dict[str, str]:
         "trend": _("Points by year"),
         "ledger": _("Outcomes"),
         "retries": _("Repeated calls"),
+        "calibration": _("Calibration of judge models"),
     }
 
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluations.statistics.figure import Figure, missing
+
 # What the paper recommends for experts; 0.15 for skilled annotators, 0.1 for crowd workers.
 EPSILON = 0.2
 LEVEL = 0.05
@@ -72,6 +74,15 @@ class AlternativeAnnotator:
     def passed(self) -> bool | None:
         """Whether the judge may stand in for a teacher; None where the test was refused."""
         return None if self.winning_rate is None else self.winning_rate >= PASSES
+
+    def figures(self) -> dict[str, Figure]:
+        """Return ``winning_rate`` (n: teachers) and ``advantage`` (n: marks of these teachers)."""
+        if self.winning_rate is None or self.advantage is None:
+            return {name: missing(self.reason) for name in ("winning_rate", "advantage")}
+        return {
+            "winning_rate": Figure(self.winning_rate, len(self.teachers)),
+            "advantage": Figure(self.advantage, sum(row.n for row in self.teachers)),
+        }
 
 
 def alternative_annotator(

@@ -89,14 +89,14 @@ class WeightedPairs:
         self.weights: Matrix = draws.counts @ table
         self.n: Vector = self.weights.sum(axis=1)
 
-    def moments(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+    def means_and_spreads(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
         """Return mean x, mean y, and the variances and covariance with n in the denominator."""
         # Shifted, so that little is lost where marks are large and vary little.
-        shift = float(self.x.mean())
-        return _moments(self.weights, self.n, self.x - shift, self.y - shift)
+        offset = float(self.x.mean())
+        return _means_and_spreads(self.weights, self.n, self.x - offset, self.y - offset)
 
 
-def _moments(
+def _means_and_spreads(
     weights: Matrix, n: Vector, x: Vector | Matrix, y: Vector | Matrix
 ) -> tuple[Vector, Vector, Vector, Vector, Vector]:
     """Return weighted means, variances and covariance of x and y by draw (rows of *weights*)."""
@@ -120,13 +120,13 @@ def _over(numerator: Vector, denominator: Vector) -> Vector:
 
 def ccc(pairs: WeightedPairs) -> Vector:
     """Return the concordance correlation, which equals kappa with quadratic weights, by draw."""
-    mean_x, mean_y, var_x, var_y, cov = pairs.moments()
+    mean_x, mean_y, var_x, var_y, cov = pairs.means_and_spreads()
     return _over(2 * cov, var_x + var_y + (mean_x - mean_y) ** 2)
 
 
 def icc_2_1(pairs: WeightedPairs) -> Vector:
     """Return ICC(2,1) by draw."""
-    mean_x, mean_y, var_x, var_y, cov = pairs.moments()
+    mean_x, mean_y, var_x, var_y, cov = pairs.means_and_spreads()
     n = pairs.n
     # Of two markers: rows from the variance of means, error from that of differences.
     rows = 2 * n * (var_x + var_y + 2 * cov) / 4 / (n - 1)
@@ -145,7 +145,9 @@ def spearman(pairs: WeightedPairs) -> Vector:
         counts = pairs.weights @ table
         middle = counts.cumsum(axis=1) - counts / 2
         ranks.append((middle / pairs.n[:, None])[:, of_kind])
-    _mean_x, _mean_y, var_x, var_y, cov = _moments(pairs.weights, pairs.n, ranks[0], ranks[1])
+    _mean_x, _mean_y, var_x, var_y, cov = _means_and_spreads(
+        pairs.weights, pairs.n, ranks[0], ranks[1]
+    )
     return _over(cov, np.sqrt(var_x * var_y))
 
 

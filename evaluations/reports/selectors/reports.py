@@ -9,6 +9,7 @@ from dataclasses import replace
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from evaluations.facts.judged_marks import calibration_of
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.pairs import mark_pairs
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
@@ -42,7 +43,7 @@ from questions.rules.vocabulary import Part
 
 REPORTS = (
     *("rates", "converted", "cuts", "trend", "leakage", "repeats", "agreement", "ledger"),
-    "retries",
+    *("retries", "calibration"),
 )
 OF_A_PAPER = (paper_tables.NAME,)
 SCORE_COLUMNS = (
@@ -68,6 +69,8 @@ def build_report(name: str, params: ReportParams) -> Report:
     if name == paper_tables.NAME:
         return paper_tables.paper_tables(params)
     params = validated(params)
+    if name == "calibration":
+        return calibration_of(params)
     if name == "agreement":
         return agreement_report(mark_pairs(params), params=asked_params(params))
     if name == "converted":

@@ -13,7 +13,7 @@ from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.report_world import ALPHA, BETA, JUDGE, chosen, judged, mark, run_of, written
 
-NAMES = ["rates", "converted", "agreement", "repeats", "ledger", "retries"]
+NAMES = ["rates", "converted", "agreement", "repeats", "ledger", "retries", "calibration"]
 
 
 @pytest.fixture

@@ -1,0 +1,167 @@
+"""Read a judge's marks beside the teachers', with what calibration compares them by."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from django.db.models.functions import Length
+from django.utils.translation import gettext as _
+
+from evaluations.facts.open_marking import marks_wait_for_the_lead
+from evaluations.facts.pairs import JUDGE_PAIR, TEACHER_PAIR, mark_pairs
+from evaluations.facts.params import JUDGE_PREFIX, ReportParams
+from evaluations.models import Judgement, Mark, Response
+from evaluations.models.vocabulary import SlotKind
+from evaluations.statistics.alternative_annotator import (
+    AlternativeAnnotator,
+    JudgedItem,
+    alternative_annotator,
+)
+from evaluations.statistics.calibration import (
+    DEFAULT_KEY,
+    KEYS,
+    JudgedMark,
+    calibration_report,
+)
+from evaluations.statistics.cluster_bootstrap import DRAWS
+from evaluations.statistics.figure import Report
+from evaluations.statistics.rows import ModelCondition
+from evaluations.statistics.tally import ALL
+from gradeapp.common.casts import real
+from gradeapp.common.refusals import BadInput
+
+Asked = tuple[str, ModelCondition]
+Tested = AlternativeAnnotator
+
+TEACHERS_MARK = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
+BATCH = 5000
+# The intervals of a report are the same when it is asked for again.
+RANDOM_SEED = 20251017
+LABELS = {
+    "subject": "question__subject",
+    "task": "question__task__slug",
+    "question_type": "question__task__question_type",
+    "ability_branch": "question__label__ability_branch",
+    "difficulty": "question__label__difficulty",
+    "modal": "question__label__modal",
+}
+
+
+def calibration_of(params: ReportParams) -> Report:
+    """Return the report ``calibration`` of *params* (valid), with a row for each value of ``by``.
+
+    Draws of questions are the same each time. Raises BadInput for an unknown key.
+    """
+    by = params.by or DEFAULT_KEY
+    if by not in KEYS:
+        raise BadInput(
+            _("There is no “%(value)s”; choose one of: %(known)s.")
+            % {"value": by, "known": ", ".join(KEYS)}
+        )
+    rng = np.random.default_rng(RANDOM_SEED)
+    about = replace(params, by=by).as_dict() | {"random_seed": RANDOM_SEED, "draws": DRAWS}
+    marks = judged_marks(params)
+    report = calibration_report(marks, by=by, rng=rng, params=about)
+    tests = annotator_tests(marks, params)
+    for row in report.rows:
+        if row.key["value"] == ALL:
+            row.figures.update(tests[row.key["judge"], row.asked].figures())
+    return report
+
+
+def annotator_tests(marks: Collection[JudgedMark], params: ReportParams) -> dict[Asked, Tested]:
+    """Return the alternative annotator test of each judge on each model and condition."""
+    groups: dict[Asked, list[JudgedMark]] = defaultdict(list)
+    for one in marks:
+        groups[one.judge, one.asked].append(one)
+    return {
+        key: alternative_annotator(judged_items(group, params)) for key, group in groups.items()
+    }
+
+
+def judged_marks(params: ReportParams) -> list[JudgedMark]:
+    """Return the judgements of responses with a final mark, of all judges or that of *params*."""
+    pairs = mark_pairs(replace(params, marker=""))
+    of_teachers = {pair.response: (pair.x, pair.y) for pair in pairs if pair.pair == TEACHER_PAIR}
+    prefix = f"{JUDGE_PAIR}{JUDGE_PREFIX}"
+    judged = [
+        (pair.pair.removeprefix(prefix), pair) for pair in pairs if pair.pair.startswith(prefix)
+    ]
+    if params.is_judge:
+        judged = [(judge, pair) for judge, pair in judged if judge == params.judge]
+    responses = {pair.response for _judge, pair in judged}
+    about = {row["pk"]: row for row in _responses(responses)}
+    judgements = _judgements(responses)
+    return [
+        JudgedMark(
+            judge=judge,
+            model=pair.model,
+            condition=pair.condition,
+            response=pair.response,
+            question=about[pair.response]["question"],
+            final=pair.x,
+            points=pair.y,
+            full=pair.full,
+            tolerance=pair.tolerance,
+            marks=of_teachers.get(pair.response),
+            length=about[pair.response]["length"],
+            totals=tuple(
+                total for total, _version in judgements[judge, pair.response] if total is not None
+            ),
+            labels={name: _text(about[pair.response][path]) for name, path in LABELS.items()}
+            | {"version": judgements[judge, pair.response][-1][1]},
+        )
+        for judge, pair in judged
+    ]
+
+
+def judged_items(marks: Collection[JudgedMark], params: ReportParams) -> list[JudgedItem]:
+    """Return *marks* of one judge with all teachers' marks of their responses, by teacher.
+
+    First, second and third marks are all given blind; decisions of a lead are not.
+    """
+    given: dict[int, dict[int, float]] = defaultdict(dict)
+    points = {one.response: one.points for one in marks}
+    for chunk in _chunks(points):
+        rows = Mark.objects.counting().filter(
+            params.of_rounds("slot__answer__round"),
+            slot__kind__in=TEACHERS_MARK,
+            slot__answer__response__in=chunk,
+        )
+        rows = rows.exclude(marks_wait_for_the_lead("slot__answer__"))
+        columns = ("slot__answer__response", "teacher", real("total"))
+        for response, teacher, total in rows.order_by("version", "pk").values_list(*columns):
+            given[response][teacher] = total
+    return [JudgedItem(points[response], teachers) for response, teachers in given.items()]
+
+
+def _responses(keys: Collection[int]) -> Iterator[dict[str, Any]]:
+    for chunk in _chunks(keys):
+        rows = Response.objects.filter(pk__in=chunk).annotate(length=Length("text")).order_by()
+        yield from rows.values("pk", "question", "length", *LABELS.values())
+
+
+def _judgements(keys: Collection[int]) -> Mapping[tuple[str, int], list[tuple[float | None, str]]]:
+    """Return totals and prompt versions of all judgements by judge and response, oldest first."""
+    found: dict[tuple[str, int], list[tuple[float | None, str]]] = defaultdict(list)
+    for chunk in _chunks(keys):
+        rows = Judgement.objects.filter(response__in=chunk).order_by("pk")
+        columns = ("judge__name", "response", real("total"), "prompt_version")
+        for judge, response, total, version in rows.values_list(*columns):
+            found[judge, response].append((total, version))
+    return found
+
+
+def _chunks(keys: Collection[int]) -> Iterator[list[int]]:
+    """Yield *keys* in parts that a statement may name."""
+    ordered = sorted(keys)
+    for start in range(0, len(ordered), BATCH):
+        yield ordered[start : start + BATCH]
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
