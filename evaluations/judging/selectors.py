@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,8 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from evaluations.facts.pairs import JUDGE_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
+from evaluations.judging.rules.json_reply import QUOTE_NOT_FOUND
+from evaluations.judging.rules.judge_reply import STEPS_DO_NOT_ADD_UP, read_judge_reply
 from evaluations.models import FinalMark, Judge, Judgement, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.selectors.runs import is_live, runs
@@ -20,6 +23,8 @@ from evaluations.statistics.outcomes import JudgeStatus
 from evaluations.statistics.rows import ModelCondition
 from questions.models import Dataset, Rubric
 from questions.selectors.bank import accepted_rubric
+
+NAMED_FLAGS = (STEPS_DO_NOT_ADD_UP, QUOTE_NOT_FOUND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,53 @@ def judgement_list() -> QuerySet[Judgement]:
         .annotate(final=Subquery(final.order_by("-pk").values("value")[:1]))
         .order_by("judge", "response__question__task", "response__question__position", "response")
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFault:
+    """A reply whose total is not possible, or whose points do not add up to it."""
+
+    judge: str
+    model: str
+    task: str
+    external_id: str
+    fault: str
+    full: Decimal
+    details: dict[str, Any]
+    released: list[float | None]
+
+
+def reply_faults(dataset: str, judge: str = "") -> tuple[int, list[ReplyFault]]:
+    """Return the number of replies of *judge* (all: "") to *dataset*, and what is wrong in which.
+
+    Replies in the tagged form are read again, so that those from before details were stored are
+    named too.
+    """
+    rows = Judgement.objects.counting().filter(response__run__dataset__slug=dataset)
+    rows = rows.exclude(status__in=(JudgeStatus.NO_CONTENT, JudgeStatus.OVERSIZE))
+    rows = rows.filter(judge__name=judge) if judge else rows
+    order = ("judge__name", "response__question__task__slug", "response__question__position", "pk")
+    related = ("judge", "response__question__task", "response__run__language_model")
+    faults, n = [], 0
+    for row in rows.select_related(*related).defer("response__text").order_by(*order):
+        n += 1
+        details = row.details or read_judge_reply(row.reply, row.full).details
+        named = [flag for flag in row.flags if flag in NAMED_FLAGS]
+        if row.status == JudgeStatus.SCORED and "sum" in details:
+            named = list(dict.fromkeys([*named, STEPS_DO_NOT_ADD_UP]))
+        elif row.status == JudgeStatus.SCORED:
+            named = [flag for flag in named if flag != STEPS_DO_NOT_ADD_UP]
+        else:
+            named = [row.status]
+        question = row.response.question
+        faults += [
+            ReplyFault(
+                *(row.judge.name, row.response.run.language_model.name, question.task.slug),
+                *(question.external_id, fault, row.full, details, row.released),
+            )
+            for fault in named
+        ]
+    return n, faults
 
 
 def judged_response(judge: Judge, response_id: UUID) -> JudgedResponse | None:

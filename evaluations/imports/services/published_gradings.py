@@ -50,6 +50,7 @@ def store_gradings(file: str, stored: StoredAnswers) -> int:
                         full=row.item.full_marks,
                         status=reading.status,
                         flags=list(reading.flags),
+                        details=reading.details,
                         released=[None if t is None else float(t) for t in grading.released],
                     )
                 )

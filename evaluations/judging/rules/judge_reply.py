@@ -5,19 +5,22 @@ marks has no total, and a status with the reason. A missing total is never 0.
 
 The total is the number that directly follows 【总分】 (the format of the judge prompt of
 GAOKAO-Bench). Replies without that tag are read by their wording ("总分：8分", "Total: 8/10",
-"得分：八分"), the most explicit wording first.
+"得分：八分"), the most explicit wording first. A reply that is a JSON object is read by its keys
+(``json_reply``).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from evaluations.judging.rules.json_reply import JsonReading, read_json_reply
 from evaluations.judging.rules.written_marks import FULL_WIDTH, WrittenMark, read_mark
 from evaluations.statistics.outcomes import JudgeStatus
+from questions.rules.rubric import RubricLines
 
 STEPS_DO_NOT_ADD_UP = "steps_do_not_add_up"
 TOTAL_REPEATED = "total_repeated"
@@ -28,12 +31,19 @@ OTHER_MODEL = "other_model"  # the reply names another model than was asked
 
 @dataclass(frozen=True, slots=True)
 class JudgeReading:
-    """The result of reading a reply; ``total`` is None unless ``status`` is ``scored``."""
+    """The result of reading a reply; ``total`` is None unless ``status`` is ``scored``.
+
+    ``details`` names what a status or a flag is about, as JSON: ``points``, ``sum`` and ``total``
+    of points that do not add up, ``missing``, ``unknown``, ``twice`` or ``out_of_range`` scoring
+    points, ``missing_quotes``, the ``totals`` of a reply without a possible one, and ``json``, why
+    an object cannot be read.
+    """
 
     total: Decimal | None
     status: str
     flags: tuple[str, ...]
     totals_found: tuple[Decimal, ...]
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 _BLANK = r"[\s*_`]{0,4}"
@@ -71,14 +81,25 @@ _THEN_GOT = re.compile(
     r"(?:(?:实际|最终)?(?:得分|实得|应得|可得|获得|得|获)|(?P<lost>扣除|扣分|扣去|扣))"
     r"(?:了|到|为|是)?\s?[:：]?",
 )
+# The number of a question, not a mark: "14题", "14. ".
+_QUESTION = re.compile(r"\s{0,4}[0-9]{1,3}(?:\s?题|[.、]\s)(?:\s?(?:得分|得))?\s?[:：]?")
+_LONGEST_LIST = 4000
 _STRONG_EMPHASIS = re.compile(r"\*{2,}")
 
 
-def read_judge_reply(reply: str, full: Decimal, *, finish_reason: str = "stop") -> JudgeReading:
+def read_judge_reply(
+    reply: str,
+    full: Decimal,
+    *,
+    finish_reason: str = "stop",
+    rubric: RubricLines | None = None,
+    response: str | None = None,
+) -> JudgeReading:
     """Read the total (0 to *full*) in *reply*.
 
-    A reply that did not end by itself (*finish_reason* is not ``stop``) is not read, because a
-    total that was cut from 15 to 1 would look complete.
+    *rubric* and *response* are given if the judge was asked for JSON with points for each scoring
+    point and quotes (``read_json_reply``). A reply that did not end by itself (*finish_reason* is
+    not ``stop``) is not read, because a total that was cut from 15 to 1 would look complete.
     """
     if finish_reason == "content_filter":
         return JudgeReading(None, JudgeStatus.REFUSED, (), ())
@@ -89,6 +110,11 @@ def read_judge_reply(reply: str, full: Decimal, *, finish_reason: str = "stop") 
     text = _STRONG_EMPHASIS.sub("", after_reasoning).translate(FULL_WIDTH).replace("’", "'")
     if not text.strip():
         return JudgeReading(None, JudgeStatus.EMPTY, (), ())
+    said = read_json_reply(after_reasoning, rubric=rubric, response=response)
+    if said is not None:
+        return _from_json(said, full)
+    if rubric is not None and rubric.points:
+        return JudgeReading(None, JudgeStatus.NO_TOTAL, (), ())
     flags: tuple[str, ...] = ()
     if marks := _marks_after(_TAG, text):
         if len(marks) > 1:
@@ -103,12 +129,60 @@ def read_judge_reply(reply: str, full: Decimal, *, finish_reason: str = "stop") 
     totals = tuple(mark.value for mark in marks if mark.value is not None)
     status = _status(marks, totals, flags, full)
     if status is not JudgeStatus.SCORED:
-        return JudgeReading(None, status, (), totals)
-    steps = [read_mark(text, match.end()) for match in _STEP.finditer(text)]
-    values = [step.value for step in steps if step is not None and step.value is not None]
-    if values and len(values) == len(steps) and sum(values) != totals[0]:
+        return JudgeReading(None, status, (), totals, _named(totals))
+    values = _steps(text)
+    details: dict[str, Any] = {}
+    # A step that states the sum of the others is no further step.
+    expected = (totals[0], 2 * totals[0]) if totals[0] in values else (totals[0],)
+    if values and sum(values) not in expected:
         flags += (STEPS_DO_NOT_ADD_UP,)
-    return JudgeReading(totals[0], status, flags, totals)
+        points = [f"{value:f}" for value in values]
+        details = {"points": points, "sum": f"{sum(values):f}", "total": f"{totals[0]:f}"}
+    return JudgeReading(totals[0], status, flags, totals, details)
+
+
+def _steps(text: str) -> list[Decimal]:
+    """Return the marks of the steps; [] if there are none or one of them is not clear.
+
+    What follows a 【得分】 is one mark, or a list with one for each number of a question
+    ("14题：0分"; "14. 0分").
+    """
+    values: list[Decimal] = []
+    for match in _STEP.finditer(text):
+        if _QUESTION.match(text, match.end()):
+            until = text.find("【", match.end())
+            listed = text[match.end() : until if until >= 0 else len(text)][:_LONGEST_LIST]
+            numbers = list(_QUESTION.finditer(listed))
+            marks = [read_mark(listed, one.end()) for one in numbers]
+        else:
+            marks = [read_mark(text, match.end())]
+        clear = [mark.value for mark in marks if mark is not None and mark.value is not None]
+        if len(clear) < len(marks):
+            return []
+        values += clear
+    return values
+
+
+def _from_json(said: JsonReading, full: Decimal) -> JudgeReading:
+    """Return the reading of a JSON reply; a second total beside the object makes it unclear."""
+    rest = _STRONG_EMPHASIS.sub("", said.rest).translate(FULL_WIDTH)
+    beside = any(_marks_after(cue, rest) for cue in (_TAG, *_WORDINGS))
+    status = said.status
+    if status == JudgeStatus.SCORED and said.total is not None:
+        if beside:
+            status = JudgeStatus.SEVERAL_TOTALS
+        elif said.total < 0:
+            status = JudgeStatus.BELOW_ZERO
+        elif said.total > full:
+            status = JudgeStatus.OVER_FULL_MARKS
+    if status != JudgeStatus.SCORED:
+        return JudgeReading(None, status, (), said.totals, said.details or _named(said.totals))
+    return JudgeReading(said.total, status, said.flags, said.totals, said.details)
+
+
+def _named(totals: tuple[Decimal, ...]) -> dict[str, Any]:
+    """Return the details that name *totals*; {} for none."""
+    return {"totals": [f"{total:f}" for total in totals]} if totals else {}
 
 
 def _marks_after(cue: re.Pattern[str], text: str) -> list[WrittenMark]:
