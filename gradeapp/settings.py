@@ -9,11 +9,10 @@ from pathlib import Path
 
 from celery.schedules import schedule
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
 from gradeapp.env import Environment
 from gradeapp.providers import PROVIDERS
-from gradeapp.start_rules import check_hosts, check_key, stored_secret
+from gradeapp.start_rules import check_field_keys, check_hosts, check_key, stored_secret
 
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -47,15 +46,7 @@ def field_keys() -> list[str]:
     if not keys and (DEMO or DEBUG):
         new = base64.urlsafe_b64encode(secrets.token_bytes(32))
         keys = [stored_secret(VAR_DIR / "field-key", new)]
-    for key in keys:
-        try:
-            length = len(base64.urlsafe_b64decode(key))
-        except ValueError:
-            length = 0
-        if length != 32:
-            raise ImproperlyConfigured(
-                "GRADEAPP_FIELD_KEYS must be Fernet keys: 32 random bytes in URL-safe base64."
-            )
+    check_field_keys(keys)
     return keys
 
 
@@ -214,6 +205,9 @@ CACHES = {
 
 # The password is asked for again before changes of people, at most once in five minutes
 CONFIRM_CHANGES = env.flag("CONFIRM_CHANGES", default=not DEMO)
+# And, unless it was given so many minutes ago, before a run that may cost more, and before exports
+CONFIRM_COST = env.number("GRADEAPP_CONFIRM_COST", 50, low=0, high=1_000_000)
+CONFIRM_MINUTES = env.number("GRADEAPP_CONFIRM_MINUTES", 15, low=1, high=1440)
 # Mail: only to send links for new passwords; without a host an admin makes them
 EMAIL_HOST = env.text("EMAIL_HOST")
 EMAIL_PORT = env.number("EMAIL_PORT", 587, low=1, high=65535)
@@ -368,6 +362,8 @@ CELERY_BEAT_SCHEDULE["seal-entries"] = {
 
 # Runs: how much one worker keeps in flight and how long a claim lasts
 RUN_LEASE_SECONDS = env.number("RUN_LEASE_SECONDS", 120, low=5, high=3600)
+# The most calls of one run or study: questions times repeats times runs
+RUN_MOST_CALLS = env.number("RUN_MOST_CALLS", 250_000, low=1, high=10_000_000)
 RUN_MAX_IN_FLIGHT = env.number("RUN_MAX_IN_FLIGHT", 64, low=1, high=1024)
 # How long a worker that imports may be silent before its import counts as interrupted
 IMPORT_LEASE_SECONDS = env.number("IMPORT_LEASE_SECONDS", 60, low=5, high=3600)

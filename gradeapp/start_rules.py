@@ -5,6 +5,7 @@ Read by the settings, by ``serve`` and by the configuration of gunicorn; imports
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import secrets
@@ -118,3 +119,16 @@ def check_bind(host: str, *, demo: bool, debug: bool, proxies: int) -> None:
             f"Others would reach {host or 'every address'} without HTTPS. Listen on 127.0.0.1, or "
             "put a proxy in front and set GRADEAPP_PROXIES (docs/operations.md)."
         )
+
+
+def check_field_keys(keys: list[str]) -> None:
+    """Raise ImproperlyConfigured unless all *keys* are Fernet keys."""
+    for key in keys:
+        try:
+            length = len(base64.urlsafe_b64decode(key))
+        except ValueError:
+            length = 0
+        if length != 32:
+            raise ImproperlyConfigured(
+                "GRADEAPP_FIELD_KEYS must be Fernet keys: 32 random bytes in URL-safe base64."
+            )

@@ -127,6 +127,15 @@ def estimate_judging(judge: Endpoint, items: Sequence[Question], repeats: int) -
     return cost_of(judge, RunPurpose.JUDGE, judged, judged * JUDGE_READS)
 
 
+def most_cost_of_judging(run: Run, judge: Endpoint, budget: Decimal | None = None) -> Decimal:
+    """Return the most that *judge* may cost with *budget*, with what *run* has not answered yet."""
+    asked = Exists(Job.objects.filter(run=run, question=OuterRef("pk")))
+    answered = Exists(Response.objects.filter(run=run, question=OuterRef("pk")))
+    items = list(Question.objects.filter(Q(asked) | Q(answered)))
+    at_most = estimate_judging(judge, items, run.repeats).at_most
+    return at_most if budget is None else min(at_most, budget)
+
+
 def judge_call(
     run: Run, job: Job, rubric: Rubric | None, marking_notes: MarkingNotes | None
 ) -> Messages:

@@ -21,11 +21,12 @@ from evaluations.judging.selectors import (
     judgement_list,
     judges_of_run,
 )
-from evaluations.judging.services import ensure_judge, start_judge_run
+from evaluations.judging.services import ensure_judge, most_cost_of_judging, start_judge_run
 from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judge
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
@@ -55,9 +56,11 @@ def judge_start(request: MemberRequest) -> HttpResponse:
     if not form.is_valid():
         context = list_context(request, form)
         return render(request, "evaluations/judging/list.html", context, status=400)
+    said = form.cleaned_data
+    check_cost(request, lambda: most_cost_of_judging(said["run"], said["endpoint"]))
     with transaction.atomic():
-        judge = ensure_judge(form.cleaned_data["endpoint"])
-        run = start_judge_run(form.cleaned_data["run"], judge, acting_user=request.user)
+        judge = ensure_judge(said["endpoint"])
+        run = start_judge_run(said["run"], judge, acting_user=request.user)
         transaction.on_commit(partial(ask_for_work, run.pk))
     messages.success(request, _("%(judge)s has started marking.") % {"judge": judge.name})
     return redirect("runs:run", run.pk)
@@ -110,11 +113,10 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
                 "budget or leave it empty."
             )
         )
-    said = form.cleaned_data
+    said, run = form.cleaned_data, get_run(pk)
+    check_cost(request, lambda: most_cost_of_judging(run, said["judge"], said["budget"]))
     with transaction.atomic():
         judge = ensure_judge(said["judge"])
-        judging = start_judge_run(
-            get_run(pk), judge, budget=said["budget"], acting_user=request.user
-        )
+        judging = start_judge_run(run, judge, budget=said["budget"], acting_user=request.user)
         transaction.on_commit(partial(ask_for_work, judging.pk))
     return redirect("runs:run", judging.pk)

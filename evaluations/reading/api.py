@@ -28,15 +28,22 @@ from evaluations.reading.selectors.answer_checks import looked_at, reading_to_ch
 from evaluations.reading.selectors.reading_labour import READERS, Labour, labour, read_runs, samples
 from evaluations.reading.services.answer_cases import check_corrections
 from evaluations.reading.services.answer_checks import MOST_DRAWN, draw_sample, save_check
-from evaluations.reading.services.model_reading import MOST_ANSWERS, WantedReading, start_reading
+from evaluations.reading.services.model_reading import (
+    MOST_ANSWERS,
+    WantedReading,
+    estimate_reading,
+    start_reading,
+)
 from evaluations.runs.api.run_serializers import RunSerializer
 from evaluations.runs.api.runs import run_response
 from evaluations.runs.api.start_serializers import no_unknown
 from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.selectors.runs import get_run
+from evaluations.runs.services.run_estimates import most_cost
 from evaluations.runs.tasks import ask_for_work
 from evaluations.statistics.outcomes import ReadingOutcome
 from gradeapp import api_fields
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
@@ -70,6 +77,7 @@ class RunReadAPI(APIView):
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
         wanted = WantedReading(get_run(pk), said["endpoint"], said["limit"])
+        check_cost(request, lambda: most_cost(estimate_reading(wanted), said["budget"]))
         with transaction.atomic():
             run = start_reading(
                 wanted,

@@ -18,10 +18,17 @@ from evaluations.models.vocabulary import Asks
 from evaluations.runs.api.run_serializers import RunSerializer
 from evaluations.runs.api.runs import run_response
 from evaluations.runs.api.start_serializers import no_unknown
+from evaluations.runs.services.run_estimates import most_cost
 from evaluations.runs.tasks import ask_for_work
 from evaluations.suggesting.forms import USUAL_LIMIT, chosen, filters_in
-from evaluations.suggesting.services.suggesting import MOST_ITEMS, Wanted, start_suggesting
+from evaluations.suggesting.services.suggesting import (
+    MOST_ITEMS,
+    Wanted,
+    estimate_suggesting,
+    start_suggesting,
+)
 from gradeapp import api_fields
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown
 from questions.forms.filter_chips import query_of
@@ -63,6 +70,7 @@ class SuggestAPI(APIView):
         filters = filters_in(said.pop("filters"))
         asks = Asks(said.pop("asks"))
         wanted = Wanted(asks=asks, questions=chosen(filters), query=query_of(filters), **said)
+        check_cost(request, lambda: most_cost(estimate_suggesting(wanted), budget))
         with transaction.atomic():
             run = start_suggesting(
                 wanted, acting_user=request.user, budget=budget, idempotency_key=key

@@ -95,6 +95,7 @@ class ExportsByToken:
             if token is not None:
                 request.user, row = person_behind(token)
                 check_scope(row, Scope.EXPORT)
+                request.auth = row  # type: ignore[attr-defined]
         except Refusal as refusal:
             body = {"code": refusal.code, "detail": str(refusal), **refusal.details}
             return JsonResponse(body, status=refusal.status)

@@ -37,6 +37,7 @@ from evaluations.capability.views.capability_files import review_table
 from evaluations.models import CapabilityReview
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.tally import ALL
+from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_file import manifest, sha256
@@ -142,6 +143,7 @@ def close(request: MemberRequest, review_id: UUID) -> HttpResponse:
 
 @require_safe
 @requires(Capability.EXPORT)
+@confirmed
 def export(request: MemberRequest, review_id: UUID, name: str) -> HttpResponse:
     """The figures, or every judgement, as CSV; who took what is kept."""
     review = _review(review_id)

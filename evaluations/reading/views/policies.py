@@ -18,6 +18,7 @@ from evaluations.reading.services.exports import note_run_export
 from evaluations.reading.services.gold_check import check_golds
 from evaluations.reading.views.rescoring import scored_before
 from evaluations.runs.selectors.runs import get_run
+from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_file import manifest, sha256
@@ -50,6 +51,7 @@ def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @requires(Capability.EXPORT)
+@confirmed
 def policies_export(request: MemberRequest, pk: int) -> HttpResponse:
     """Export the same responses as CSV; the export is recorded."""
     run = get_run(pk)

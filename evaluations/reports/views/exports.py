@@ -35,6 +35,7 @@ from evaluations.reports.services.exports import (
     write_export,
 )
 from evaluations.reports.tasks import ask_for_export
+from gradeapp.accounts.confirmation import check_confirmed, confirmed
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -48,6 +49,7 @@ GAOKAO_BENCH = "gaokao-bench"
 
 @require_safe
 @requires(Capability.EXPORT)
+@confirmed
 def report_export(request: MemberRequest, name: str, suffix: str) -> HttpResponseBase:
     """Return one table as a file, and record the export.
 
@@ -114,6 +116,7 @@ class ExportPages(WorkPages):
         said, params = form.cleaned_data, read_params(request.GET)
         asked = check_asked(Asked(said["table"], params, said["file_format"], said["bom"]))
         if is_long(asked):
+            check_confirmed(request)
             return export_jobs.start_export(asked, acting_user=request.user)
         address = reverse("reports:export", args=[asked.name, asked.file_format])
         query = request.GET.copy()
@@ -143,6 +146,7 @@ class ExportPages(WorkPages):
 
     def file(self, request: MemberRequest, pk: int) -> FileResponse:
         """Return the file to its owner."""
+        check_confirmed(request)
         work = self.get_work(request, pk)
         file = export_jobs.fetched(work, acting_user=request.user)
         media_type = MEDIA_TYPES[FileFormat(work.file_format)]

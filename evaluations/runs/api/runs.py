@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -27,7 +28,9 @@ from evaluations.runs.forms.runs import ResponseFilter, RunFilter
 from evaluations.runs.selectors.responses import earlier_steps, responses_of
 from evaluations.runs.selectors.runs import get_run, progress, runs
 from evaluations.runs.services import runs as services
+from evaluations.runs.services.run_estimates import most_cost_of_run
 from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import DeclaredFilters
 
@@ -61,8 +64,10 @@ class RunListAPI(DeclaredFilters, generics.ListAPIView[Run]):
         """Plan a run and hand it to the workers. The same ``idempotency_key``: the same run."""
         form = NewRunSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        wanted = form.wanted()
+        check_cost(request, lambda: most_cost_of_run(wanted))
         with transaction.atomic():
-            run = services.start_run(**form.wanted(), acting_user=request.user)
+            run = services.start_run(**wanted, acting_user=request.user)
             transaction.on_commit(partial(ask_for_work, run.pk))
         return run_response(run, status.HTTP_201_CREATED)
 
@@ -100,6 +105,7 @@ class RunResumeAPI(APIView):
         form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said: dict[str, Any] = dict(form.validated_data)
+        check_cost(request, lambda: said.get("budget") or Decimal(0))
         run = services.resume_run(get_run(pk), acting_user=request.user, **said)
         transaction.on_commit(partial(ask_for_work, run.pk))
         return run_response(run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -21,8 +22,10 @@ from evaluations.runs.api.start_serializers import NewStudySerializer, ResumeSer
 from evaluations.runs.selectors.runs import Progress
 from evaluations.runs.selectors.studies import get_study, studies, study_progress
 from evaluations.runs.services import studies as services
+from evaluations.runs.services.run_estimates import most_cost_of_study
 from evaluations.runs.tasks import ask_for_work
 from gradeapp import api_fields
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.common.parameters import DeclaredFilters
 
 
@@ -109,8 +112,10 @@ class StudyListAPI(DeclaredFilters, generics.ListAPIView[Study]):
         """Start a run of every endpoint under every condition, over the same questions."""
         form = NewStudySerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        wanted = form.wanted()
+        check_cost(request, lambda: most_cost_of_study(wanted))
         with transaction.atomic():
-            study = services.start_study(**form.wanted(), acting_user=request.user)
+            study = services.start_study(**wanted, acting_user=request.user)
             for run in study.runs.order_by("pk"):
                 transaction.on_commit(partial(ask_for_work, run.pk))
         return study_response(study.pk, status.HTTP_201_CREATED)
@@ -149,6 +154,7 @@ class StudyResumeAPI(APIView):
         """Resume what is stopped or paused, with a higher budget if it was reached."""
         form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        check_cost(request, lambda: form.validated_data.get("budget") or Decimal(0))
         resumed = services.resume_study(
             get_study(pk), acting_user=request.user, **form.validated_data
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import Asking, ImagePolicy, OptionOrder
@@ -53,11 +54,26 @@ def to_be_asked(
     return items, {name: count for name, count in counts.items() if count}
 
 
+def check_size(calls: int) -> None:
+    """Raise BadInput if a run or study would have more *calls* than ``RUN_MOST_CALLS``."""
+    if calls > settings.RUN_MOST_CALLS:
+        raise BadInput(
+            _(
+                "These are %(calls)s calls: questions × repeats × runs. At most %(most)s are "
+                "allowed. Choose fewer questions or repeats."
+            )
+            % {"calls": f"{calls:,}", "most": f"{settings.RUN_MOST_CALLS:,}"},
+            code="too_many_calls",
+        )
+
+
 def plan_jobs(run: Run, questions: Sequence[Question]) -> int:
     """Create a job for each item, repeat and step, in the order of repeats; return their number.
 
     The first step of an item can be asked at once, each later one waits for the step before.
+    Raises BadInput for more questions times repeats than ``RUN_MOST_CALLS``.
     """
+    check_size(len(questions) * run.repeats)
     kind = kind_of(run)
     planned = 0
     for repeat in range(1, run.repeats + 1):

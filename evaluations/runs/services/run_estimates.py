@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Avg, Count
 
@@ -18,7 +19,7 @@ from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.services.images import most_tokens_of_images
-from evaluations.runs.services.planning import check_images, to_be_asked
+from evaluations.runs.services.planning import check_images, check_size, to_be_asked
 from evaluations.runs.services.prompt_sets import check_prompts, current_prompts
 from evaluations.runs.services.sampling import check_sampling
 from questions.models import Dataset
@@ -63,6 +64,7 @@ def estimate(
         most_tokens = most_completion_tokens(asking.sampling)
     prompts = current_prompts(asking.prompt_set)
     check_prompts(prompts, asking.setting, items)
+    check_size(len(items) * repeats)
     sizes = prompt_sizes(prompts, asking, items, most_tokens)
     size = sum(sizes)
     if asking.images is ImagePolicy.SEND:
@@ -82,6 +84,27 @@ def estimate(
     return Estimate(len(items), answering, endpoint.note, beside)
 
 
+def most_cost(found: Estimate, budget: Decimal | None) -> Decimal:
+    """Return the most that the run of *found* and those beside it may cost, each with *budget*."""
+    costs = [one.at_most for one in (found.answering, *found.beside)]
+    return sum((one if budget is None else min(one, budget) for one in costs), Decimal(0))
+
+
+def most_cost_of_run(wanted: Mapping[str, Any]) -> Decimal:
+    """Return the most that ``start_run(**wanted)`` may cost. Raises BadInput as ``estimate``."""
+    names = ("endpoint", "dataset", "repeats", "choice", "asking", "judge")
+    found = estimate(**{name: wanted[name] for name in names if name in wanted})
+    return most_cost(found, wanted.get("budget"))
+
+
+def most_cost_of_study(wanted: Mapping[str, Any]) -> Decimal:
+    """Return the most that ``start_study(**wanted)`` may cost. Raises BadInput as ``estimate``."""
+    given = {name: wanted[name] for name in ("dataset", "choice", "repeats")}
+    at_most = study_cost(wanted["pairs"], **given).at_most
+    budget = wanted.get("budget")
+    return at_most if budget is None else min(at_most, budget)
+
+
 def study_cost(
     pairs: Sequence[tuple[Endpoint, Asking]],
     *,
@@ -94,6 +117,7 @@ def study_cost(
     The runs of one endpoint share its calls in flight, and those of several go on at once: the
     time is that of the endpoint that takes longest, None if one has few earlier calls.
     """
+    check_size(len(chosen_questions(dataset, choice)) * repeats * len(pairs))
     costs = [
         estimate(endpoint=one, dataset=dataset, repeats=repeats, choice=choice, asking=asking)
         for one, asking in pairs

@@ -12,6 +12,8 @@ from evaluations.conditions import Asking
 from evaluations.models import Endpoint, Run, Study
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.selectors.chosen_questions import chosen_questions
+from evaluations.runs.services.planning import check_size
 from evaluations.runs.services.run_starts import as_text, hashed
 from evaluations.runs.services.run_states import OVER
 from evaluations.runs.services.runs import RESUMABLE, resume_run, start_run, stop_run
@@ -48,6 +50,7 @@ def start_study(
         if made is not None and made.study is not None:
             return made.study
     _check(name, pairs, budget)
+    check_size(len(chosen_questions(dataset, choice)) * repeats * len(pairs))
     study = Study.objects.create(
         name=name.strip(),
         dataset=dataset,

@@ -12,8 +12,9 @@ from django.shortcuts import redirect, render
 
 from evaluations.models import Run
 from evaluations.runs.forms.runs import StartForm
-from evaluations.runs.services.run_estimates import Estimate
+from evaluations.runs.services.run_estimates import Estimate, most_cost
 from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest
 from gradeapp.common.refusals import Refusal
 
@@ -36,6 +37,7 @@ def start_page(
     if request.method == "POST" and form.is_valid():
         key, budget = form.cleaned_data["key"], form.cleaned_data["budget"]
         try:
+            check_cost(request, lambda: most_cost(estimate(), budget))
             with transaction.atomic():
                 run = start(
                     acting_user=request.user,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.services import runs as services
 from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
@@ -121,6 +123,7 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
     form = BudgetForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("The budget must be an amount such as 12.50."))
+    check_cost(request, lambda: form.cleaned_data["budget"] or Decimal(0))
     services.resume_run(get_run(pk), acting_user=request.user, budget=form.cleaned_data["budget"])
     transaction.on_commit(partial(ask_for_work, pk))
     return redirect("runs:run", pk)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -22,8 +23,9 @@ from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.chosen_questions import chosen_questions, counted
 from evaluations.runs.selectors.studies import get_study, studies, study_progress
 from evaluations.runs.services import studies as services
-from evaluations.runs.services.run_estimates import study_cost
+from evaluations.runs.services.run_estimates import most_cost_of_study, study_cost
 from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput, Refusal
@@ -91,6 +93,7 @@ def new_study(request: MemberRequest) -> HttpResponse:
         try:
             wanted = form.wanted(chosen)
             if request.method == "POST":
+                check_cost(request, lambda: most_cost_of_study(wanted))
                 with transaction.atomic():
                     study = services.start_study(**wanted, acting_user=request.user)
                     for run in study.runs.order_by("pk"):
@@ -136,6 +139,7 @@ def study_resume(request: MemberRequest, pk: int) -> HttpResponse:
     form = BudgetForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("The budget must be an amount such as 12.50."))
+    check_cost(request, lambda: form.cleaned_data["budget"] or Decimal(0))
     runs = services.resume_study(
         get_study(pk), acting_user=request.user, budget=form.cleaned_data["budget"]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -16,6 +17,7 @@ from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import claim_jobs
+from evaluations.runs.services.run_estimates import estimate, study_cost
 from evaluations.runs.services.runs import extend_run, start_run
 from evaluations.runs.services.studies import resume_study, start_study, stop_study
 from evaluations.runs.services.study_budgets import reserve
@@ -160,3 +162,23 @@ def test_a_trial_goes_on_with_all_and_asks_nothing_twice(
     assert run.jobs.values("question", "repeat").distinct().count() == 24
     with pytest.raises(Conflict, match="not a trial"):
         extend_run(run, acting_user=admin)
+
+
+def test_a_run_or_study_of_too_many_calls_is_refused_before_it_is_planned(
+    exam: Dataset, endpoint: Endpoint, admin: User, settings: Any
+) -> None:
+    """Twelve questions: 12 × 2 repeats × 2 runs are 48 calls."""
+    settings.RUN_MOST_CALLS = 47
+    given: dict[str, Any] = {"dataset": exam, "choice": QuestionChoice(), "repeats": 2}
+    pairs = [(endpoint, COLD), (endpoint, WARM)]
+    for refused in (
+        lambda: start_study(name="Big", pairs=pairs, acting_user=admin, **given),
+        lambda: study_cost(pairs, **given),
+        lambda: start_run(endpoint=endpoint, acting_user=admin, **{**given, "repeats": 4}),
+        lambda: estimate(endpoint=endpoint, **{**given, "repeats": 4}),
+    ):
+        with pytest.raises(BadInput, match=r"48 calls.*At most 47"):
+            refused()
+    assert not Run.objects.exists()
+    settings.RUN_MOST_CALLS = 48
+    assert start_study(name="Big", pairs=pairs, acting_user=admin, **given).runs.count() == 2

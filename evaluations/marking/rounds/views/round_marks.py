@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
 from evaluations.marking.rounds.services.exports import note_marks_export
 from evaluations.marking.rounds.views.rounds import visible_round
+from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_file import manifest, sha256
@@ -19,6 +20,7 @@ from gradeapp.common.tables import table
 
 @require_safe
 @requires(Capability.EXPORT)
+@confirmed
 def marks_csv(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Every version of every mark with the final mark and its rule; who took it is kept."""
     marking_round = visible_round(request.user, round_id)

@@ -1,0 +1,76 @@
+"""Ask for the own password again before what costs much or takes all marks away.
+
+A session that was stolen, or left open, then neither spends much nor takes marks away. allauth
+shows the page; wrong passwords are counted there. The login itself is a confirmation too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import wraps
+from typing import Any
+
+from allauth.account.decorators import reauthentication_required
+from allauth.core.exceptions import ReauthenticationRequired
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+
+from gradeapp.accounts.models import ApiToken
+from gradeapp.accounts.session_rules import BEGAN
+from gradeapp.common.refusals import NotAllowed
+
+# In a session: when its person was last known to have confirmed, in seconds since 1970.
+CONFIRMED = "confirmed"
+
+
+@reauthentication_required  # type: ignore[untyped-decorator]
+def _just_confirmed(request: HttpRequest) -> HttpResponse:
+    """Return without an exception if the password was confirmed in the last five minutes."""
+    return HttpResponse()
+
+
+def check_confirmed(request: HttpRequest | Request) -> None:
+    """Lead to the page that asks for the password unless login or confirmation are recent.
+
+    Recent is ``CONFIRM_MINUTES``. What was sent is done after the confirmation. The API refuses
+    with NotAllowed instead. A token of the API needs none: its scope allows what it may do.
+    """
+    if not settings.CONFIRM_CHANGES or isinstance(getattr(request, "auth", None), ApiToken):
+        return
+    now = timezone.now().timestamp()
+    session = request.session
+    last = max(session.get(BEGAN, 0.0), session.get(CONFIRMED, 0.0))
+    if now - last <= settings.CONFIRM_MINUTES * 60:
+        return
+    try:
+        _just_confirmed(request)
+    except ReauthenticationRequired:
+        if not isinstance(request, Request):
+            raise
+        sentence = _("Confirm your password first, on the page %(page)s, or use an API token.")
+        page = reverse("account_reauthenticate")
+        raise NotAllowed(sentence % {"page": page}, code="confirm_password") from None
+    session[CONFIRMED] = now
+
+
+def check_cost(request: HttpRequest | Request, most: Callable[[], Decimal]) -> None:
+    """Do ``check_confirmed`` if *most* is above ``CONFIRM_COST``, in whatever currency it is."""
+    if settings.CONFIRM_CHANGES and most() > settings.CONFIRM_COST:
+        check_confirmed(request)
+
+
+def confirmed(view: Callable[..., Any]) -> Callable[..., Any]:
+    """A page that takes marks or scores away as a file: it asks ``check_confirmed`` first."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if request.method != "HEAD":
+            check_confirmed(request)
+        return view(request, *args, **kwargs)
+
+    return guarded

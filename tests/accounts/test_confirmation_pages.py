@@ -1,0 +1,134 @@
+"""T097: the own password again before what costs much, and before marks leave as a file."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluations.models import Endpoint, Run, Study
+from evaluations.runs.services.runs import start_run, stop_run
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
+from gradeapp.accounts.scopes import Scope
+from gradeapp.accounts.tokens import make_token
+from questions.models import Dataset
+from questions.rules.vocabulary import QuestionType
+from tests.conftest import logged_in
+from tests.evaluations.conftest import endpoint, server  # noqa: F401 (fixtures)
+from tests.factories import PASSWORD, make_dataset, make_question, make_task
+from tests.test_authorization import ROUTES, TABLE
+
+pytestmark = pytest.mark.django_db
+CONFIRM = "/account/confirm/"
+
+
+@pytest.fixture
+def exam(db: None) -> Dataset:
+    dataset = make_dataset()
+    for kind in (QuestionType.SINGLE_CHOICE, QuestionType.OPEN_ENDED):
+        task = make_task(dataset, question_type=kind)
+        for _ in range(2):
+            make_question(task)
+    return dataset
+
+
+@pytest.fixture
+def dear(endpoint: Endpoint) -> Endpoint:  # noqa: F811
+    """One reply may cost 30: 3,000 tokens at 10,000 a million."""
+    prices = {"max_tokens": 3000, "price_output": Decimal(10_000), "price_input": Decimal(0)}
+    Endpoint.objects.filter(pk=endpoint.pk).update(**prices)
+    endpoint.refresh_from_db()
+    return endpoint
+
+
+@pytest.fixture
+def confirming(settings: Any) -> None:
+    settings.CONFIRM_CHANGES, settings.CONFIRM_COST, settings.CONFIRM_MINUTES = True, 50, 15
+
+
+def minutes_ago(client: Client, minutes: int) -> Client:
+    """The same session, its login and last confirmation so long ago."""
+    session = client.session
+    then = timezone.now().timestamp() - minutes * 60
+    session["began"] = session["confirmed"] = then
+    session.pop("account_authentication_methods", None)
+    session.save()
+    return client
+
+
+def asks(answer: Any) -> bool:
+    return bool(answer.status_code == 302 and answer["Location"].startswith(CONFIRM))
+
+
+@pytest.mark.usefixtures("confirming")
+def test_a_costly_run_asks_for_the_password_and_then_starts(
+    admin: User, exam: Dataset, dear: Endpoint
+) -> None:
+    client = logged_in(admin)
+    wanted = {"endpoint": dear.pk, "dataset": exam.slug, "repeats": 1, "setting": "zero-shot"}
+    start = reverse("runs:new")
+    assert client.post(start, wanted)["Location"].startswith("/runs/"), "who has just logged in"
+    minutes_ago(client, 16)
+    answer = client.post(start, wanted)
+    assert asks(answer), "4 replies may cost 120"
+    assert "The password is wrong" in client.post(answer["Location"], {"password": "no"}).text
+    assert Run.objects.count() == 1
+    done = client.post(answer["Location"], {"password": PASSWORD})
+    assert done["Location"].startswith("/runs/"), "what was asked for is done then"
+    assert Run.objects.count() == 2
+    assert not asks(client.post(start, wanted)), "once in 15 minutes"
+    # A budget bounds what a run may cost. A trial is the door to the whole run.
+    minutes_ago(client, 16)
+    assert not asks(client.post(start, {**wanted, "budget": "49.99"}))
+    assert asks(client.post(start, {**wanted, "budget": "50.01"}))
+    assert asks(client.post(start, {**wanted, "trial": "1"}))
+
+
+@pytest.mark.usefixtures("confirming")
+def test_each_way_to_spend_more_asks(admin: User, exam: Dataset, dear: Endpoint) -> None:
+    client = minutes_ago(logged_in(admin), 16)
+    run = start_run(endpoint=dear, dataset=exam, acting_user=admin, budget=Decimal(1))
+    stop_run(run, acting_user=admin)
+    resume = reverse("runs:resume", args=[run.pk])
+    assert asks(client.post(resume, {"budget": "51"}))
+    assert not asks(client.post(resume, {"budget": "50"}))
+    judge = reverse("runs:judge", args=[run.pk])
+    assert asks(client.post(judge, {"judge": dear.pk})), "2 replies of the judge may cost 60"
+    assert not asks(client.post(judge, {"judge": dear.pk, "budget": "50"}))
+    body = {"endpoint": dear.name, "dataset": exam.slug}
+    api = client.post("/api/v1/runs/", body, "application/json")
+    assert (api.status_code, api.json()["code"]) == (403, "confirm_password")
+    assert CONFIRM in api.json()["detail"]
+    study = {**body, "name": "S", "endpoints": [dear.name], "conditions": [{}]}
+    del study["endpoint"]
+    refused = client.post("/api/v1/studies/", study, "application/json")
+    assert refused.json()["code"] == "confirm_password", refused.json()
+    page = {"name": "S", "dataset": exam.slug, "endpoints": [dear.pk], "repeats": 1}
+    page |= {"c1-setting": "zero-shot"}
+    assert asks(client.post(reverse("runs:study-new"), page))
+    assert not Study.objects.exists()
+    _row, token = make_token(admin, name="s", scopes=[Scope.RUN], days=1, acting_user=admin)
+    headers = {"Authorization": f"Bearer {token}"}
+    made = Client().post("/api/v1/runs/", body, "application/json", headers=headers)
+    assert made.status_code == 201, "the scope of a token covers it"
+
+
+@pytest.mark.usefixtures("confirming")
+def test_each_file_of_marks_asks(lead: User) -> None:
+    client = minutes_ago(logged_in(lead), 16)
+    pages = {"exports", "export-work", "export-progress", "export-stop", "export-resume"}
+    about = {f"reports:{name}" for name in (*pages, "export-manifest")}
+    files = {name for name, needed in TABLE.items() if needed == Capability.EXPORT} - about
+    assert len(files) == 5
+    _row, token = make_token(lead, name="s", scopes=[Scope.EXPORT], days=1, acting_user=lead)
+    for name in files:
+        address = reverse(name, kwargs=ROUTES[name])
+        assert asks(client.get(address)), name
+        headers = {"Authorization": f"Bearer {token}"}
+        assert not asks(Client().get(address, headers=headers)), name
+    assert not asks(client.get(reverse("reports:exports")))
