@@ -304,6 +304,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "judging:list": C.SEE_JUDGEMENTS,
     "judging:judge": C.SEE_JUDGEMENTS,
     "judging:judgement": C.SEE_JUDGEMENTS,
+    "judging:calibration": C.SEE_JUDGEMENTS,
     "judging:start": C.START_RUNS,
     "api-judgements": C.SEE_JUDGEMENTS,
     "reports:overview": C.SEE_REPORTS,

@@ -368,6 +368,7 @@ def pages(world: World) -> dict[str, list[str]]:
     judging = [
         reverse("judging:list"),
         reverse("judging:judge", args=[world.judge.pk]),
+        reverse("judging:calibration", args=[world.judge.pk]),
         reverse("judging:judgement", args=[world.judge.pk, world.written.public_id]),
     ]
     review = world.review.public_id

@@ -3,12 +3,14 @@
 from django.urls import path
 
 from evaluations.judging import views as judging
+from evaluations.judging.calibration.views import judge_calibration
 
 app_name = "judging"
 urlpatterns = [
     path("", judging.judge_list, name="list"),
     path("start/", judging.judge_start, name="start"),
     path("<int:judge_id>/", judging.judge_page, name="judge"),
+    path("<int:judge_id>/calibration/", judge_calibration, name="calibration"),
     path("<int:judge_id>/<uuid:response_id>/", judging.judgement_page, name="judgement"),
 ]
 run_urlpatterns = [

@@ -5,15 +5,18 @@ from __future__ import annotations
 import uuid
 
 import pytest
+from django.urls import reverse
 
 from evaluations.facts.judged_marks import annotator_tests, calibration_of, judged_marks
 from evaluations.facts.params import ReportParams
-from evaluations.models import FinalMark, Mark, Response, Slot
+from evaluations.models import FinalMark, Judge, Mark, Response, Slot
 from evaluations.statistics.rows import ModelCondition
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
 from questions.rules.vocabulary import Subject
+from tests.conftest import logged_in
 from tests.evaluations.report_world import ALPHA, JUDGE, judged, mark, run_of, written
+from tests.evaluations.reports.test_reports_pages import words
 
 pytestmark = pytest.mark.django_db
 
@@ -88,3 +91,19 @@ def test_the_judge_against_each_teacher(responses: list[Response]) -> None:
     (test,) = annotator_tests(marks, params).values()
     assert test.reason == "too_few_teachers"
     assert tuple(ModelCondition(marks[0].model, marks[0].condition)) == (ALPHA, "as published")
+
+
+def test_the_page_of_calibration(responses: list[Response], lead: User) -> None:
+    judge = Judge.objects.get(name=JUDGE)
+    address = reverse("judging:calibration", args=[judge.pk])
+    for by in ("task", "band", "length"):
+        shown = logged_in(lead).get(address, {"dataset": "exam", "by": by})
+        assert shown.status_code == 200
+    text = words(logged_in(lead).get(address).text)
+    assert "inside the human band" in text  # 1 point from a teacher, teachers 2 from each other
+    assert "wins against 66.7 % of the teachers" in text
+    assert text.count("Two teachers") == 3
+    assert logged_in(lead).get(address, {"by": "colour"}).status_code == 400
+    other = Judge.objects.create(name="idle")
+    nothing = logged_in(lead).get(reverse("judging:calibration", args=[other.pk]))
+    assert "Nothing to compare" in nothing.text

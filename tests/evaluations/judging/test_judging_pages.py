@@ -34,6 +34,7 @@ def addresses(judge: Judge) -> list[str]:
         reverse("judging:list"),
         reverse("judging:judge", args=[judge.pk]),
         reverse("judging:judgement", args=[judge.pk, response.public_id]),
+        reverse("judging:calibration", args=[judge.pk]),
     ]
 
 

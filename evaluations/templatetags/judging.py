@@ -1,0 +1,69 @@
+"""Tags of the pages of judges: rows of calibration, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from django import template
+from django.utils.translation import gettext as _
+
+from evaluations.facts.words import subject_name
+from evaluations.judging.calibration.forms import KEY_NAMES
+from evaluations.judging.calibration.selectors import Calibrated, human_band
+from evaluations.statistics.calibration import FIGURES, OF_TEACHERS
+from evaluations.statistics.figure import Figure, ReportRow
+from evaluations.statistics.tally import ALL
+from gradeapp.common.choices import label
+from questions.rules.vocabulary import AbilityBranch, Modal, QuestionType
+from questions.templatetags.names import task_name
+
+register = template.Library()
+
+VALUE_NAMES: dict[str, Callable[[str], str]] = {
+    "subject": subject_name,
+    "task": task_name,
+    "question_type": lambda value: label(QuestionType, value),
+    "ability_branch": lambda value: label(AbilityBranch, value),
+    "modal": lambda value: label(Modal, value),
+    "length": lambda value: _("%(range)s characters") % {"range": value.replace("-", "\u2013")},
+    "band": lambda value: value.replace("-", "\u2013").replace("%", " %"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The figures of a judge and of teachers for one value of a key, in words."""
+
+    name: str
+    total: bool
+    band: str
+    markers: tuple[tuple[str, Mapping[str, Figure]], ...]
+
+
+@register.filter
+def key_name(key: str) -> str:
+    """Return the name of a key of calibration."""
+    return str(KEY_NAMES[key])
+
+
+@register.filter
+def calibration_lines(group: Calibrated) -> list[Line]:
+    """Return the rows of a judge on one model and condition, ``ALL`` first."""
+    return [_line(row) for row in (group.every, *group.rows)]
+
+
+def _line(row: ReportRow) -> Line:
+    value, key = row.key["value"], row.key["by"]
+    name = VALUE_NAMES.get(key, str)(value) if value else _("none")
+    judge = {name: row.figures[name] for name in ("pairs", *FIGURES)}
+    teachers = {name: row.figures[OF_TEACHERS + name] for name in judge}
+    markers = [(_("Judge"), judge)]
+    if teachers["pairs"].value is not None:
+        markers.append((_("Two teachers"), teachers))
+    return Line(
+        name=_("All") if value == ALL else name,
+        total=value == ALL,
+        band=human_band(row),
+        markers=tuple(markers),
+    )
