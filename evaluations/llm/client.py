@@ -7,9 +7,11 @@ A call ends either with a ``ChatReply`` (the endpoint answered, usefully or not)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
+
+from evaluations.llm.rate_headers import RateReport
 
 Key = str | int
 
@@ -48,7 +50,8 @@ class ChatReply:
     """One answer, which may be truncated or empty.
 
     Strings are "" and token counts None if the endpoint did not send them. ``model`` is the name
-    that the endpoint reports. ``raw`` is the JSON body as received, decoded from UTF-8.
+    that the endpoint reports. ``raw`` is the JSON body as received, decoded from UTF-8. ``rate``
+    is what its headers say of the limits of the account.
     """
 
     text: str
@@ -61,6 +64,7 @@ class ChatReply:
     model: str
     request_id: str
     raw: str
+    rate: RateReport | None = None
 
 
 class FailureKind(StrEnum):
@@ -164,7 +168,8 @@ class CallResult:
         """Return all fields as JSON values; ``from_dict`` reads them back."""
         named = {"key": self.key, "seconds": self.seconds}
         if isinstance(self.result, ChatReply):
-            return {**named, "reply": asdict(self.result)}
+            # What is left of a limit is out of date when a spool is read.
+            return {**named, "reply": asdict(replace(self.result, rate=None))}
         return {**named, "failure": vars(self.result) | {"kind": self.result.kind.value}}
 
     @classmethod

@@ -8,7 +8,8 @@ and a size limit; only the caller retries, because every retry may be billed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -22,6 +23,7 @@ from evaluations.llm.addresses import ForbiddenAddressError
 from evaluations.llm.bounded_body import bound
 from evaluations.llm.classify import failure_of, scrub
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
+from evaluations.llm.rate_headers import rate_report
 from evaluations.llm.replies import read_reply
 from evaluations.llm.transport import CheckedTransport
 from gradeapp.common.masking import MASK
@@ -116,7 +118,8 @@ class OpenAIChat:
         except TimeoutError:
             raise self._unknown(FailureKind.TIMEOUT, "the call passed its deadline") from None
         request_id = self._masked(response.headers.get("x-request-id", "").encode()).decode()
-        return read_reply(self._masked(response.content), request_id)
+        reply = read_reply(self._masked(response.content), request_id)
+        return replace(reply, rate=rate_report(_lower(response.headers)))
 
     def _masked(self, text: bytes) -> bytes:
         """Return *text* without our key, which a proxy may repeat: people read what is stored."""
@@ -130,10 +133,9 @@ class OpenAIChat:
         bound(response, self._limits.reply_bytes)
 
     def _refused(self, response: httpx2.Response) -> ChatFailure:
-        headers = {name.lower(): value for name, value in response.headers.items()}
         return failure_of(
             response.status_code,
-            headers,
+            _lower(response.headers),
             response.text,
             now=datetime.now(UTC),
             secret=self._secret,
@@ -160,3 +162,8 @@ class OpenAIChat:
 
     def _unknown(self, kind: FailureKind, text: str) -> ChatFailure:
         return ChatFailure(kind, scrub(text, self._secret), may_have_been_billed=True)
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return *headers* by their names in lower case."""
+    return {name.lower(): value for name, value in headers.items()}

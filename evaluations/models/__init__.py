@@ -1,5 +1,6 @@
 """The evaluations' tables, one module a feature."""
 
+from evaluations.models.accounts import PermitLease, ProviderAccount
 from evaluations.models.answer_checks import AnswerCheck, CheckSample, ModelReading
 from evaluations.models.capability import (
     CapabilityJudgement,
@@ -40,6 +41,7 @@ from evaluations.models.rounds import (
     RoundTeacher,
 )
 from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run, StepReply
+from evaluations.models.spending import Spending, SpendingCap
 
 __all__ = [
     "AnswerCheck",
@@ -75,9 +77,11 @@ __all__ = [
     "ObjectiveScore",
     "PatternDecision",
     "PatternSearch",
+    "PermitLease",
     "PointMark",
     "PromptSet",
     "PromptSetVersion",
+    "ProviderAccount",
     "Rescoring",
     "Response",
     "ReviewItem",
@@ -86,6 +90,8 @@ __all__ = [
     "Run",
     "SeedAnswer",
     "Slot",
+    "Spending",
+    "SpendingCap",
     "StepReply",
     "Study",
     "SuggestionReading",

@@ -14,6 +14,7 @@ from evaluations.models.vocabulary import (
     PauseReason,
     RunPurpose,
     RunStatus,
+    UsageState,
 )
 from gradeapp.common.checks import known
 from questions.models import Dataset, Question, QuestionRevision
@@ -40,6 +41,9 @@ class Endpoint(models.Model):
     answer: a reasoning model needs much, a small local one must not ramble. ``max_temperature``
     is the highest that the endpoint takes; only one that ``takes_images`` is sent any.
     ``max_completion_tokens``: it refuses the parameter ``max_tokens`` and wants this name.
+    ``account`` is the account whose limits it shares with others; null only until it is first
+    used. ``price_cached`` is the price of input tokens that the provider had cached, null for that
+    of all input tokens. ``preset`` names the provider's preset that the form was filled in from.
     """
 
     name = models.CharField(max_length=60, unique=True)
@@ -51,11 +55,20 @@ class Endpoint(models.Model):
     language_model = models.ForeignKey(
         LanguageModel, on_delete=models.PROTECT, related_name="endpoints"
     )
+    account = models.ForeignKey(
+        "ProviderAccount",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="endpoints",
+    )
+    preset = models.CharField(max_length=30, blank=True, db_default="", default="")
     max_in_flight = models.PositiveSmallIntegerField(default=8)
     timeout_seconds = models.PositiveIntegerField(default=120)
     max_tokens = models.PositiveIntegerField(default=2048)
     price_input = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
     price_output = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
+    price_cached = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     currency = models.CharField(max_length=3, default="CNY")
     max_temperature = models.FloatField(default=2.0)
     takes_images = models.BooleanField(default=False)
@@ -100,6 +113,8 @@ class Run(models.Model):
     one whose answers it reads; an imported run has neither endpoint nor jobs.
     ``worker`` holds the run until ``worker_until``: one pump at a time.
     A run that is paused until ``resume_at`` goes on by itself then.
+    ``plan_hash`` is the SHA-256 of what the run asks: two runs with the same one would make the
+    same calls. ``request_hash`` is that of the whole request that came with ``idempotency_key``.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -128,6 +143,8 @@ class Run(models.Model):
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     random_seed = models.BigIntegerField(default=0)
     idempotency_key = models.CharField(max_length=64, null=True, unique=True)
+    plan_hash = models.CharField(max_length=64, blank=True, default="", db_default="")
+    request_hash = models.CharField(max_length=64, blank=True, default="", db_default="")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="runs"
     )
@@ -219,6 +236,9 @@ class Attempt(models.Model):
     showed none.
     ``images`` are the SHA-256 of the images in it, ``images_omitted`` the number of those that it
     said are missing, and ``option_order`` is that of ``Response``.
+    ``usage`` says whether the token counts of an answer can be used, "" without an answer;
+    ``cached_tokens`` and ``audio_tokens`` are part of ``prompt_tokens``, ``reasoning_tokens`` of
+    ``completion_tokens``. ``reported_cost`` is what the provider says that the call cost.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
@@ -246,6 +266,14 @@ class Attempt(models.Model):
     http_status = models.PositiveSmallIntegerField(null=True)
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
+    cached_tokens = models.PositiveIntegerField(null=True)
+    reasoning_tokens = models.PositiveIntegerField(null=True)
+    audio_tokens = models.PositiveIntegerField(null=True)
+    total_tokens = models.PositiveIntegerField(null=True)
+    usage = models.CharField(
+        max_length=8, choices=UsageState.choices(), blank=True, default="", db_default=""
+    )
+    reported_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
     reserved = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
     seconds = models.FloatField(null=True)
@@ -256,7 +284,7 @@ class Attempt(models.Model):
     class Meta:
         ordering = ["number", "id"]
         constraints = [
-            known("attempt_status_known", status=AttemptStatus),
+            known("attempt_status_known", status=AttemptStatus, usage=("", *UsageState)),
             models.UniqueConstraint(fields=["job", "number"], name="one_attempt_per_number"),
         ]
 

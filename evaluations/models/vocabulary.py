@@ -32,6 +32,8 @@ class PauseReason(Named):
     ADDRESS = "address", "The address is not allowed", "地址不允许访问"
     ENDPOINT_CHANGED = "endpoint_changed", "The endpoint has changed", "接口已被修改"
     UNREADABLE = "unreadable", "None of the first replies can be read", "最初的回复均无法读取"
+    SPENDING_CAP = "spending_cap", "The spending cap is reached", "已达到费用上限"
+    BY_PERSON = "by_person", "Paused by a person", "人工暂停"
 
     @property
     def passes(self) -> bool:
@@ -79,6 +81,21 @@ class AttemptStatus(Named):
     ANSWERED = "answered", "Answered", "已回复"
     ERROR = "error", "Error", "出错"
     UNKNOWN = "unknown", "Answer unknown", "结果未知"
+
+
+class UsageState(Named):
+    """What an answered call said of its tokens; where it is not complete, the reservation stands.
+
+    ``odd``: the counts contradict each other, as a total below its parts.
+    """
+
+    COMPLETE = "complete", "Complete", "完整"
+    MISSING = "missing", "Usage missing: the reserved amount stands", "缺少用量：按预留金额计"
+    ODD = (
+        "odd",
+        "Usage contradicts itself: the reserved amount stands",
+        "用量自相矛盾：按预留金额计",
+    )
 
 
 class RoundStatus(Named):

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 
-from django.utils import timezone
-
 from evaluations.runs.kinds import followers
 from evaluations.runs.services import job_queue
 from evaluations.runs.services.run_states import (
@@ -24,6 +22,7 @@ from evaluations.runs.services.run_states import (
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.services.work_session import WorkSession
 from evaluations.runs.services.worker_names import new_name
+from gradeapp.common.database_clock import DatabaseClock, database_now
 
 SESSION_SECONDS = 240
 
@@ -33,15 +32,17 @@ def work_on_run(
     *,
     seconds: float = SESSION_SECONDS,
     on_progress: Callable[[], None] = lambda: None,
-    clock: Callable[[], datetime] = timezone.now,
+    clock: Callable[[], datetime] | None = None,
     stop: StopSignals | None = None,
 ) -> list[int]:
     """Work on a run for up to *seconds*; return the ids of the runs to be worked on next.
 
     Does nothing if another worker holds the run, or it is not to be worked on. ``on_progress`` is
-    called after each delivery. A signal (or *stop*, if the caller handles signals) ends the work
-    after the calls in flight are answered.
+    called after each delivery. *clock* gives the time of leases, by default that of the database:
+    a worker whose own clock is wrong must not take over what another holds. A signal (or *stop*,
+    if the caller handles signals) ends the work after the calls in flight are answered.
     """
+    clock = clock or DatabaseClock()
     owner = new_name()
     job_queue.release_lost_jobs(clock())
     run = begin(run_id, owner, clock())
@@ -60,7 +61,7 @@ def work_on_run(
     return waiting_runs(clock(), [run.pk, *beside])
 
 
-def look_for_work(clock: Callable[[], datetime] = timezone.now) -> list[int]:
+def look_for_work(clock: Callable[[], datetime] = database_now) -> list[int]:
     """Return the ids of the runs that need a worker.
 
     Before that, release the jobs of killed workers, resume runs whose wait is over, and update the

@@ -29,6 +29,7 @@ from evaluations.runs.services.call_results import Stored, fails_every_call, sto
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
 from evaluations.runs.services.frozen import is_still_the_same
+from evaluations.runs.services.permits import Permits
 from evaluations.runs.services.run_states import (
     accepts_calls,
     forget_pause,
@@ -80,6 +81,7 @@ class WorkSession:
         self.budget = Budget(run.budget)
         self.most_in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
         self.in_flight = 0
+        self.permits = Permits(self.endpoint, owner, self.most_in_flight)
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
         self.probing = waits_for_endpoint(run)
         first = 1 if self.probing else None
@@ -88,6 +90,13 @@ class WorkSession:
 
     def work(self) -> None:
         """Store spooled results, then pump until nothing is due, the session ends, or a stop."""
+        try:
+            self.work_with_permits()
+        finally:
+            self.permits.release()
+
+    def work_with_permits(self) -> None:
+        """Do what ``work`` says; the caller gives back the permits."""
         for path in spools_of(self.run):
             spool.replay(path, lambda batch: self.process(self.store(batch)))
         self.budget = Budget(self.run.budget, money(self.run).exposed)
@@ -124,15 +133,18 @@ class WorkSession:
         return result.stopped_because
 
     def claim(self, n: int) -> Sequence[ChatRequest]:
-        """Claim up to *n* calls, within the run's share of the endpoint and its budget."""
+        """Claim up to *n* calls, within the run's share of the account and its budget."""
         now = self.clock()
-        capacity = min(n, self.share(now) - self.in_flight)
+        if self.probing:
+            n = min(n, 1 - self.in_flight)
+        capacity = self.permits.take(n, self.in_flight)
         if capacity < 1:
             return []
         prepare = partial(call_for, self.run)
         claimed = job_queue.claim_jobs(
             self.run, self.owner, capacity, now, prepare=prepare, budget=self.budget
         )
+        self.permits.used(capacity, len(claimed))
         self.in_flight += len(claimed)
         if not self.in_flight and job_queue.due_jobs(self.run, now).exists():
             self.pause_for_budget(now)
@@ -150,14 +162,6 @@ class WorkSession:
         elif self.budget.limit is not None:
             pause(self.run, PauseReason.BUDGET)
 
-    def share(self, now: datetime) -> int:
-        """Return how many calls may be in flight, shared with other runs of the endpoint."""
-        if self.probing:
-            return 1
-        others = Run.objects.filter(endpoint=self.endpoint, worker_until__gt=now)
-        workers = others.exclude(worker="").count()
-        return max(1, self.most_in_flight // max(1, workers))
-
     def store(self, batch: Sequence[CallResult]) -> Stored:
         """Store a batch of results in a transaction of its own."""
         return store_results(batch, now=self.clock(), random=self.random)
@@ -166,6 +170,7 @@ class WorkSession:
         """Store a batch, then process its responses and react to its failures."""
         stored = self.store(batch)
         self.in_flight -= len(batch)
+        self.permits.note(batch)
         for reserved, cost in stored.costs:
             self.budget.finalize(reserved, cost)
         self.process(stored)
@@ -175,6 +180,7 @@ class WorkSession:
     def should_stop(self) -> bool:
         """Return whether to stop, and renew the leases; called at least twice a second."""
         now = self.clock()
+        self.permits.keep(self.in_flight)
         if now >= self.renew_at:
             self.renew_at = now + timedelta(seconds=settings.RUN_LEASE_SECONDS / 4)
             if not job_queue.renew_leases(self.run, self.owner, now):
@@ -216,7 +222,10 @@ class WorkSession:
         soon = self.clock() + LONGEST_RETRY_WAIT
         while not self.should_stop():
             if job_queue.due_jobs(self.run, self.clock()).exists():
-                return True
+                if self.permits.one_fits():
+                    return True
+                time.sleep(0.2)
+                continue  # other workers make all the calls that the account allows
             pending = Job.objects.filter(run=self.run, status=JobStatus.PENDING)
             if not pending.filter(next_at__lte=soon).exists():
                 return False

@@ -18,9 +18,9 @@ from pytest_django import Settings
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
-from evaluations.runs.services import job_queue, work_session
+from evaluations.runs.services import work_session
 from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.runs.services.runs import resume_run, retry_failed, start_run, stop_run
+from evaluations.runs.services.runs import resume_run, retry_failed, stop_run
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
 from tests.scripted_server import ScriptedServer, script_from
 
@@ -278,17 +278,6 @@ def test_a_missing_key_pauses_the_run(
     resume_run(run, acting_user=None)
     assert worked(run).status == "finished"
     assert server.requests[-1].headers["authorization"] == "Bearer sk-sentinel"
-
-
-def test_runs_share_their_endpoint(server: ScriptedServer, endpoint: Endpoint) -> None:
-    server.endpoint.latency = 0.05
-    Endpoint.objects.update(max_in_flight=8)
-    run = planned(endpoint, 40)
-    other = start_run(endpoint=endpoint, dataset=run.dataset, acting_user=None)
-    assert job_queue.claim_run(other, "another worker", timezone.now())
-    worked(run)
-    assert run.status == "finished"
-    assert server.endpoint.most_in_flight <= 4, "half of eight: another run is being worked on"
 
 
 def test_a_broker_that_is_down_stops_nothing(
