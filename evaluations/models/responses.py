@@ -46,9 +46,9 @@ class Response(models.Model):
     is_error_text = models.BooleanField(default=False)
     reasoning = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
-    option_order = models.CharField(max_length=26, blank=True)
-    images_sent = models.PositiveSmallIntegerField(default=0)
-    images_omitted = models.PositiveSmallIntegerField(default=0)
+    option_order = models.CharField(max_length=26, blank=True, default="", db_default="")
+    images_sent = models.PositiveSmallIntegerField(default=0, db_default=0)
+    images_omitted = models.PositiveSmallIntegerField(default=0, db_default=0)
     strict_score = models.OneToOneField(
         "ObjectiveScore", null=True, editable=False, on_delete=models.PROTECT, related_name="+"
     )

@@ -70,9 +70,9 @@ class Endpoint(models.Model):
     price_output = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
     price_cached = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     currency = models.CharField(max_length=3, default="CNY")
-    max_temperature = models.FloatField(default=2.0)
-    takes_images = models.BooleanField(default=False)
-    max_completion_tokens = models.BooleanField(default=False)
+    max_temperature = models.FloatField(default=2.0, db_default=2.0)
+    takes_images = models.BooleanField(default=False, db_default=False)
+    max_completion_tokens = models.BooleanField(default=False, db_default=False)
     note = models.CharField(max_length=200, blank=True)
 
     class Meta:
@@ -188,7 +188,7 @@ class Job(models.Model):
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="jobs")
     revision = models.ForeignKey(QuestionRevision, on_delete=models.PROTECT, related_name="jobs")
     repeat = models.PositiveSmallIntegerField(default=1)
-    step = models.PositiveSmallIntegerField(default=1)
+    step = models.PositiveSmallIntegerField(default=1, db_default=1)
     waits_for = models.OneToOneField(
         "self", null=True, on_delete=models.PROTECT, related_name="next_step"
     )
@@ -248,7 +248,7 @@ class Attempt(models.Model):
         max_length=8, choices=AttemptStatus.choices(), default=AttemptStatus.SENT.value
     )
     request_hash = models.CharField(max_length=64)
-    params = models.JSONField(default=dict)
+    params = models.JSONField(default=dict, db_default={})
     examples_used = models.PositiveSmallIntegerField(null=True)
     rubric = models.ForeignKey(
         "questions.Rubric", null=True, on_delete=models.PROTECT, related_name="+"
@@ -256,9 +256,9 @@ class Attempt(models.Model):
     marking_notes = models.ForeignKey(
         "evaluations.MarkingNotes", null=True, on_delete=models.PROTECT, related_name="+"
     )
-    images = models.JSONField(default=list)
-    images_omitted = models.PositiveSmallIntegerField(default=0)
-    option_order = models.CharField(max_length=26, blank=True)
+    images = models.JSONField(default=list, db_default=[])
+    images_omitted = models.PositiveSmallIntegerField(default=0, db_default=0)
+    option_order = models.CharField(max_length=26, blank=True, default="", db_default="")
     sent_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=40, blank=True)
