@@ -310,6 +310,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "reports:overview": C.SEE_REPORTS,
     "reports:cuts": C.SEE_REPORTS,
     "reports:years": C.SEE_REPORTS,
+    "reports:settings": C.SEE_REPORTS,
     "reports:rescore": C.EDIT_QUESTIONS,
     "reports:rows": C.SEE_REPORTS,
     "reports:pairs": C.SEE_REPORTS,

@@ -359,6 +359,7 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("reports:cuts"),
         reverse("reports:cuts") + "?by=difficulty&by=modal",
         reverse("reports:years"),
+        reverse("reports:settings"),
         reverse("reports:rows") + f"{answers}&cut=part:subjective&cut=difficulty:",
         reverse("reports:rows") + f"{answers}&marker=teachers",
         reverse("reports:papers") + "?all=yes",

@@ -14,12 +14,14 @@ from rest_framework.views import APIView
 
 from evaluations.reports.forms import keys_of, read_params
 from evaluations.reports.rules.published_tables import Paper
-from evaluations.reports.selectors.reports import OF_A_PAPER, REPORTS, build_report
+from evaluations.reports.selectors.reports import EVERY_REPORT, build_report
 from evaluations.reports.services.exports import note_look
 from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+
+KEYS = ", ".join(CUT_KEYS)
 
 
 class FigureSerializer(serializers.Serializer[object]):
@@ -55,7 +57,7 @@ class ReportAPI(APIView):
     @extend_schema(
         responses=ReportSerializer,
         parameters=[
-            OpenApiParameter("name", OpenApiTypes.STR, "path", enum=[*REPORTS, *OF_A_PAPER]),
+            OpenApiParameter("name", OpenApiTypes.STR, "path", enum=list(EVERY_REPORT)),
             OpenApiParameter(
                 "dataset", description="slug, such as gaokao-bench; needed but with paper"
             ),
@@ -75,7 +77,10 @@ class ReportAPI(APIView):
                 enum=list(Policy),
                 description="strict if left out (paper-tables: published)",
             ),
-            OpenApiParameter("by", description=f"of cuts: one or two of {', '.join(CUT_KEYS)}"),
+            OpenApiParameter(
+                "by",
+                description=f"of cuts: one or two of {KEYS}; of settings and gains: one of them",
+            ),
             OpenApiParameter(
                 "without_blind",
                 enum=["yes"],

@@ -29,7 +29,7 @@ YES = "yes"
 FILE = frozenset({"bom"})
 PAPER = frozenset({"paper"})
 PAIR = frozenset({"subject", "pair"})
-# Of the report cuts only.
+# Of the reports that have keys only.
 BY = frozenset({"by"})
 CELL = frozenset({"subject", "part", "task", "outcome", "unscored", "cut"})
 
@@ -120,6 +120,12 @@ class CutFilter(ReportFilter):
     others = BY | {"page"}
 
 
+class SettingsFilter(ReportFilter):
+    """The toolbar of the page of prompt settings."""
+
+    others = BY
+
+
 class YearsFilter(ReportFilter):
     """The toolbar of the page of years, which has them all."""
 
@@ -166,7 +172,9 @@ def read_params(query: QueryDict, *, others: frozenset[str] = frozenset()) -> Re
 
 def keys_of(report: str) -> frozenset[str]:
     """Return the parameters that the report named *report* has beside those of all reports."""
-    return {"cuts": BY, "calibration": BY, "paper-tables": PAPER}.get(report, frozenset())
+    if report in ("cuts", "calibration", "settings", "gains"):
+        return BY
+    return PAPER if report == "paper-tables" else frozenset()
 
 
 def default_policy(paper: str) -> str:
@@ -192,6 +200,8 @@ def table_words() -> dict[str, str]:
         "agreement": _("Agreement"),
         "repeats": pgettext("report", "Repeats"),
         "trend": _("Points by year"),
+        "settings": _("Prompt settings"),
+        "gains": _("Gains of prompt settings"),
         "ledger": _("Outcomes"),
         "retries": _("Repeated calls"),
         "calibration": _("Calibration of judge models"),

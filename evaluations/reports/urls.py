@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluations.reports.views import cuts, exports, papers, reports, years
+from evaluations.reports.views import cuts, exports, papers, prompt_settings, reports, years
 
 app_name = "reports"
 pages = exports.ExportPages()
@@ -10,6 +10,7 @@ urlpatterns = [
     path("", reports.report_overview, name="overview"),
     path("cuts/", cuts.report_cuts, name="cuts"),
     path("years/", years.report_years, name="years"),
+    path("settings/", prompt_settings.report_settings, name="settings"),
     path("rescore/", reports.report_rescore, name="rescore"),
     path("rows/", reports.report_rows, name="rows"),
     path("pairs/", reports.report_pairs, name="pairs"),

@@ -57,10 +57,10 @@ def gains(
     """Return what examples and chain of thought gain, per model and value of *by*.
 
     A row compares the setting ``after`` with ``before`` (``COMPARED``) over the questions that have
-    points in both. Figures: ``before``, ``after`` (mean share of full marks, weighted by full
-    marks, 0 to 1) and ``gain`` = after - before, -1 to 1, with the interval of a ratio estimator
-    over paired questions. ``ALL`` is over all questions and ``MACRO`` the mean over the rows.
-    Raises ValueError if two conditions of a model have the same setting.
+    points in both. Figures: ``rate_before``, ``rate_after`` (mean share of full marks, weighted by
+    full marks, 0 to 1) and ``gain``, the difference, -1 to 1, with the interval of a ratio
+    estimator over paired questions. ``ALL`` is over all questions and ``MACRO`` the mean over the
+    rows. Raises ValueError if two conditions of a model have the same setting.
     """
     check_one_condition(settings)
     conditions = {(asked.model, setting): asked.condition for asked, setting in settings.items()}
@@ -110,8 +110,8 @@ def _paired_rows(pairs: pd.DataFrame, by: str, about: dict[str, str]) -> Iterato
 
 def _named(estimates: Mapping[str, Ratios]) -> list[tuple[str, Ratios, float]]:
     return [
-        ("before", estimates["share"], 0.0),
-        ("after", estimates["after"], 0.0),
+        ("rate_before", estimates["share"], 0.0),
+        ("rate_after", estimates["after"], 0.0),
         ("gain", estimates["gain"], -1.0),
     ]
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluations.management.report_arguments import add_report_arguments, report_params
-from evaluations.reports.selectors.reports import OF_A_PAPER, REPORTS, build_report
+from evaluations.reports.selectors.reports import EVERY_REPORT, build_report
 from gradeapp.cli import GradeappCommand, aligned
 
 
@@ -14,7 +14,7 @@ class Command(GradeappCommand):
     help = "Print a report: every figure with its n, or with the reason why there is none."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help=f"one of: {', '.join((*REPORTS, *OF_A_PAPER))}")
+        parser.add_argument("name", help=f"one of: {', '.join(EVERY_REPORT)}")
         add_report_arguments(parser)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:

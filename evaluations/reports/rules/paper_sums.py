@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evaluations.reports.rules.paper_cells import PARTLY, Cells, Loaded, Ours
 from evaluations.reports.rules.published_tables import CellName
 from evaluations.statistics.figure import Figure, missing
@@ -24,7 +26,8 @@ def of_conditions(answers: pd.DataFrame, asked: Iterable[ModelCondition]) -> pd.
     """Return the rows of *answers* of the models and conditions *asked*."""
     wanted = set(asked)
     pairs = zip(answers["model"], answers["condition"], strict=True)
-    return answers[[pair in wanted for pair in pairs]]
+    # An empty list would select no columns instead of no rows.
+    return answers[np.array([pair in wanted for pair in pairs], dtype=bool)]
 
 
 def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Figures:

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from evaluations.facts.params import TEACHERS, ReportParams, validated
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
 from evaluations.reports.selectors.reports import (
+    EVERY_REPORT,
     OF_A_PAPER,
-    REPORTS,
     SCORE_COLUMNS,
     build_report,
     mark_rows,
@@ -35,7 +35,7 @@ from questions.rules.vocabulary import Part
 
 # Tables with a row for each response or mark; they may be long.
 ROWS = ("responses", "scores", "marks")
-TABLES = (*REPORTS, *OF_A_PAPER, *ROWS)
+TABLES = (*EVERY_REPORT, *ROWS)
 # Files of GAOKAO-Bench: the name of the export, and of the released file.
 SUMMARIES = {
     "gaokao-objective": "correction_score",
@@ -73,7 +73,7 @@ def checked(name: str, params: ReportParams) -> ReportParams:
         # Its models may be pairs, which the report checks itself.
         validated(replace(params, models=()))
         return params
-    if name in REPORTS:
+    if name in EVERY_REPORT:
         return validated(params)
     return replace(validated(params), marker=params.marker or TEACHERS)
 

@@ -23,6 +23,7 @@ from evaluations.reports.selectors.cuts import (
     leakage_report,
     trend_report,
 )
+from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS, settings_report
 from evaluations.reports.selectors.scored_answers import (
     included,
     scored_answers,
@@ -45,7 +46,10 @@ REPORTS = (
     *("rates", "converted", "cuts", "trend", "leakage", "repeats", "agreement", "ledger"),
     *("retries", "calibration"),
 )
+# Their rows compare the conditions of a model.
+OF_SETTINGS = (SETTINGS, GAINS)
 OF_A_PAPER = (paper_tables.NAME,)
+EVERY_REPORT = (*REPORTS, *OF_SETTINGS, *OF_A_PAPER)
 SCORE_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "part", "year", "repeat"),
     *("marker", "policy", "points", "full", "sub_answers", "outcome", "reason", "answer"),
@@ -61,10 +65,10 @@ def build_report(name: str, params: ReportParams) -> Report:
     (``excluded``), and the ``unscored`` answers by reason. Raises BadInput or NotFound, which lists
     the valid values, for an unknown report, dataset, model, marker, policy, key or year.
     """
-    if name not in (*REPORTS, *OF_A_PAPER):
+    if name not in EVERY_REPORT:
         raise BadInput(
             _("There is no report “%(name)s”; choose one of: %(known)s.")
-            % {"name": name, "known": ", ".join((*REPORTS, *OF_A_PAPER))}
+            % {"name": name, "known": ", ".join(EVERY_REPORT)}
         )
     if name == paper_tables.NAME:
         return paper_tables.paper_tables(params)
@@ -94,6 +98,8 @@ def build_report(name: str, params: ReportParams) -> Report:
         return (
             cuts_report(of_one_marker, keys, about) if keys else trend_report(of_one_marker, about)
         )
+    if name in OF_SETTINGS:
+        return settings_report(name, of_one_marker, report_params(of_one_marker, rows))
     if name == "repeats":
         return repeats(included(rows), params=report_params(params, rows))
     about = report_params(of_one_marker, rows)

@@ -56,6 +56,7 @@ def report_cuts(request: MemberRequest) -> HttpResponse:
         **common(request, offered, form, params),
         "report": report,
         "keys": keys,
+        "crossed": True,
         "offered": [(key, KEYS[key]) for key in OFFERED],
         "key_names": KEYS,
         "page": Paginator(values_of(report, keys[0]), PAGE).get_page(request.GET.get("page")),

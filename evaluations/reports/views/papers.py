@@ -4,22 +4,58 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from evaluations.facts.params import ReportParams, models_with_answers
 from evaluations.reports.forms import PAPER, read_params
 from evaluations.reports.rules.paper_page import page_tables
 from evaluations.reports.rules.published_tables import Paper
+from evaluations.reports.rules.setting_tables import prompts_chart
 from evaluations.reports.selectors.paper_tables import (
     known_paper,
     loaded_papers,
     paper_tables,
     printed_models,
 )
+from evaluations.reports.selectors.report_choices import choices
+from evaluations.statistics.figure import Report
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.charts import Chart
 from questions.forms.filters import named_choices
+
+
+def prompt_charts(paper: Paper, dataset: str, report: Report) -> dict[str, Chart]:
+    """Return the charts of figures 5 and 6 of AGIBench that have a bar, by table."""
+    if paper is not Paper.AGIBENCH:
+        return {}
+    figures = {
+        "figure-5": {
+            "all_same": _("All the same"),
+            "one_differs": _("One differs"),
+            "all_different": _("All different"),
+        },
+        "figure-6": {
+            "average": _("Average"),
+            "worst": _("Worst"),
+            "best": _("Best"),
+            "majority": _("Majority"),
+            "majority_paper": _("Mostly correct"),
+        },
+    }
+    kinds = {
+        "none": _("question alone"),
+        "answer": _("asked for the answer"),
+        "reason": _("asked for answer and reason"),
+    }
+    colours = choices(dataset).colours
+    made = {
+        table: prompts_chart(report, table, columns, kinds, colours)
+        for table, columns in figures.items()
+    }
+    return {table: chart for table, chart in made.items() if not chart.empty}
 
 
 @require_safe
@@ -35,6 +71,7 @@ def paper_page(request: MemberRequest) -> HttpResponse:
     params = read_params(query, others=PAPER | {"all"})
     paper, report = known_paper(params.paper), paper_tables(params)
     everything = query.get("all") == "yes"
+    charts = prompt_charts(paper.paper, params.dataset, report)
     counts, who = report.params["cells"], report.params["models"]
     context = {
         "params": params,
@@ -43,7 +80,10 @@ def paper_page(request: MemberRequest) -> HttpResponse:
         "papers": [(one, one in loaded) for one in Paper],
         "policies": named_choices(Policy),
         "everything": everything,
-        "tables": page_tables(paper, report, all_cells=everything),
+        "tables": [
+            (one, charts.get(one.table.id))
+            for one in page_tables(paper, report, all_cells=everything)
+        ],
         "stand_ins": [(name, who.get(name, "")) for name in printed_models(paper)],
         "loaded_models": models_with_answers(params.dataset),
         "equal": sum(table["equal"] for table in counts.values()),

@@ -75,7 +75,7 @@ def test_a_gain_is_over_the_questions_of_both_settings() -> None:
     assert [row.key["task"] for row in report.rows] == ["lsat-ar", ALL, "MACRO"]
     row = report.rows[0]
     assert (row.key["before"], row.key["after"]) == ("zero-shot", "few-shot")
-    assert (row.figures["before"].value, row.figures["after"].value) == (0.5, 0.75)
+    assert (row.figures["rate_before"].value, row.figures["rate_after"].value) == (0.5, 0.75)
     # The differences are 1, 0, 0, 0 with residuals 0.75 and three of -0.25: variance 0.0625.
     half = student.ppf(0.975, 3) * 0.25
     assert row.figures["gain"].value == 0.25
