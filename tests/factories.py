@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import Group
 
+from evaluations.facts.answer_facts import record_finals, record_responses
 from evaluations.models import BlindAnswer, Endpoint, FinalMark, LanguageModel, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from evaluations.runs.services.conditions import imported_condition
@@ -128,17 +129,20 @@ def make_endpoint(name: str = "judge") -> Endpoint:
 
 def make_response(question: Question, run: Run | None = None, text: str = "【答案】A") -> Response:
     """What the model of *run* wrote to *question*."""
-    return Response.objects.create(
+    response = Response.objects.create(
         run=run or make_run(question.task.dataset),
         question=question,
         revision=question.current,
         text=text,
         finish_reason="stop",
     )
+    record_responses([response.pk])
+    return response
 
 
 def final_mark(answer: BlindAnswer, **fields: Any) -> FinalMark:
     """A final mark of *answer*, which points to it from now on."""
     answer.final = FinalMark.objects.create(answer=answer, **fields)
     answer.save(update_fields=["final"])
+    record_finals([answer.response_id])
     return answer.final

@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import RequestSettings, Sampling
+from evaluations.facts.answer_facts import record_judgements
 from evaluations.judging.rules.estimate_table import TableFault, read_table
 from evaluations.judging.rules.judge_prompt import JUDGE_PROMPT_VERSION, judge_messages
 from evaluations.judging.rules.judge_reply import HIDDEN_TEXT, OTHER_MODEL, read_judge_reply
@@ -178,7 +179,9 @@ def add_judge_jobs(judge_run: Run, responses: Iterable[Response] | None = None) 
             sent.append(response)
         else:
             kept.append(_not_sent(judge_run, response, why))
-    Judgement.objects.bulk_create(kept, ignore_conflicts=True, batch_size=500)
+    with transaction.atomic():
+        Judgement.objects.bulk_create(kept, ignore_conflicts=True, batch_size=500)
+        record_judgements(judgement.response_id for judgement in kept)
     jobs = [
         Job(
             run=judge_run,
@@ -225,9 +228,10 @@ def keep_judgements(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
 
     If a reply has no readable total, its job is asked again, at most ``MOST_REPLIES`` times in all.
     """
-    done = []
+    done, judged = [], []
     for attempt, reply in replies:
         judgement = _judgement(attempt, reply)
+        judged.append(judgement.response_id)
         asked = Judgement.objects.filter(run=attempt.job.run, response=judgement.response)
         if judgement.status == JudgeStatus.SCORED or asked.count() >= MOST_REPLIES:
             done.append(attempt.job)
@@ -236,6 +240,7 @@ def keep_judgements(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
             free = {"attempts_made": 0, "lease_owner": "", "lease_until": None}
             Job.objects.filter(pk=attempt.job.pk).update(status=JobStatus.PENDING, **free)
             attempt.job.status = JobStatus.PENDING
+    record_judgements(judged)
     return done
 
 

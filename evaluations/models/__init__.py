@@ -10,6 +10,7 @@ from evaluations.models.capability import (
 )
 from evaluations.models.conditions import Condition, PromptSet, PromptSetVersion, Study
 from evaluations.models.exports import Export
+from evaluations.models.facts import AnswerFact, FactVersion
 from evaluations.models.history import MarkChange
 from evaluations.models.judging import (
     Canary,
@@ -45,6 +46,7 @@ from evaluations.models.spending import Spending, SpendingCap
 
 __all__ = [
     "AnswerCheck",
+    "AnswerFact",
     "ArbiterMark",
     "Attempt",
     "BlindAnswer",
@@ -59,6 +61,7 @@ __all__ = [
     "Endpoint",
     "Export",
     "Extraction",
+    "FactVersion",
     "FinalMark",
     "FinalMarkSource",
     "Job",

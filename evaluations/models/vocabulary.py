@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from gradeapp.common.named import Named
 
 
@@ -203,3 +205,11 @@ class JudgeVerdict(Named):
     PASSED = "passed", "Passed", "通过"
     OPEN = "open", "Not decided yet", "尚未判定"
     SUSPENDED = "suspended", "Suspended", "已停用"
+
+
+class FactMarker(StrEnum):
+    """Who gave the points of a row of ``AnswerFact``."""
+
+    KEY = "key"
+    TEACHERS = "teachers"
+    JUDGE = "judge"

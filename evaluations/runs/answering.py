@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.utils.translation import get_language
 
 from evaluations.conditions import Asking, OptionOrder, PromptSetting
+from evaluations.facts.answer_facts import record_responses
 from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Job, PromptSetVersion, Response, Run
 from evaluations.models.vocabulary import RunPurpose
@@ -143,4 +144,5 @@ def store_responses(replies: Replies) -> Kept:
         for attempt, reply in replies
     ]
     Response.objects.bulk_create(responses)
+    record_responses(response.pk for response in responses)
     return Kept(responses, [attempt.job for attempt, _reply in replies])

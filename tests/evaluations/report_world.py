@@ -7,6 +7,7 @@ import uuid
 from decimal import Decimal
 from typing import Any
 
+from evaluations.facts.answer_facts import record_judgements
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
@@ -96,7 +97,7 @@ def judged(
     """What the judge says of *response*; without a total, why not."""
     judge = Judge.objects.get_or_create(name=fields.pop("judge", JUDGE))[0]
     before = Judgement.objects.filter(response=response, judge=judge, followed_by=None).first()
-    return Judgement.objects.create(
+    made = Judgement.objects.create(
         response=response,
         judge=judge,
         follows=before,
@@ -106,6 +107,8 @@ def judged(
         reply=fields.pop("reply", f"【总分】{total}分"),
         **fields,
     )
+    record_judgements([response.pk])
+    return made
 
 
 def whole_paper(run: Run) -> None:

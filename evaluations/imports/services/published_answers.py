@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
+from evaluations.facts.answer_facts import record_responses
 from evaluations.imports.rules.answer_records import AnswerFile, AnswerRecord
 from evaluations.imports.rules.belonging import Known, is_foreign, key_text, known_texts, too_many
 from evaluations.models import LanguageModel, Response, Run
@@ -185,6 +186,7 @@ def _store_run(file: str, run: Run, matched: Matched, stored: StoredAnswers) -> 
         if (item.question, record.repeat) not in known
     ]
     made = Response.objects.bulk_create(new)
+    record_responses(response.pk for response in made)
     known |= {(response.question_id, response.repeat): response for response in made}
     most = max((response.repeat for response in made), default=0)
     if most > run.repeats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from evaluations.facts.answer_facts import record_judgements
 from evaluations.imports.rules.answer_records import Grading
 from evaluations.imports.services.published_answers import StoredAnswers, StoredRow
 from evaluations.judging.rules.judge_reply import JudgeReading, read_judge_reply
@@ -58,6 +59,7 @@ def store_gradings(file: str, stored: StoredAnswers) -> int:
                 text = f"Row {row.record.row}: the bank has another reply of {name}; it stays."
                 stored.problems.append(Problem(file, row.record.row, "different_reply", text))
         added += len(Judgement.objects.bulk_create(new))
+        record_judgements(one.response_id for one in new)
     return added
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from django.utils import timezone
 
+from evaluations.facts.answer_facts import record_finals
 from evaluations.imports.rules.answer_records import Marks
 from evaluations.imports.services.published_answers import StoredAnswers, StoredRow
 from evaluations.marking.rules.arbitration import Finalized, next_step
@@ -158,6 +159,7 @@ def _store(round_: MarkingRound, rows: Sequence[StoredRow]) -> int:
     for answer, final in zip(answers, finals, strict=True):
         answer.final = final
     BlindAnswer.objects.bulk_update(answers, ["final"], batch_size=200)
+    record_finals(answer.response_id for answer in answers)
     return len(marks)
 
 

@@ -11,6 +11,7 @@ from itertools import takewhile
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
 
+from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.rules.arbitration import (
     Finalized,
     NeedsArbitration,
@@ -193,6 +194,7 @@ def _write_final(
     )
     answer.final = final
     BlindAnswer.objects.filter(pk=answer.pk).update(final=final)
+    record_finals([answer.response_id])
     record(Tag.MARK_FINALIZED, final, actor=None, rule=final.rule, value=str(final.value))
     return final
 

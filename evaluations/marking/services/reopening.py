@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Subquery
 
+from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.services.finalizing import leave_with_lead
 from evaluations.models import BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -65,7 +66,9 @@ def reopen_slots(
     for some in batches(answers):
         with_final = BlindAnswer.objects.filter(pk__in=some, final__isnull=False).order_by("pk")
         finals += [final for final in with_final.values_list("final_id", flat=True) if final]
+        withdrawn = set(with_final.values_list("response_id", flat=True))
         with_final.update(final=None)
+        record_finals(withdrawn)
         _withdraw(some, now)
     return Withdrawn(tuple(marks), tuple(finals))
 

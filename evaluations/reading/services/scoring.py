@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
+from evaluations.facts.answer_facts import record_scores
 from evaluations.facts.published import how_asked
 from evaluations.models import Extraction, ObjectiveScore, Response
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
@@ -241,6 +242,7 @@ def _point_to_scores(
             response.rule_reading_id = extraction
     fields = [field, "rule_reading"] if policy is Policy.STRICT else [field]
     Response.objects.bulk_update(responses, fields)
+    record_scores((response.pk for response in responses), policy)
 
 
 def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
@@ -250,4 +251,5 @@ def _finalize_by_reference(marking_round: MarkingRound) -> int:
     for answer, final in zip(answers, finals, strict=True):
         answer.final = final
     BlindAnswer.objects.bulk_update(answers, ["final"], batch_size=BATCH)
+    record_finals(answer.response_id for answer in answers)
     return len(answers)

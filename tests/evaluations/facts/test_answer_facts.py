@@ -1,0 +1,257 @@
+"""The fact table equals its evidence after any history of what services write."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from decimal import Decimal
+from importlib import import_module
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connection, transaction
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from evaluations.facts.answer_facts import facts_version, rebuild_facts
+from evaluations.marking.arbitration.services import arbitrate, correct_final
+from evaluations.marking.services.finalizing import newest_marks
+from evaluations.marking.services.reopening import reopen_slots
+from evaluations.models import AnswerFact, BlindAnswer, ObjectiveScore, Response
+from evaluations.models.vocabulary import ArbitrationReason, SlotKind
+from evaluations.reading.services import scoring
+from evaluations.reading.services.scoring import score_responses
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.common.refusals import Conflict, NotFound, Refusal
+from questions.models import Question
+from questions.rules.vocabulary import Decision, ItemStatus, ProblemCode, QuestionType
+from questions.services.decisions import Repair, decide
+from questions.services.gate import check_items
+from tests.evaluations.check_world import check
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    held_slot,
+    round_over,
+    subjective_question,
+)
+from tests.evaluations.report_world import chosen, judged, mark, written
+from tests.factories import make_question, make_response, make_run, make_task, make_user
+
+pytestmark = pytest.mark.django_db
+ITEM, TOTAL = st.integers(0, 2), st.integers(0, 5)
+
+
+def stored() -> list[tuple[object, ...]]:
+    return list(AnswerFact.objects.order_by("pk").values_list())
+
+
+class History(RuleBasedStateMachine):
+    """Three choices that rules score and three texts that two teachers, a lead and a judge mark."""
+
+    choices: list[Response]
+    written: list[Response]
+    answers: list[BlindAnswer]
+    people: list[User]
+
+    @initialize()
+    def begin(self) -> None:
+        """Open a round in a transaction of this example."""
+        self.atomic = transaction.atomic()
+        self.atomic.__enter__()
+        self.people = [make_user(Role.TEACHER) for _ in range(2)]
+        self.lead, self.curator = make_user(Role.LEAD), make_user(Role.CURATOR)
+        task = make_task(question_type=QuestionType.OPEN_ENDED)
+        texts = [subjective_question((), "10", task=task) for _ in range(3)]
+        run = make_run(task.dataset)
+        self.written = [make_response(question, run, "so it is") for question in texts]
+        items = [
+            make_question(make_task(task.dataset), key=("A",), analysis="故选B。") for _ in range(3)
+        ]
+        self.choices = [
+            make_response(question, run, text)
+            for question, text in zip(items, ("【答案】A", "【答案】B", "B or C"), strict=True)
+        ]
+        self.rounds = 0
+        self.dataset = task.dataset.slug
+        self.open_round()
+        self.before, self.version = stored(), facts_version(self.dataset)
+
+    def teardown(self) -> None:
+        """Undo the example."""
+        scoring.SCORER_VERSION = VERSION
+        if hasattr(self, "atomic"):
+            transaction.set_rollback(True)
+            self.atomic.__exit__(None, None, None)
+
+    @rule()
+    def open_round(self) -> None:
+        """Another round over the same responses: its final marks are the newer ones."""
+        if self.rounds < 2:
+            self.rounds += 1
+            made = round_over(self.written, self.people, name=f"Round {self.rounds}")
+            self.answers = answers_of(made)
+
+    @rule()
+    def score(self) -> None:
+        """Score what is not scored by the present rules."""
+        score_responses(Response.objects.order_by("pk"))
+
+    @rule(number=st.integers(1, 3))
+    def rescore(self, number: int) -> None:
+        """A later scorer scores everything anew, or an earlier one counts again."""
+        scoring.SCORER_VERSION = f"{VERSION}-{number}"
+        score_responses(Response.objects.order_by("pk"))
+
+    @rule(item=ITEM, letter=st.sampled_from("ABC"))
+    def read_by_person(self, item: int, letter: str) -> None:
+        """A person reads another letter."""
+        response = Response.objects.get(pk=self.choices[item].pk)
+        if response.strict_score_id is not None:
+            with suppress(Refusal):
+                check(response, self.curator, letter)
+
+    @rule(item=ITEM, takes_back=st.booleans())
+    def repair(self, item: int, takes_back: bool) -> None:
+        """A curator repairs a key: scores by the old one no longer count."""
+        question = Question.objects.get(pk=self.choices[item].question_id)
+        check_items([question.pk])
+        problem = question.problems.filter(code=ProblemCode.KEY_AGAINST_ANALYSIS).first()
+        if problem is None:
+            return
+        decision = Decision.KEEP if takes_back else Decision.REPAIR
+        contents = None if takes_back else Repair(answer_key=("B",))
+        try:
+            decide(problem, decision, "as analysed", acting_user=self.curator, repair=contents)
+        except Refusal:
+            return
+
+    @rule(item=ITEM, status=st.sampled_from(list(ItemStatus)))
+    def put_aside(self, item: int, status: ItemStatus) -> None:
+        """An item is quarantined, excluded or active again."""
+        for response in (self.choices[item], self.written[item]):
+            Question.objects.filter(pk=response.question_id).update(status=status)
+
+    @rule(person=st.integers(0, 1), item=ITEM, total=TOTAL)
+    def mark(self, person: int, item: int, total: int) -> None:
+        """A teacher marks; two near marks are final, others wait for the lead."""
+        slot = held_slot(self.answers[item], self.people[person])
+        version = slot.marks.count() - slot.void_version if slot.marked else 0
+        try:
+            give(self.answers[item], self.people[person], str(total), based_on_version=version)
+        except Conflict:
+            return
+
+    @rule(item=ITEM, total=TOTAL)
+    def decide_case(self, item: int, total: int) -> None:
+        """The lead decides a case, or corrects a final mark."""
+        blind = BlindAnswer.objects.select_related("final", "round").get(pk=self.answers[item].pk)
+        seen = [mark.pk for mark in newest_marks(blind).values()]
+        reason = ArbitrationReason.SLIP
+        key, points = uuid4(), Decimal(total)
+        try:
+            if blind.final is None:
+                arbitrate(
+                    blind, self.lead, key=key, seen=seen, total=points, reason=reason, now=NOW
+                )
+            else:
+                number = blind.final.number
+                correct_final(
+                    *(blind, self.lead),
+                    key=key,
+                    seen=seen,
+                    number=number,
+                    total=points,
+                    reason=reason,
+                    now=NOW,
+                )
+        except (Conflict, NotFound):
+            return
+
+    @rule(item=ITEM)
+    def return_marks(self, item: int) -> None:
+        """The first mark is returned for marking again: the final mark is withdrawn."""
+        slot = self.answers[item].slots.get(kind=SlotKind.FIRST)
+        if slot.marked:
+            with transaction.atomic():
+                reopen_slots([slot], {slot.pk: slot.planned_id}, now=NOW)
+
+    @rule(item=ITEM, total=TOTAL, readable=st.booleans(), released=st.booleans())
+    def judge(self, item: int, total: int, readable: bool, released: bool) -> None:
+        """A judge marks again, perhaps without a total, perhaps with a released one."""
+        response = self.written[item]
+        number = response.judgements.count() + 1
+        judged(
+            response,
+            str(total) if readable else None,
+            "scored" if readable else "no_total",
+            number=number,
+            released=[total + 0.5, None] if released else [],
+        )
+
+    @invariant()
+    def facts_equal_the_evidence(self) -> None:
+        """No row differs, and no row changed without a new version."""
+        if not hasattr(self, "choices"):
+            return
+        assert rebuild_facts(check=True)[1] == 0
+        rows, version = stored(), facts_version(self.dataset)
+        assert rows == self.before or version > self.version
+        self.before, self.version = rows, version
+
+
+VERSION = scoring.SCORER_VERSION
+
+
+def test_facts_equal_their_evidence_after_any_history() -> None:
+    bounded = settings(
+        max_examples=6,
+        stateful_step_count=20,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],
+    )
+    run_state_machine_as_test(History, settings=bounded)  # type: ignore[no-untyped-call]
+
+
+def test_a_rebuild_says_what_differed_and_repairs_it(capsys: pytest.CaptureFixture[str]) -> None:
+    response = make_response(make_question(make_task()))
+    score_responses([response])
+    version = facts_version("exam")
+    # Past the services, so the facts do not know it.
+    ObjectiveScore.objects.filter(policy="strict").update(points=3)
+    AnswerFact.objects.filter(policy="published").delete()
+    with pytest.raises(SystemExit):
+        call_command("rebuild_facts", check=True)
+    assert "2 rows; 2 differed" in capsys.readouterr().out
+    assert rebuild_facts() == (2, 2)
+    assert facts_version("exam") > version
+    assert rebuild_facts(check=True) == (2, 0)
+    assert set(AnswerFact.objects.values_list("policy", "points")) == {
+        ("strict", 3.0),
+        ("published", 6.0),
+    }
+
+
+def test_the_migration_fills_the_table_as_a_rebuild_does() -> None:
+    run = make_run()
+    chosen(run, "A", "B")
+    unmarked, marked = written(run), written(run)
+    mark(marked, "4", "6")
+    judged(marked, "5", released=[4.0, 5.5])
+    judged(unmarked, None, "no_total")
+    AnswerFact.objects.all().delete()
+    fill = import_module("evaluations.migrations.0063_fill_answer_facts").fill
+    fill(apps, connection.schema_editor(atomic=False))
+    assert rebuild_facts(check=True) == (10, 0)
