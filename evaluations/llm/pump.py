@@ -94,7 +94,7 @@ async def pump(
     with contextlib.ExitStack() as stack:
         thread = executor or stack.enter_context(ThreadPoolExecutor(1, "pump-callbacks"))
         pool = WorkerPool(client, in_flight, slowdown, clock)
-        calls = CallbackThread(callbacks, thread, spool_path)
+        calls = CallbackThread(callbacks, thread, spool_path, pool.send)
         return await _Pump(pool, calls, slowdown, in_flight, pace or Pace(), clock).run()
 
 

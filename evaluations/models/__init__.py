@@ -43,6 +43,7 @@ from evaluations.models.rounds import (
 )
 from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run, StepReply
 from evaluations.models.spending import Spending, SpendingCap
+from evaluations.models.workers import RunWorker, Worker
 
 __all__ = [
     "AnswerCheck",
@@ -91,6 +92,7 @@ __all__ = [
     "ReviewSlot",
     "RoundTeacher",
     "Run",
+    "RunWorker",
     "SeedAnswer",
     "Slot",
     "Spending",
@@ -98,4 +100,5 @@ __all__ = [
     "StepReply",
     "Study",
     "SuggestionReading",
+    "Worker",
 ]

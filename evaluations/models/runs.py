@@ -111,7 +111,7 @@ class Run(models.Model):
     ``condition``, and may be part of a ``study``. A judge run names its judge
     and in ``judged_run`` the run whose responses it judges, a run that reads the
     one whose answers it reads; an imported run has neither endpoint nor jobs.
-    ``worker`` holds the run until ``worker_until``: one pump at a time.
+    Its workers are in ``RunWorker``.
     A run that is paused until ``resume_at`` goes on by itself then.
     ``plan_hash`` is the SHA-256 of what the run asks: two runs with the same one would make the
     same calls. ``request_hash`` is that of the whole request that came with ``idempotency_key``.
@@ -138,8 +138,6 @@ class Run(models.Model):
     status = models.CharField(max_length=10, choices=RunStatus.choices())
     pause_reason = models.CharField(max_length=40, blank=True)
     resume_at = models.DateTimeField(null=True)
-    worker = models.CharField(max_length=64, blank=True)
-    worker_until = models.DateTimeField(null=True)
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     random_seed = models.BigIntegerField(default=0)
     idempotency_key = models.CharField(max_length=64, null=True, unique=True)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from celery import shared_task
+from celery.signals import worker_ready, worker_shutdown
 
 from evaluations.runs.services import generation
+from evaluations.runs.services.worker_reports import Reporter
 from gradeapp.common.tasks import STALE_AFTER, send
 
 
 @shared_task(name="evaluations.work_on_run", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
 def work_on_run(run_id: int) -> None:
-    """Work on a run for some minutes, then send the next message."""
-    for next_id in generation.work_on_run(run_id):
+    """Work on a run for some minutes, then send the next message.
+
+    While the run has more to do, each worker that begins sends a message for one more.
+    """
+    for next_id in generation.work_on_run(run_id, invite=ask_for_work, take_in=True):
         ask_for_work(next_id)
 
 
@@ -25,3 +32,15 @@ def look_for_work() -> None:
 def ask_for_work(run_id: int) -> None:
     """Send a message for a run, after the commit."""
     send(work_on_run, "run", run_id)
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def report_worker(sender: Any, **_: object) -> None:
+    """Report the worker, as long as it runs, to the pages."""
+    reporter = Reporter(sender.pool.num_processes)
+    reporter.start()
+
+    # Not weak: nothing else refers to it.
+    @worker_shutdown.connect(weak=False)  # type: ignore[untyped-decorator]
+    def stop_reports(**_: object) -> None:
+        reporter.stop()

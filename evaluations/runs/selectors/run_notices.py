@@ -15,9 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import FIRST_STEP_FAILED, PauseReason, RunStatus
+from evaluations.models.vocabulary import FIRST_STEP_FAILED, JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.run_words import error_words, pause_sentence
 from evaluations.runs.selectors.runs import FAILED, LIVE, Progress
+from evaluations.runs.selectors.workers import worker_sentence
 
 # A worker renews its lease four times per lease; it counts as lost when it is this much late.
 LATE = timedelta(seconds=10)
@@ -74,11 +75,19 @@ def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
         return RunNotice(_waiting(run, progress, now), "warning")
     if why := pause_sentence(run):
         return RunNotice(why, "warning")
-    if run.status in LIVE and progress.in_flight and (lost := _lost(run, progress, now)):
+    if run.status in LIVE and progress.in_flight and (lost := _lost(run, now)):
         return RunNotice(lost, "warning")
     if run.status == RunStatus.FINISHED and progress.failed:
         return RunNotice(_failed(run, progress), "error", failed=True)
     return None
+
+
+def page_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
+    """Return the notice of the page of *run*, also if no worker works on it."""
+    if (notice := run_notice(run, progress, now)) is not None:
+        return notice
+    sentence = worker_sentence(run, now)
+    return RunNotice(sentence, "warning") if sentence else None
 
 
 def _waiting(run: Run, progress: Progress, now: datetime) -> str:
@@ -91,18 +100,20 @@ def _waiting(run: Run, progress: Progress, now: datetime) -> str:
     }
 
 
-def _lost(run: Run, progress: Progress, now: datetime) -> str:
-    """Return what happens to the calls of a lost worker; "" if the worker renews its lease."""
-    if not run.worker or run.worker_until is None:
+def _lost(run: Run, now: datetime) -> str:
+    """Return what happens to the calls of a lost worker; "" if all workers renew their leases."""
+    place = run.workers.exclude(worker="").order_by("worker_until").first()
+    if place is None or place.worker_until is None:
         return ""
     lease = timedelta(seconds=settings.RUN_LEASE_SECONDS)
-    renewed_at = run.worker_until - lease
-    if now - renewed_at < lease / 4 + LATE:
+    renewed_at = place.worker_until - lease
+    jobs = Job.objects.filter(run=run, status=JobStatus.LEASED, lease_owner=place.worker)
+    if now - renewed_at < lease / 4 + LATE or not (n := jobs.count()):
         return ""
     words = {
         "since": clock_time(renewed_at, now),
-        "n": progress.in_flight,
-        "time": clock_time(run.worker_until, now),
+        "n": n,
+        "time": clock_time(place.worker_until, now),
     }
     if run.status == RunStatus.STOPPING:
         sentence = _(

@@ -9,22 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
+from functools import partial
+from time import monotonic
 
 from evaluations.runs.kinds import followers
 from evaluations.runs.services import job_queue
+from evaluations.runs.services.other_runs import OtherRuns
 from evaluations.runs.services.run_states import (
     begin,
     finalize,
     finalize_all,
     resume_waiting,
     waiting_runs,
+    wants_worker,
 )
+from evaluations.runs.services.run_workers import leave_run, workers_of
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.services.work_session import WorkSession
 from evaluations.runs.services.worker_names import new_name
 from gradeapp.common.database_clock import DatabaseClock, database_now
 
 SESSION_SECONDS = 240
+# A worker beside another one of the same run is free for other work after this time.
+SECOND_SESSION_SECONDS = 60
 
 
 def work_on_run(
@@ -34,31 +41,54 @@ def work_on_run(
     on_progress: Callable[[], None] = lambda: None,
     clock: Callable[[], datetime] | None = None,
     stop: StopSignals | None = None,
+    invite: Callable[[int], None] = lambda run_id: None,
+    take_in: bool = False,
 ) -> list[int]:
     """Work on a run for up to *seconds*; return the ids of the runs to be worked on next.
 
-    Does nothing if another worker holds the run, or it is not to be worked on. ``on_progress`` is
+    Does nothing if the run has workers enough, or is not to be worked on. ``on_progress`` is
     called after each delivery. *clock* gives the time of leases, by default that of the database:
-    a worker whose own clock is wrong must not take over what another holds. A signal (or *stop*,
-    if the caller handles signals) ends the work after the calls in flight are answered.
+    a worker whose own clock is wrong must not take over what another holds. ``invite`` is called
+    with the id of the run if one more worker would have calls to send. With ``take_in``, runs
+    without a worker are worked on beside it, in threads. A signal (or *stop*, if the caller
+    handles signals) ends the work after the calls in flight are answered.
     """
-    clock = clock or DatabaseClock()
+    given, clock = clock, clock or DatabaseClock()
     owner = new_name()
     job_queue.release_lost_jobs(clock())
     run = begin(run_id, owner, clock())
     if run is None:
         return []
+    if workers_of(run, clock()).count() > 1:
+        seconds = min(seconds, SECOND_SESSION_SECONDS)
     ends = clock() + timedelta(seconds=seconds)
-    try:
-        with nullcontext(stop) if stop else StopSignals() as signals:
-            WorkSession(run, owner, ends, lambda: signals.asked, clock, on_progress).work()
-    finally:
-        job_queue.release_run(run, owner)
-        finalize(run.pk, clock())
+    with nullcontext(stop) if stop else StopSignals() as signals:
+        others = OtherRuns(partial(_work_beside, signals, monotonic() + seconds, given), clock)
+
+        def asked() -> bool:
+            if take_in:
+                others.look()
+            return signals.asked
+
+        try:
+            if wants_worker(run, clock()):
+                invite(run.pk)
+            WorkSession(run, owner, ends, asked, clock, on_progress).work()
+        finally:
+            leave_run(run, owner)
+            finalize(run.pk, clock())
+            others.wait(ends)
     if signals.asked:
         return []
     beside = [one.pk for follower in followers() for one in follower.runs_beside(run)]
-    return waiting_runs(clock(), [run.pk, *beside])
+    return waiting_runs(clock(), [run.pk, *beside, *others.taken_in])
+
+
+def _work_beside(
+    signals: StopSignals, ends: float, clock: Callable[[], datetime] | None, run_id: int
+) -> None:
+    """Work on a run that was taken in, until the monotonic time *ends*."""
+    work_on_run(run_id, seconds=ends - monotonic(), clock=clock, stop=signals)
 
 
 def look_for_work(clock: Callable[[], datetime] = database_now) -> list[int]:

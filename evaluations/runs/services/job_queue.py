@@ -6,20 +6,20 @@ since when, and what may have been billed, is in these rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import ChatRequest
-from evaluations.models import Attempt, Job, MarkingNotes, Run
+from evaluations.models import Attempt, Job, MarkingNotes, Run, RunWorker
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+from evaluations.runs.services.run_workers import ALONE, PLACE, Part, lease_end, renew_place
 from evaluations.runs.services.steps import fail_steps_after
 from evaluations.runs.services.study_budgets import commit, reserve, units
 from evaluations.runs.services.worker_names import ended_workers
@@ -32,7 +32,6 @@ WORKER_LOST = "worker_lost"
 # What the messages of a job are made from.
 SHOWN = ("revision", "question__task", "response", "waits_for__step_reply")
 JOB = Lease("lease_owner", "lease_until", "")
-RUN = Lease("worker", "worker_until", "")
 
 
 @dataclass(frozen=True)
@@ -83,15 +82,98 @@ class Claimed:
     request: ChatRequest
 
 
-def lease_end(now: datetime) -> datetime:
-    """Return when a lease that is claimed at *now* ends, unless it is renewed."""
-    return now + timedelta(seconds=settings.RUN_LEASE_SECONDS)
-
-
 def due_jobs(run: Run, now: datetime) -> QuerySet[Job]:
     """Return the jobs of *run* that may be claimed at *now*."""
     waited = Q(next_at__isnull=True) | Q(next_at__lte=now)
     return Job.objects.filter(waited, run=run, status=JobStatus.PENDING)
+
+
+def prepare_calls(
+    run: Run,
+    n: int,
+    now: datetime,
+    *,
+    prepare: Callable[[Job], Call],
+    without: Collection[int] = (),
+    part: Part = ALONE,
+) -> dict[int, Call]:
+    """Return the calls of up to *n* due jobs of *run*, those *without* left out, by job.
+
+    Nothing is claimed. The workers of a run begin with the jobs of their own *part*, so that they
+    seldom prepare the same.
+    """
+    due = due_jobs(run, now).exclude(pk__in=without).select_related(*SHOWN)
+    jobs: list[Job] = []
+    if part.workers > 1:
+        own = due.annotate(part=F("pk") % part.workers).filter(part=part.index)
+        jobs = list(own[:n])
+    if len(jobs) < n:
+        jobs += due.exclude(pk__in=[job.pk for job in jobs])[: n - len(jobs)]
+    return {job.pk: prepare(job) for job in jobs}
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claimed calls; ``over_budget``: the next one is above the budget."""
+
+    calls: list[Claimed]
+    over_budget: bool = False
+
+
+def claim_calls(
+    run: Run,
+    owner: str,
+    prepared: Mapping[int, Call],
+    now: datetime,
+    *,
+    budget: Budget,
+) -> Claims:
+    """Claim the jobs of *prepared* for *owner* and store their attempts as sent.
+
+    The highest possible cost of each call is reserved in *budget*; the first call above the budget
+    ends the batch. One conditional UPDATE claims the jobs, so two workers never have the same one;
+    its fence is the number of the attempt. Everything is committed when this returns, before
+    anything is sent.
+    """
+    planned: dict[int, Call] = {}
+    for pk, call in prepared.items():
+        if not budget.can_reserve(call.most):
+            break
+        budget.reserve(call.most)
+        planned[pk] = call
+    over_budget = len(planned) < len(prepared)
+    attempts: list[Attempt] = []
+    if planned:
+        with transaction.atomic():
+            reserved, wanted = 0, len(planned)
+            if run.study_id is not None:
+                reserved = _reserve_in_study(run.study_id, planned, budget)
+                over_budget = over_budget or len(planned) < wanted
+            attempts = _claim(run, owner, planned, now)
+            if run.study_id is not None:
+                commit(run.study_id, units(one.reserved for one in attempts) - reserved)
+    claimed = []
+    for attempt in attempts:
+        call = planned.pop(attempt.job_id)
+        claimed.append(Claimed(attempt, ChatRequest(attempt.pk, call.messages, call.params)))
+    for lost in planned.values():
+        budget.finalize(lost.most, Decimal(0))
+    return Claims(claimed, over_budget)
+
+
+def _claim(run: Run, owner: str, planned: Mapping[int, Call], now: datetime) -> list[Attempt]:
+    """Claim those of *planned* that are still due, and store their attempts."""
+    if not planned:
+        return []
+    due_jobs(run, now).filter(pk__in=planned).update(
+        status=JobStatus.LEASED,
+        **JOB.given(owner, lease_end(now)),
+        fence=F("fence") + 1,
+        attempts_made=F("attempts_made") + 1,
+        next_at=None,
+    )
+    own = Job.objects.filter(pk__in=planned, status=JobStatus.LEASED, lease_owner=owner)
+    return Attempt.objects.bulk_create(planned[job.pk].attempt(job, now) for job in own)
 
 
 def claim_jobs(
@@ -103,47 +185,9 @@ def claim_jobs(
     prepare: Callable[[Job], Call],
     budget: Budget,
 ) -> list[Claimed]:
-    """Claim up to *n* due jobs of *run* for *owner* and store their attempts as sent.
-
-    The messages are built first, outside the transaction. The highest possible cost of each call is
-    reserved in *budget*; the first call above the budget ends the batch. One conditional UPDATE
-    claims the jobs, so two workers never have the same one; its fence is the number of the attempt.
-    Everything is committed when this returns, before anything is sent.
-    """
-    planned: dict[int, Call] = {}
-    for job in due_jobs(run, now).select_related(*SHOWN)[:n]:
-        call = prepare(job)
-        if not budget.can_reserve(call.most):
-            break
-        budget.reserve(call.most)
-        planned[job.pk] = call
-    if not planned:
-        return []
-    with transaction.atomic():
-        reserved = 0
-        if run.study_id is not None:
-            reserved = _reserve_in_study(run.study_id, planned, budget)
-            if not planned:
-                return []
-        Job.objects.filter(pk__in=planned, status=JobStatus.PENDING).update(
-            status=JobStatus.LEASED,
-            **JOB.given(owner, lease_end(now)),
-            fence=F("fence") + 1,
-            attempts_made=F("attempts_made") + 1,
-            next_at=None,
-        )
-        own = Job.objects.filter(pk__in=planned, status=JobStatus.LEASED, lease_owner=owner)
-        attempts = [planned[job.pk].attempt(job, now) for job in own]
-        Attempt.objects.bulk_create(attempts)
-        if run.study_id is not None:
-            commit(run.study_id, units(one.reserved for one in attempts) - reserved)
-    claimed = []
-    for attempt in attempts:
-        call = planned.pop(attempt.job_id)
-        claimed.append(Claimed(attempt, ChatRequest(attempt.pk, call.messages, call.params)))
-    for lost in planned.values():
-        budget.finalize(lost.most, Decimal(0))
-    return claimed
+    """Prepare and claim up to *n* due jobs of *run* for *owner* (``claim_calls``)."""
+    prepared = prepare_calls(run, n, now, prepare=prepare)
+    return claim_calls(run, owner, prepared, now, budget=budget).calls
 
 
 def _reserve_in_study(study_id: int, planned: dict[int, Call], budget: Budget) -> int:
@@ -163,39 +207,29 @@ def _reserve_in_study(study_id: int, planned: dict[int, Call], budget: Budget) -
     return 0
 
 
-def claim_run(run: Run, owner: str, now: datetime) -> bool:
-    """Claim the run for *owner*, or renew the lease; return False if another worker holds it."""
-    row = Run.objects.filter(pk=run.pk)
-    return bool(RUN.claim(row, owner, until=lease_end(now), now=now))
-
-
 def renew_leases(run: Run, owner: str, now: datetime) -> bool:
-    """Renew the leases of the run and its jobs; return False if the run's lease was lost."""
-    until = lease_end(now)
-    if not RUN.renew(Run.objects.filter(pk=run.pk), owner, until=until):
+    """Renew the leases of the place at the run and of the jobs; return False if it was lost."""
+    if not renew_place(run, owner, now):
         return False
-    JOB.renew(Job.objects.filter(run=run, status=JobStatus.LEASED), owner, until=until)
+    jobs = Job.objects.filter(run=run, status=JobStatus.LEASED)
+    JOB.renew(jobs, owner, until=lease_end(now))
     return True
-
-
-def release_run(run: Run, owner: str) -> None:
-    """Release the run, unless another worker holds it by now."""
-    RUN.release(Run.objects.filter(pk=run.pk), owner)
 
 
 @transaction.atomic
 def release_lost_jobs(now: datetime) -> int:
     """Release the jobs whose lease or worker has ended; return their number.
 
-    The runs of such a worker are released too. The calls may have been billed and answered: their
+    The places of such a worker are freed too. The calls may have been billed and answered: their
     attempts become ``unknown``, and the budget keeps their reserved cost.
     """
-    holders = set(Run.objects.exclude(worker="").values_list("worker", flat=True))
+    places = RunWorker.objects.exclude(worker="")
+    holders = set(places.values_list("worker", flat=True))
     open_runs = Run.objects.exclude(status__in=(RunStatus.FINISHED, RunStatus.IMPORTED))
     leased = Job.objects.filter(run__in=open_runs, status=JobStatus.LEASED).order_by()
     holders |= set(leased.values_list("lease_owner", flat=True).distinct())
     dead = ended_workers(holders)
-    Run.objects.filter(worker__in=dead).update(**RUN.released())
+    places.filter(worker__in=dead).update(**PLACE.released())
     lost = JOB.ended(now) | Q(lease_owner__in=dead)
     lost_jobs = Job.objects.filter(lost, status=JobStatus.LEASED)
     ids = list(lost_jobs.select_for_update().values_list("pk", flat=True))

@@ -15,6 +15,7 @@ from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.services import job_queue
+from evaluations.runs.services.run_workers import has_worker, join_run, leave_run, workers_of
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +44,14 @@ UNDECIDED = frozenset({FailureKind.CONNECT, FailureKind.RATE_LIMIT, FailureKind.
 
 
 def begin(run_id: int, owner: str, now: datetime) -> Run | None:
-    """Claim the run for *owner* and set it running; return None if it is not to be worked on."""
-    run = Run.objects.filter(pk=run_id, endpoint__isnull=False).first()
-    if run is None or not job_queue.claim_run(run, owner, now):
+    """Give *owner* a place at the run and set it running.
+
+    Return None if it is not to be worked on, or has workers enough.
+    """
+    run = Run.objects.select_related("endpoint").filter(pk=run_id, endpoint__isnull=False).first()
+    if run is None or (workers_of(run, now).exists() and not wants_worker(run, now)):
+        return None
+    if not join_run(run, owner, now):
         return None
     Run.objects.filter(pk=run_id, status=RunStatus.QUEUED).update(
         status=RunStatus.RUNNING, started_at=Coalesce(F("started_at"), now)
@@ -53,9 +59,22 @@ def begin(run_id: int, owner: str, now: datetime) -> Run | None:
     run = Run.objects.select_related("endpoint", "judge", "dataset").get(pk=run_id)
     if run.status == RunStatus.RUNNING:
         return run
-    job_queue.release_run(run, owner)
+    leave_run(run, owner)
     finalize(run.pk, now)
     return None
+
+
+def wants_worker(run: Run, now: datetime) -> bool:
+    """Return whether one more worker at *run* would have calls to send at *now*.
+
+    A run has one worker while it tries a single call after a pause, and while it has a budget of
+    its own, which that worker counts.
+    """
+    limit = run.endpoint.max_in_flight if run.endpoint else 0
+    one_only = run.pause_reason or run.budget is not None
+    if run.status not in WORKABLE or one_only or workers_of(run, now).count() >= limit:
+        return False
+    return bool(job_queue.due_jobs(run, now)[limit : limit + 1])
 
 
 def pause(run: Run, reason: PauseReason, resume_at: datetime | None = None) -> None:
@@ -126,16 +145,11 @@ def resume_waiting(now: datetime) -> None:
     ).update(status=RunStatus.QUEUED, resume_at=None)
 
 
-def without_worker(now: datetime) -> Q:
-    """Return the filter on runs that no worker holds at *now*."""
-    return Q(worker="") | Q(worker_until__lt=now)
-
-
 @transaction.atomic
 def finalize(run_id: int, now: datetime) -> None:
     """Set the run to stopped or finished if its jobs allow it and no worker holds it."""
     run = Run.objects.select_for_update().get(pk=run_id)
-    if run.worker and run.worker_until and run.worker_until >= now:
+    if workers_of(run, now).exists():
         return
     jobs = Job.objects.filter(run=run)
     if run.status == RunStatus.STOPPING and not jobs.filter(status=JobStatus.LEASED).exists():
@@ -152,25 +166,36 @@ def finalize(run_id: int, now: datetime) -> None:
         except Exception:
             logger.exception("responses of %s stay unread; the command score reads answers", run)
         done = {"status": RunStatus.FINISHED, "finished_at": now, "pause_reason": ""}
-        Run.objects.filter(pk=run.pk).update(**done, worker="", worker_until=None)
+        Run.objects.filter(pk=run.pk).update(**done)
 
 
 def finalize_all(now: datetime) -> None:
     """Call ``finalize`` for every run that no worker holds."""
-    live = Run.objects.filter(without_worker(now), status__in=[*WORKABLE, RunStatus.STOPPING])
+    live = Run.objects.filter(~has_worker(now), status__in=[*WORKABLE, RunStatus.STOPPING])
     for run_id in live.values_list("pk", flat=True):
         finalize(run_id, now)
 
 
 def waiting_runs(now: datetime, among: Sequence[int] | None = None) -> list[int]:
-    """Return the ids of runs (*among* the given ones) with a job due at *now* and no worker."""
-    due = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.PENDING)
-    waiting: QuerySet[Run] = Run.objects.filter(
-        without_worker(now),
-        Exists(due.filter(Q(next_at__isnull=True) | Q(next_at__lte=now))),
-        status__in=WORKABLE,
-        endpoint__isnull=False,
-    )
+    """Return the ids of runs (*among* the given ones) that want a worker at *now*.
+
+    These are the runs with a due job and no worker, then those that want one more.
+    """
+    runs = _runs_with_due_jobs(now)
     if among is not None:
-        waiting = waiting.filter(pk__in=among)
-    return list(waiting.order_by("pk").values_list("pk", flat=True))
+        runs = runs.filter(pk__in=among)
+    without = list(runs.filter(~has_worker(now)).order_by("pk").values_list("pk", flat=True))
+    others = runs.filter(has_worker(now)).select_related("endpoint").order_by("pk")
+    return without + [run.pk for run in others if wants_worker(run, now)]
+
+
+def runs_without_worker(now: datetime) -> list[int]:
+    """Return the ids of runs with a due job and no worker at *now*, the oldest first."""
+    runs = _runs_with_due_jobs(now).filter(~has_worker(now))
+    return list(runs.order_by("pk").values_list("pk", flat=True))
+
+
+def _runs_with_due_jobs(now: datetime) -> QuerySet[Run]:
+    due = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.PENDING)
+    due = due.filter(Q(next_at__isnull=True) | Q(next_at__lte=now))
+    return Run.objects.filter(Exists(due), status__in=WORKABLE, endpoint__isnull=False)

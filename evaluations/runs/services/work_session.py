@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -22,14 +23,15 @@ from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.models import Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
-from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services import job_queue
 from evaluations.runs.services.call_results import Stored, fails_every_call, store_results
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
 from evaluations.runs.services.frozen import is_still_the_same
+from evaluations.runs.services.job_queue import Call, claim_calls, prepare_calls
 from evaluations.runs.services.permits import Permits
+from evaluations.runs.services.processing import Processing
 from evaluations.runs.services.run_states import (
     accepts_calls,
     forget_pause,
@@ -37,6 +39,7 @@ from evaluations.runs.services.run_states import (
     pause_for_failure,
     pause_if_refused,
 )
+from evaluations.runs.services.run_workers import part_of, show_waiting
 from evaluations.runs.services.study_budgets import calls_are_open
 from gradeapp.common.refusals import Refusal
 
@@ -47,6 +50,8 @@ logger = logging.getLogger(__name__)
 
 # A run waits so long for calls of other runs of its study.
 STUDY_WAIT = timedelta(seconds=5)
+# How often the page learns how many replies wait to be processed.
+SHOW_WAITING = timedelta(seconds=1)
 # A worker waits for a retry that is due within this time; otherwise it ends the session.
 LONGEST_RETRY_WAIT = timedelta(seconds=5)
 
@@ -80,25 +85,32 @@ class WorkSession:
         self.random = Random()
         self.budget = Budget(run.budget)
         self.most_in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
-        self.in_flight = 0
+        self.in_flight = self.unstored = 0
         self.permits = Permits(self.endpoint, owner, self.most_in_flight)
+        self.processing = Processing(run)
+        self.prepared: dict[int, Call] = {}
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
         self.probing = waits_for_endpoint(run)
         first = 1 if self.probing else None
         self.gate = SharedSlowdown(self.most_in_flight, random=self.random, first=first)
-        self.renew_at = clock()
+        self.renew_at = self.show_at = clock()
+        self.waiting_shown = 0
 
     def work(self) -> None:
         """Store spooled results, then pump until nothing is due, the session ends, or a stop."""
+        self.processing.start()
         try:
-            self.work_with_permits()
+            try:
+                self.work_with_permits()
+            finally:
+                self.permits.release()
         finally:
-            self.permits.release()
+            self.processing.finish(self.renew)
 
     def work_with_permits(self) -> None:
-        """Do what ``work`` says; the caller gives back the permits."""
+        """Do what ``work`` says; the caller gives back the permits and processes the rest."""
         for path in spools_of(self.run):
-            spool.replay(path, lambda batch: self.process(self.store(batch)))
+            spool.replay(path, lambda batch: self.processing.add(self.store(batch).kept))
         self.budget = Budget(self.run.budget, money(self.run).exposed)
         while (chat := self.open_chat()) is not None:
             if self.pump(chat) is not StopReason.DRAINED or not self.wait_for_due():
@@ -120,7 +132,7 @@ class WorkSession:
         """Make calls; after a stop, wait for answers as long as the endpoint may take."""
         try:
             result = run_pump(
-                Callbacks(self.claim, self.deliver, self.should_stop),
+                Callbacks(self.claim, self.deliver, self.should_stop, self.arrived),
                 chat,
                 in_flight=self.most_in_flight,
                 spool_path=spool_path(self.run, self.owner),
@@ -133,22 +145,37 @@ class WorkSession:
         return result.stopped_because
 
     def claim(self, n: int) -> Sequence[ChatRequest]:
-        """Claim up to *n* calls, within the run's share of the account and its budget."""
+        """Claim up to *n* calls, within the worker's share of the account and the budget."""
         now = self.clock()
         if self.probing:
             n = min(n, 1 - self.in_flight)
         capacity = self.permits.take(n, self.in_flight)
         if capacity < 1:
             return []
-        prepare = partial(call_for, self.run)
-        claimed = job_queue.claim_jobs(
-            self.run, self.owner, capacity, now, prepare=prepare, budget=self.budget
-        )
-        self.permits.used(capacity, len(claimed))
-        self.in_flight += len(claimed)
-        if not self.in_flight and job_queue.due_jobs(self.run, now).exists():
+        self.prepare(capacity, now)
+        taken = dict(islice(self.prepared.items(), capacity))
+        # What another worker took, or what is above the budget, is prepared anew if it is due.
+        for job in taken:
+            del self.prepared[job]
+        claims = claim_calls(self.run, self.owner, taken, now, budget=self.budget)
+        self.permits.used(capacity, len(claims.calls))
+        self.in_flight += len(claims.calls)
+        if claims.over_budget and not self.in_flight and not self.unstored:
             self.pause_for_budget(now)
-        return [one.request for one in claimed]
+        return [one.request for one in claims.calls]
+
+    def prepare(self, n: int, now: datetime) -> None:
+        """Prepare calls until there are *n* that are not sent."""
+        missing = n - len(self.prepared)
+        if missing > 0:
+            self.prepared |= prepare_calls(
+                self.run,
+                missing,
+                now,
+                prepare=partial(call_for, self.run),
+                without=self.prepared,
+                part=part_of(self.run, self.owner, now),
+            )
 
     def pause_for_budget(self, now: datetime) -> None:
         """Pause the run, whose next call is above a budget; none of its own calls is in flight.
@@ -166,46 +193,47 @@ class WorkSession:
         """Store a batch of results in a transaction of its own."""
         return store_results(batch, now=self.clock(), random=self.random)
 
+    def arrived(self, n: int) -> None:
+        """Count *n* calls as ended; their results are stored next."""
+        self.in_flight -= n
+        self.unstored = n
+
     def deliver(self, batch: Sequence[CallResult]) -> None:
         """Store a batch, then process its responses and react to its failures."""
         stored = self.store(batch)
-        self.in_flight -= len(batch)
         self.permits.note(batch)
+        self.unstored = 0
         for reserved, cost in stored.costs:
             self.budget.finalize(reserved, cost)
-        self.process(stored)
+        self.processing.add(stored.kept)
         self.react_to_failures(stored)
         self.on_progress()
 
     def should_stop(self) -> bool:
         """Return whether to stop, and renew the leases; called at least twice a second."""
-        now = self.clock()
         self.permits.keep(self.in_flight)
-        if now >= self.renew_at:
-            self.renew_at = now + timedelta(seconds=settings.RUN_LEASE_SECONDS / 4)
-            if not job_queue.renew_leases(self.run, self.owner, now):
-                logger.warning("another worker took over %s", self.run)
-                return True
-        if self.asked() or now >= self.ends:
+        if not self.renew() or self.asked() or self.clock() >= self.ends:
             return True
         status = Run.objects.values_list("status", flat=True).get(pk=self.run.pk)
         return status != RunStatus.RUNNING
 
-    def process(self, stored: Stored) -> None:
-        """Let the run's kind process what was stored, and the followers the new responses.
+    def renew(self) -> bool:
+        """Renew the leases if it is time, and say how many replies wait to be processed.
 
-        The answers are committed; an exception of the kind is logged.
+        Return False if another worker took the place.
         """
-        kept = stored.kept
-        if not (kept.responses or kept.done):
-            return
-        try:
-            kind_of(self.run).after_store(self.run, kept)
-        except Exception:
-            logger.exception("responses of %s stay unread so far", self.run)
-        if kept.responses:
-            for follower in followers():
-                follower.after_responses(self.run, kept.responses)
+        now = self.clock()
+        if self.processing.waiting != self.waiting_shown and now >= self.show_at:
+            self.show_at = now + SHOW_WAITING
+            self.waiting_shown = self.processing.waiting
+            show_waiting(self.run, self.owner, self.waiting_shown)
+        if now < self.renew_at:
+            return True
+        self.renew_at = now + timedelta(seconds=settings.RUN_LEASE_SECONDS / 4)
+        if job_queue.renew_leases(self.run, self.owner, now):
+            return True
+        logger.warning("another worker took over %s", self.run)
+        return False
 
     def react_to_failures(self, stored: Stored) -> None:
         """Pause the run if every call would fail, or if the endpoint refuses calls."""

@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
@@ -24,13 +23,15 @@ from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.asked import examples_used, images_asked
 from evaluations.runs.selectors.choice_words import chosen_of
-from evaluations.runs.selectors.run_notices import run_notice
+from evaluations.runs.selectors.run_notices import page_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
+from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
 from evaluations.runs.services import runs as services
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput
 
 PAGE = 25
@@ -46,6 +47,8 @@ def run_list(request: MemberRequest) -> HttpResponse:
         "page": page,
         "filters": filters,
         "may_start": request.user.may(Capability.START_RUNS),
+        "workers": workers_at(database_now()),
+        "start_a_worker": START_A_WORKER,
     }
     return render(request, "evaluations/runs/list.html", context)
 
@@ -84,9 +87,9 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
 
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
     """Return the context of the page and the fragment."""
-    now = timezone.now()
+    now = database_now()
     progress = reading.progress(run, now)
-    notice = run_notice(run, progress, now)
+    notice = page_notice(run, progress, now)
     return {
         "run": run,
         "kind": kind_of(run),
@@ -101,6 +104,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "examples": examples_used(run),
         "chosen": chosen_of(run) if run.condition else [],
         "errors": reading.errors(run),
+        "replies_waiting": replies_waiting(run),
         "currency": run.run_settings.get("currency", ""),
     }
 

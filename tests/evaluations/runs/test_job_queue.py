@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
-from evaluations.models import Attempt, Endpoint, Job, LanguageModel, Response, Run
+from evaluations.models import Attempt, Endpoint, Job, LanguageModel, Response, Run, RunWorker
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.selectors.runs import progress
-from evaluations.runs.services import job_queue
+from evaluations.runs.services import job_queue, run_workers
 from evaluations.runs.services.call_results import store_results
 from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.job_queue import Call, Claimed
@@ -126,7 +126,7 @@ def test_an_ended_lease_gives_the_job_back_and_remembers_the_call() -> None:
 @pytest.mark.django_db
 def test_a_renewed_lease_is_not_reaped() -> None:
     run = planned(1)
-    assert job_queue.claim_run(run, "one", NOW)
+    assert run_workers.join_run(run, "one", NOW)
     claim(run, "one", 1)
     assert job_queue.renew_leases(run, "one", NOW + timedelta(seconds=60))
     assert job_queue.release_lost_jobs(after_lease()) == 0
@@ -134,15 +134,35 @@ def test_a_renewed_lease_is_not_reaped() -> None:
 
 
 @pytest.mark.django_db
-def test_one_worker_a_run() -> None:
-    run = planned(1)
-    assert job_queue.claim_run(run, "one", NOW)
-    assert not job_queue.claim_run(run, "two", NOW)
-    assert job_queue.claim_run(run, "two", after_lease()), "a dead worker's hold ends"
-    assert not job_queue.renew_leases(run, "one", after_lease())
-    job_queue.release_run(run, "one")
-    run.refresh_from_db()
-    assert run.worker == "two"
+def test_workers_of_a_run_have_places_and_parts_of_the_jobs() -> None:
+    run = planned(20)
+    assert all(run_workers.join_run(run, one, NOW) for one in ("one", "two", "one"))
+    places = RunWorker.objects.filter(run=run)
+    assert list(places.values_list("number", "worker")) == [(1, "one"), (2, "two")]
+    parts = [run_workers.part_of(run, one, NOW) for one in ("one", "two")]
+    assert [(one.index, one.workers) for one in parts] == [(0, 2), (1, 2)]
+    # Each prepares jobs of its own first, and takes over those of the other at the end.
+    jobs = list(Job.objects.values_list("pk", flat=True))
+    for part in parts:
+        own = job_queue.prepare_calls(run, 10, NOW, prepare=prepare, part=part)
+        assert set(own) == {pk for pk in jobs if pk % 2 == part.index}
+    assert len(job_queue.prepare_calls(run, 30, NOW, prepare=prepare, part=parts[0])) == 20
+    ready = job_queue.prepare_calls(run, 30, NOW, prepare=prepare, without=jobs[3:])
+    assert set(ready) == set(jobs[:3])
+    # Both have prepared the same jobs: each is claimed once, and the budget has it once.
+    (first,) = claim(run, "one", 1)
+    budget = Budget(Decimal(100))
+    claims = job_queue.claim_calls(run, "two", ready, NOW, budget=budget)
+    assert {one.attempt.job_id for one in claims.calls} == {*ready} - {first.attempt.job_id}
+    assert (claims.over_budget, budget.reserved) == (False, Decimal("1.0"))
+    assert job_queue.claim_calls(run, "three", ready, NOW, budget=budget).calls == []
+    # A worker whose lease ended has no part, and its place is taken again.
+    later = after_lease()
+    assert run_workers.join_run(run, "three", later)
+    assert not job_queue.renew_leases(run, "one", later)
+    run_workers.leave_run(run, "one")
+    assert list(places.values_list("worker", flat=True)) == ["three", "two"]
+    assert run_workers.part_of(run, "three", later) == run_workers.ALONE
 
 
 @pytest.mark.django_db
@@ -259,7 +279,7 @@ def test_the_clock_finds_what_nobody_asks_for() -> None:
     run = planned(3)
     Run.objects.filter(pk=run.pk).update(status="queued")
     assert look_for_work(lambda: NOW) == [run.pk], "no message was ever sent"
-    job_queue.claim_run(run, "one", NOW)
+    run_workers.join_run(run, "one", NOW)
     claim(run, "one", 3)
     assert look_for_work(lambda: NOW) == [], "a worker has it"
     assert look_for_work(after_lease) == [run.pk], "its worker died"

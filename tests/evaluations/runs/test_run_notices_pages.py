@@ -14,8 +14,15 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from evaluations.llm.retry import RetryPolicy
-from evaluations.models import Endpoint, Job, Run
-from evaluations.runs.services import call_results, job_queue, run_states
+from evaluations.models import Endpoint, Job, Run, Worker
+from evaluations.runs.selectors.workers import SILENT
+from evaluations.runs.services import (
+    call_results,
+    job_queue,
+    run_states,
+    run_workers,
+    worker_reports,
+)
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
@@ -200,7 +207,7 @@ def test_a_spent_quota_is_no_slow_down(admin: User, server: ScriptedServer, run:
 def test_a_killed_worker_says_when_its_calls_come_back(admin: User, run: Run) -> None:
     """As a ``kill -9`` leaves it: the hold and two leases, and nobody who renews them."""
     now = timezone.now()
-    assert job_queue.claim_run(run, "gone", now)
+    assert run_workers.join_run(run, "gone", now)
     until = job_queue.lease_end(now)
     Run.objects.update(status="running")
     two = Job.objects.values_list("pk", flat=True)[:2]
@@ -209,7 +216,7 @@ def test_a_killed_worker_says_when_its_calls_come_back(admin: User, run: Run) ->
     )
     assert notice(page(admin, run)) == "", "a worker may be silent for a quarter of its lease"
     silent = timedelta(seconds=settings.RUN_LEASE_SECONDS / 2)
-    Run.objects.update(worker_until=until - silent)
+    run.workers.update(worker_until=until - silent)
     said = notice(page(admin, run))
     back = timezone.localtime(until - silent)
     assert f"Its calls in progress (2) will be retried from {back:%H:%M:%S}" in said
@@ -236,3 +243,26 @@ def test_a_long_wait_is_told_with_its_status(admin: User, server: ScriptedServer
     server.endpoint.faults = lambda _prompt: busy
     work_on_run(run.pk)
     assert "is limiting the rate of calls (503). Waiting calls: 4." in notice(page(admin, run))
+
+
+def test_a_run_says_that_no_worker_is_running_or_that_all_are_busy(admin: User, run: Run) -> None:
+    now = timezone.now()
+    assert "No worker is running, so this run does not go on. Start one with: celery" in notice(
+        page(admin, run)
+    )
+    assert "No worker is running, so no run goes on" in listed(admin)
+    reporter = worker_reports.Reporter(2)
+    reporter.report()
+    assert notice(page(admin, run)) == "", "it is begun at once"
+    assert f">{Worker.objects.get().host}</th>" in listed(admin)
+    other = start_run(endpoint=run.endpoint, dataset=run.dataset, acting_user=None)
+    assert run_workers.join_run(other, "busy", now)
+    assert "The workers are busy with 1 other run. This run is next" in notice(page(admin, run))
+    assert "后台进程正忙于另外1次运行" in notice(page(admin, run, "zh-hans"))
+    run_workers.show_waiting(other, "busy", 3)
+    assert "3 replies are stored and wait to be read and scored." in page(admin, other)
+    Worker.objects.update(seen_at=now - SILENT)
+    assert "No worker is running" in notice(page(admin, run))
+    assert notice(page(admin, other)) == "", "a command works on it"
+    reporter.report()
+    assert Worker.objects.get().seen_at >= now, "one row for each worker"

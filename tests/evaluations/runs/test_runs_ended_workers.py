@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.rules.owners import NAME_LENGTH, name_of, owner_in
-from evaluations.runs.services import job_queue, worker_names
+from evaluations.runs.services import job_queue, run_workers, worker_names
 from evaluations.runs.services.generation import look_for_work
 from tests.evaluations.runs.test_job_queue import claim, planned
 
@@ -35,7 +35,7 @@ def name_of_dead_process() -> str:
 def held_by(owner: str) -> Run:
     """A run that *owner* holds, with two of its three jobs."""
     run = planned(3)
-    assert job_queue.claim_run(run, owner, NOW)
+    assert run_workers.join_run(run, owner, NOW)
     claim(run, owner, 2, NOW)
     return run
 
@@ -48,19 +48,20 @@ def test_a_dead_worker_loses_run_and_jobs_before_its_lease_ends() -> None:
     assert set(Job.objects.values_list("status", "lease_owner")) == {(JobStatus.PENDING, "")}
     attempts = set(Attempt.objects.values_list("status", "error"))
     assert attempts == {(AttemptStatus.UNKNOWN, "worker_lost")}
-    run.refresh_from_db()
-    assert (run.worker, run.worker_until) == ("", None)
+    assert list(run.workers.values_list("worker", "worker_until")) == [("", None)]
     assert look_for_work(lambda: NOW) == [run.pk]
 
 
 @told
 @pytest.mark.django_db
-def test_jobs_of_a_dead_worker_are_given_back_though_another_has_the_run() -> None:
+def test_jobs_of_a_dead_worker_are_given_back_though_another_works_on_the_run() -> None:
     run = held_by(name_of_dead_process())
-    Run.objects.update(worker=worker_names.new_name())
+    living = worker_names.new_name()
+    assert run_workers.join_run(run, living, NOW)
     assert job_queue.release_lost_jobs(NOW) == 2
-    run.refresh_from_db()
-    assert run.worker_until == job_queue.lease_end(NOW), "the living one keeps it"
+    until = job_queue.lease_end(NOW)
+    places = list(run.workers.values_list("worker", "worker_until"))
+    assert places == [("", None), (living, until)], "the living one keeps its place"
 
 
 @told
@@ -76,8 +77,7 @@ def test_whoever_is_not_surely_gone_keeps_the_lease(of: str) -> None:
     run = held_by(owner)
     assert job_queue.release_lost_jobs(NOW) == 0
     assert look_for_work(lambda: NOW) == []
-    run.refresh_from_db()
-    assert run.worker == owner
+    assert run.workers.get().worker == owner
     after = job_queue.lease_end(NOW) + timedelta(seconds=1)
     assert job_queue.release_lost_jobs(after) == 2
 

@@ -28,6 +28,7 @@ from evaluations.runs.services.call_results import store_results
 from evaluations.runs.services.calls import sent_call
 from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.run_estimates import estimate
+from evaluations.runs.services.run_workers import join_run, leave_run
 from evaluations.runs.services.runs import resume_run, retry_failed, stop_run
 from evaluations.runs.services.work_session import WorkSession, spool_path
 from gradeapp.accounts.models import User
@@ -56,8 +57,11 @@ def claimed(run: Run, n: int = 1) -> list[Attempt]:
     """Claim *n* jobs of *run* as a worker does, without sending them."""
     run = Run.objects.select_related("endpoint").get(pk=run.pk)
     now = timezone.now()
+    assert join_run(run, "w", now)
     session = WorkSession(run, "w", now + timedelta(minutes=1), bool, timezone.now, lambda: None)
-    return list(Attempt.objects.filter(pk__in=[request.key for request in session.claim(n)]))
+    keys = [request.key for request in session.claim(n)]
+    leave_run(run, "w")
+    return list(Attempt.objects.filter(pk__in=keys))
 
 
 def reply(text: str) -> ChatReply:
