@@ -1,11 +1,12 @@
 """How prediction-powered estimates do on marks of real teachers, drawn again and again.
 
-    python -m bench.ppi_simulation FOLDER [--draws N]
+    python -m bench.ppi_simulation FOLDER [--draws N] [--looks]
 
 FOLDER has files of marks of two teachers in the form of GAOKAO-Bench (``score``,
 ``correction_score``). The truth is the mean of both teachers over all rows. Three judges are
 made from it: good (the marks with noise of an eighth of the full marks), biased (15 % of the full
-marks more) and useless (the rates of other rows). Prints a table for docs/statistics.md.
+marks more) and useless (the rates of other rows). Prints a table for docs/statistics.md; with
+``--looks`` that of intervals that are looked at while people mark.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluations.statistics.confidence_sequence import FIRST_LOOK, Looks, false_alarms
 from evaluations.statistics.prediction_powered import MarkedTable, Simulated, Vector, simulate
 
 MARKED = (30, 60, 120, 240)
@@ -62,12 +64,42 @@ def simulations(folder: Path, draws: int) -> Iterator[tuple[str, str, int, Simul
                     yield name, design, marked, made
 
 
+def looks(folder: Path, draws: int) -> Iterator[tuple[str, str, Looks]]:
+    """Yield judge, design and the alarms of looking again and again while people mark."""
+    _task, full, human = (np.array(column) for column in zip(*rows(folder), strict=True))
+    rng = np.random.default_rng(2027)
+    groups = rng.integers(0, len(full) // 4, len(full))
+    for name, judge in judges(full, human, rng).items():
+        for design, columns in {"simple": {}, "in clusters": {"cluster": groups}}.items():
+            table = MarkedTable.of(full, judge, human, **columns)
+            last = len(table.strata) // 2
+            times = range(FIRST_LOOK, last + 1, max((last - FIRST_LOOK) // 40, 1))
+            made = false_alarms(table, draws=draws, looks=times, narrowest=last // 2, rng=rng)
+            yield name, design, made
+
+
+def print_looks(folder: Path, draws: int) -> None:
+    """Print how often an interval misses the truth at some look."""
+    print("| judge | sample | looks | usual interval | sequence | sequence, human-only |")
+    print("|---|---|---|---|---|---|")
+    for judge, design, made in looks(folder, draws):
+        print(
+            f"| {judge} | {design} | {made.looks} | {made.usual:.1%} | {made.sequence:.1%} "
+            f"| {made.sequence_human_only:.1%} |"
+        )
+    print(f"\n{draws} draws each.")
+
+
 def main() -> None:
     """Print the table and the mean coverage."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--looks", action="store_true", help="the table of repeated looks")
     options = parser.parse_args()
+    if options.looks:
+        print_looks(options.folder, options.draws)
+        return
     print("| judge | sample | marked | coverage | width | labels saved |")
     print("|---|---|---|---|---|---|")
     coverages = []

@@ -42,6 +42,7 @@ from evaluations.models.rounds import (
     RoundTeacher,
 )
 from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run, StepReply
+from evaluations.models.samples import MarkingSample
 from evaluations.models.spending import Spending, SpendingCap
 from evaluations.models.workers import RunWorker, Worker
 
@@ -75,6 +76,7 @@ __all__ = [
     "MarkChange",
     "MarkingNotes",
     "MarkingRound",
+    "MarkingSample",
     "MarkingSheet",
     "MinedPattern",
     "ModelReading",

@@ -23,7 +23,7 @@ from questions.selectors.rubrics import counting_versions
 class ResponseChoice:
     """Which responses a round takes: all subjective ones of *runs*, narrowed by the rest.
 
-    ``runs``, ``tasks`` and ``knowledge`` are keys of rows, ``subjects``,
+    ``runs``, ``tasks``, ``knowledge`` and ``questions`` are keys of rows, ``subjects``,
     ``branches`` and ``modals`` stored values of their lists; an empty tuple narrows
     nothing. Labels are those that count for the question now, a category of
     knowledge means its subclasses too. ``per_task`` draws so many questions of each
@@ -39,10 +39,12 @@ class ResponseChoice:
     difficulties: tuple[int, ...] = ()
     modals: tuple[str, ...] = ()
     per_task: int | None = None
+    questions: tuple[int, ...] = ()
 
     def narrowing(self) -> Q:
         """The filter on responses that the choice makes beside its runs."""
         wanted = {
+            "question__in": self.questions,
             "question__task__in": self.tasks,
             "question__subject__in": self.subjects,
             "question__year__in": self.years,
