@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django import template
 from django.utils.translation import gettext as _
@@ -14,8 +15,9 @@ from evaluations.judging.calibration.selectors import Calibrated, human_band
 from evaluations.statistics.calibration import FIGURES, OF_TEACHERS
 from evaluations.statistics.figure import Figure, ReportRow
 from evaluations.statistics.tally import ALL
+from evaluations.statistics.total_estimate import TotalEstimate
 from gradeapp.common.choices import label
-from questions.rules.vocabulary import AbilityBranch, Modal, QuestionType
+from questions.rules.vocabulary import AbilityBranch, Modal, QuestionType, Stream
 from questions.templatetags.names import task_name
 
 register = template.Library()
@@ -67,3 +69,20 @@ def _line(row: ReportRow) -> Line:
         band=human_band(row),
         markers=tuple(markers),
     )
+
+
+@register.filter
+def stream_name(stream: str) -> str:
+    """Return the name of a stream."""
+    return label(Stream, stream)
+
+
+@register.inclusion_tag("components/_pill.html")
+def sample_goal(total: TotalEstimate, half_width: Decimal) -> dict[str, str]:
+    """Render whether the interval that is valid at every look is narrow enough."""
+    figure = total.human_only_always if total.aided.value is None else total.aided_always
+    if figure.low is None or figure.high is None:
+        return {"text": _("not known yet"), "kind": ""}
+    if (figure.high - figure.low) / 2 <= float(half_width):
+        return {"text": _("reached"), "kind": "green"}
+    return {"text": _("not reached yet"), "kind": "amber"}

@@ -122,7 +122,7 @@ def possible_teachers() -> QuerySet[User]:
 
 def offers() -> Offers:
     """The tasks, years, subjects and labels of the questions that have responses to be marked."""
-    asked = Response.objects.filter(_markable()).order_by()
+    asked = Response.objects.filter(markable()).order_by()
 
     def values(path: str) -> tuple[Any, ...]:
         found = asked.exclude(**{f"{path}__isnull": True}).values_list(path, flat=True)
@@ -144,7 +144,7 @@ def offers() -> Offers:
 
 def chosen_responses(choice: ResponseChoice, random_seed: int) -> list[Response]:
     """The responses of *choice*, task by task and question by question, without their texts."""
-    found = Response.objects.filter(_markable(), choice.narrowing(), run__in=choice.runs)
+    found = Response.objects.filter(markable(), choice.narrowing(), run__in=choice.runs)
     rows = found.select_related("question", "revision").only(
         *("run_id", "question__task_id", "question__external_id", "question__position"),
         "revision__full_marks",
@@ -218,7 +218,7 @@ def _taken_elsewhere(
     return list(rows.order_by("answer__question", "pk"))
 
 
-def _markable() -> Q:
+def markable() -> Q:
     """Responses that a person may have to mark."""
     return Q(
         run__purpose=RunPurpose.ANSWER,

@@ -1,0 +1,222 @@
+"""Read the responses of a sample, whether its judge may be used, its estimates and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import median
+
+import numpy as np
+from django.db.models import Count, QuerySet, Sum
+
+from evaluations.facts.judged_marks import judged_marks
+from evaluations.facts.params import JUDGE_PREFIX, ReportParams
+from evaluations.marking.rounds.selectors.round_choice import markable
+from evaluations.models import (
+    Attempt,
+    FinalMark,
+    Judge,
+    Judgement,
+    Mark,
+    MarkingSample,
+    Response,
+    Run,
+)
+from evaluations.models.vocabulary import AnswerRole
+from evaluations.statistics.calibration import calibration
+from evaluations.statistics.sample_plan import Stratum, widths
+from evaluations.statistics.total_estimate import (
+    SampledRow,
+    TotalEstimate,
+    estimated_total,
+    of_stream,
+    strata_of,
+)
+from gradeapp.common.casts import real
+from questions.rules.vocabulary import ItemStatus, Part, Stream, Subject
+
+# A judge of whom more replies have no total is not used.
+MOST_UNREADABLE = 0.1
+# Fewer pairs with teachers say nothing of what a judge saves.
+FEWEST_PAIRS = 30
+# Minutes of a mark where nobody has marked anything yet.
+USUAL_MINUTES = 3.0
+MOST_TIMES = 5000
+RANDOM_SEED = 20251017
+
+
+@dataclass(frozen=True, slots=True)
+class Fitness:
+    """Whether a judge may help: the ``reason`` why not, or "".
+
+    ``correlation`` is Pearson's over all its pairs with teachers, as shares of full marks; 0 where
+    these are too few to promise anything.
+    """
+
+    reason: str
+    correlation: float
+    pairs: int
+    unreadable: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What marking costs: minutes of a mark (measured or usual), and the price of a judgement."""
+
+    minutes: float
+    measured: bool
+    price: Decimal | None
+
+    def hours(self, marks: int) -> float:
+        """Return the teachers' hours for so many *marks*."""
+        return marks * self.minutes / 60
+
+
+@dataclass(frozen=True, slots=True)
+class SampleState:
+    """A sample with all that it is followed by: its questions, marks and estimates."""
+
+    sample: MarkingSample
+    parts: tuple[MarkingSample, ...]
+    rows: tuple[SampledRow, ...]
+    fitness: Fitness | None
+    drawn: int
+    totals: tuple[TotalEstimate, ...]
+
+    @property
+    def marked(self) -> int:
+        """The questions that teachers have marked."""
+        return len({row.question for row in self.rows if row.human is not None})
+
+
+def samples() -> QuerySet[MarkingSample]:
+    """Return the first sample of each chain, newest first."""
+    related = MarkingSample.objects.filter(follows=None)
+    return related.select_related("run__language_model", "run__dataset", "judge", "round").order_by(
+        "-pk"
+    )
+
+
+def rows_of(run: Run, judge: Judge | None, rounds: Collection[int] = ()) -> list[SampledRow]:
+    """Return the subjective responses of *run* with the points of *judge* and of *rounds*."""
+    judged: dict[int, float] = {}
+    if judge is not None and judge.suspended_at is None:
+        counting = Judgement.objects.counting().filter(
+            judge=judge, response__run=run, total__isnull=False
+        )
+        judged = dict(counting.values_list("response", real("total")))
+    finals = FinalMark.objects.official().filter(
+        answer__round__in=rounds, answer__response__run=run, answer__role=AnswerRole.ANSWER
+    )
+    human = dict(finals.values_list("answer__response", real("value")))
+    responses = Response.objects.filter(markable(), run=run).order_by("pk")
+    columns = ("pk", "question__subject", "question__task__slug", "question")
+    return [
+        SampledRow(Subject(subject), task, question, full, judged.get(pk), human.get(pk))
+        for pk, subject, task, question, full in responses.values_list(
+            *columns, real("revision__full_marks")
+        )
+        if subject
+    ]
+
+
+def objective_rates(run: Run) -> dict[Subject, float]:
+    """Return the scoring rate (0 to 1) of the objective answers of *run* by subject, strict."""
+    scored = Response.objects.filter(
+        run=run,
+        question__part=Part.OBJECTIVE,
+        question__status=ItemStatus.ACTIVE,
+        strict_score__points__isnull=False,
+    )
+    sums = scored.order_by().values_list("question__subject")
+    rates = sums.annotate(points=Sum("strict_score__points"), full=Sum("strict_score__full"))
+    return {
+        Subject(subject): float(points / full)
+        for subject, points, full in rates
+        if subject and full
+    }
+
+
+def fitness_of(judge: Judge, run: Run) -> Fitness:
+    """Return whether *judge* may help with *run*, and what it may save."""
+    rows = rows_of(run, judge)
+    unread = sum(row.judge is None for row in rows) / len(rows) if rows else 1.0
+    marks = judged_marks(ReportParams(run.dataset.slug, marker=f"{JUDGE_PREFIX}{judge.name}"))
+    correlation, reason = 0.0, ""
+    if len(marks) >= FEWEST_PAIRS:
+        shares = np.array([(one.final / one.full, one.points / one.full) for one in marks])
+        if np.ptp(shares, axis=0).min() > 0:
+            correlation = float(np.corrcoef(shares.T)[0, 1])
+        of_model = [one for one in marks if one.asked == marks[0].asked]
+        figure = calibration(of_model, rng=np.random.default_rng(RANDOM_SEED))["spearman"]
+        if figure.value is None or (figure.low or 0.0) <= 0:
+            reason = "judge_not_calibrated"
+    if unread > MOST_UNREADABLE:
+        reason = "judge_unreadable"
+    if judge.suspended_at is not None:
+        reason = "judge_suspended"
+    return Fitness(reason, 0.0 if reason else max(correlation, 0.0), len(marks), unread)
+
+
+def chain_of(sample: MarkingSample) -> tuple[MarkingSample, ...]:
+    """Return *sample* and those that follow it, in order."""
+    parts = [sample]
+    while following := MarkingSample.objects.filter(follows=parts[-1]).first():
+        parts.append(following)
+    return tuple(parts)
+
+
+def state_of(sample: MarkingSample) -> SampleState:
+    """Return how far *sample*, the first of its chain, is, and what it says of the totals."""
+    parts = chain_of(sample)
+    rows = rows_of(sample.run, sample.judge, [part.round_id for part in parts])
+    fitness = fitness_of(sample.judge, sample.run) if sample.judge else None
+    refused = fitness.reason if fitness else "without_judge"
+    objective = objective_rates(sample.run)
+    drawn = drawn_questions(parts)
+    totals = tuple(
+        estimated_total(
+            rows,
+            objective,
+            Stream(stream),
+            planned=len(drawn & {row.question for row in of_stream(rows, Stream(stream))}),
+            refused=refused,
+        )
+        for stream in sample.streams
+    )
+    return SampleState(sample, parts, tuple(rows), fitness, len(drawn), totals)
+
+
+def drawn_questions(parts: Sequence[MarkingSample]) -> set[int]:
+    """Return the questions that were drawn for the samples *parts*."""
+    answers = Response.objects.filter(
+        blind_answers__round__in=[part.round_id for part in parts],
+        blind_answers__role=AnswerRole.ANSWER,
+    )
+    return set(answers.values_list("question", flat=True))
+
+
+def cost_of_marking(run: Run, judge: Judge | None) -> Cost:
+    """Return the minutes of a mark in the dataset of *run*, and the price of a reply of *judge*."""
+    times = Mark.objects.counting().filter(
+        slot__answer__round__dataset=run.dataset, seconds__isnull=False
+    )
+    newest = times.order_by("-pk").values_list("seconds", flat=True)[:MOST_TIMES]
+    seconds = [taken for taken in newest if taken is not None]
+    minutes = median(seconds) / 60 if seconds else USUAL_MINUTES
+    price = None
+    if judge is not None:
+        calls = Attempt.objects.filter(job__run__judge=judge).aggregate(
+            spent=Sum("cost"), replies=Count("judgement")
+        )
+        price = calls["spent"] / calls["replies"] if calls["replies"] else None
+    return Cost(minutes, bool(seconds), price)
+
+
+def width_curve(
+    rows: Sequence[SampledRow], stream: Stream, correlation: float
+) -> list[tuple[int, float, float]]:
+    """Return questions marked, and half widths without and with the judge, for the chart."""
+    lines: list[Stratum] = strata_of(of_stream(rows, stream))
+    return widths(lines, correlation=correlation) if lines else []

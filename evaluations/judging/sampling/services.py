@@ -1,0 +1,205 @@
+"""Plan a sample, draw it and open its round."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from evaluations.judging.sampling.selectors import (
+    SampleState,
+    chain_of,
+    drawn_questions,
+    fitness_of,
+    rows_of,
+    state_of,
+)
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.rules.drawing import shuffled
+from evaluations.models import Judge, MarkingSample, Run
+from evaluations.schemes import Scheme
+from evaluations.statistics.sample_plan import Stratum, needed, planned
+from evaluations.statistics.total_estimate import SampledRow, of_stream, strata_of
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.rules.vocabulary import Stream
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleWish:
+    """What is to be known: the totals of *streams* within *half_width* points, of *run*."""
+
+    run: Run
+    judge: Judge | None
+    streams: tuple[Stream, ...]
+    half_width: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStratum:
+    """A stratum, the questions that are marked in it already, and those wanted in all."""
+
+    stratum: Stratum
+    wanted: int
+
+    @property
+    def next(self) -> int:
+        """How many questions are drawn now."""
+        return self.wanted - self.stratum.marked
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What to mark: strata, all questions, and how many would be needed without a judge."""
+
+    strata: tuple[PlannedStratum, ...]
+    without_judge: int
+    reason: str
+
+    @property
+    def size(self) -> int:
+        """The questions wanted in all, those marked before included."""
+        return sum(one.wanted for one in self.strata)
+
+    @property
+    def next(self) -> int:
+        """The questions that are drawn now."""
+        return sum(one.next for one in self.strata)
+
+    @property
+    def questions(self) -> int:
+        """All questions."""
+        return sum(one.stratum.units for one in self.strata)
+
+
+def plan_sample(wish: SampleWish, state: SampleState | None = None) -> Planned:
+    """Return how many questions of each stratum to mark, so that every stream is known well enough.
+
+    With a *state* the plan goes on from it: deviations are scaled by what its marks showed. Raises
+    BadInput for a wish that cannot be, and where there is nothing to mark.
+    """
+    if not wish.streams or not 0 < wish.half_width <= 100:
+        raise BadInput(_("Choose a stream and a half width above 0 and up to 100 points."))
+    fitness = fitness_of(wish.judge, wish.run) if wish.judge else None
+    rows = list(state.rows) if state else rows_of(wish.run, wish.judge)
+    wanted: dict[Key, int] = {}
+    lines: dict[Key, Stratum] = {}
+    without = 0
+    for stream in wish.streams:
+        own = strata_of(of_stream(rows, stream))
+        if not own:
+            continue
+        correlation = fitness.correlation if fitness else 0.0
+        scale = _shown_by(state, stream, own, correlation) if state else 1.0
+        own = [replace(one, deviation=scale * one.deviation) for one in own]
+        plan = needed(own, float(wish.half_width), correlation=correlation)
+        without = max(without, needed(own, float(wish.half_width)).size)
+        for one, n in zip(own, plan.drawn, strict=True):
+            key = one.subject, one.task
+            lines[key] = one
+            wanted[key] = max(wanted.get(key, 0), n)
+    if not wanted:
+        raise BadInput(_("The run has no subjective responses of these streams."))
+    strata = tuple(PlannedStratum(lines[key], wanted[key]) for key in sorted(wanted))
+    size = sum(one.wanted for one in strata)
+    return Planned(strata, max(without, size), fitness.reason if fitness else "without_judge")
+
+
+def _shown_by(
+    state: SampleState, stream: Stream, own: Sequence[Stratum], correlation: float
+) -> float:
+    """Return how many times wider the interval is than was planned for the marks there are."""
+    total = next((one for one in state.totals if one.stream == stream), None)
+    figure = None
+    if total is not None:
+        figure = total.human_only if total.aided.value is None else total.aided
+    if figure is None or figure.low is None or figure.high is None:
+        return 1.0
+    expected = planned(own, total.marked if total else 0, correlation=correlation).half_width
+    return (figure.high - figure.low) / 2 / expected if expected > 0 else 1.0
+
+
+@transaction.atomic
+def open_sample(
+    wish: SampleWish,
+    *,
+    name: str,
+    teachers: Sequence[User],
+    scheme: Scheme,
+    acting_user: User | None,
+    follows: MarkingSample | None = None,
+    random_seed: int | None = None,
+) -> MarkingSample:
+    """Draw a sample and open a round for it; *follows* is the last sample of a chain.
+
+    Raises BadInput where the round could not work, and Conflict where nothing is left to mark,
+    where the chain has gone on meanwhile, or while its last round is going on.
+    """
+    if random_seed is None:
+        random_seed = secrets.randbelow(2**53)
+    parts: tuple[MarkingSample, ...] = ()
+    state = None
+    if follows is not None:
+        MarkingSample.objects.select_for_update().get(pk=follows.pk)
+        parts = _chain_to(follows)
+        state = state_of(parts[0])
+        if parts[-1] != follows or state.marked < state.drawn:
+            raise Conflict(_("Questions of this sample still wait for their final mark."))
+    plan = plan_sample(wish, state)
+    if not plan.next:
+        raise Conflict(_("No further question has to be marked."))
+    rows = list(state.rows) if state else rows_of(wish.run, wish.judge)
+    drawn = draw(plan, rows, drawn_questions(parts), random_seed)
+    made = open_round(
+        responses=ResponseChoice(runs=(wish.run.pk,), questions=tuple(drawn)),
+        teachers=teachers,
+        acting_user=acting_user,
+        name=name,
+        random_seed=secrets.randbelow(2**53),
+        scheme=scheme,
+    )
+    return MarkingSample.objects.create(
+        run=wish.run,
+        judge=wish.judge,
+        round=made,
+        follows=follows,
+        streams=[stream.value for stream in wish.streams],
+        half_width=wish.half_width,
+        strata=[
+            {
+                "subject": one.stratum.subject,
+                "task": one.stratum.task,
+                "questions": one.stratum.units,
+                "drawn": one.wanted,
+            }
+            for one in plan.strata
+        ],
+        random_seed=random_seed,
+        created_by=acting_user,
+    )
+
+
+def draw(plan: Planned, rows: Sequence[SampledRow], taken: set[int], random_seed: int) -> list[int]:
+    """Return the questions that are drawn now, each of a stratum with the same chance."""
+    drawn: list[int] = []
+    for one in plan.strata:
+        key = one.stratum.subject, one.stratum.task
+        left = {row.question for row in rows if (row.subject, row.task) == key} - taken
+        order = shuffled(sorted(left), random_seed, f"sample {key}")
+        drawn += [int(question) for question in order[: one.next]]
+    return drawn
+
+
+def _chain_to(sample: MarkingSample) -> tuple[MarkingSample, ...]:
+    """Return the whole chain that *sample* belongs to."""
+    first = sample
+    while first.follows is not None:
+        first = first.follows
+    return chain_of(first)

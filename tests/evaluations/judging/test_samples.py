@@ -1,0 +1,183 @@
+"""A sample from plan to total: drawn in strata, marked blind, estimated with and without judge."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluations.facts.params import ReportParams
+from evaluations.judging.sampling.selectors import (
+    drawn_questions,
+    fitness_of,
+    objective_rates,
+    rows_of,
+    state_of,
+)
+from evaluations.judging.sampling.services import SampleWish, open_sample, plan_sample
+from evaluations.models import FinalMark, Judge, MarkingRound, MarkingSample, Run
+from evaluations.reports.selectors.reports import build_report
+from evaluations.schemes import Scheme
+from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.rules.vocabulary import Stream
+from tests.conftest import logged_in
+from tests.evaluations.report_world import JUDGE, chosen, judged, run_of, written
+from tests.evaluations.reports.test_reports_pages import words
+from tests.factories import final_mark, make_question, make_response
+
+pytestmark = pytest.mark.django_db
+EACH = 12
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    """A run over the sciences: two choices right of three, and twelve judged answers a subject."""
+    made = run_of()
+    rng = np.random.default_rng(4)
+    for subject in STREAMS[Stream.SCIENCES]:
+        chosen(made, "A", "A", "B", subject=subject)
+        first = written(made, subject)
+        responses = [first] + [
+            make_response(make_question(first.question.task, marks=("10",)), made, "因为")
+            for _ in range(EACH - 1)
+        ]
+        for response in responses:
+            judged(response, str(int(rng.integers(2, 9))))
+    return made
+
+
+def wish(run: Run, half_width: str = "20", judge: bool = True) -> SampleWish:
+    found = Judge.objects.get(name=JUDGE) if judge else None
+    return SampleWish(run, found, (Stream.SCIENCES,), Decimal(half_width))
+
+
+def opened(run: Run, people: list[User], lead: User, **fields: object) -> MarkingSample:
+    return open_sample(
+        wish(run, **fields),  # type: ignore[arg-type]
+        name="Sample",
+        teachers=people,
+        scheme=Scheme.MEAN,
+        acting_user=lead,
+        random_seed=5,
+    )
+
+
+def finalize(sample: MarkingSample) -> None:
+    """Give each drawn response a final mark: the judge's total, one point less."""
+    for answer in sample.round.answers.select_related("response"):
+        total = answer.response.judgements.get().total
+        final_mark(answer, value=total - 1, full=answer.full_marks, rule="mean of two")
+    MarkingRound.objects.filter(pk=sample.round_id).update(status="closed")
+
+
+def test_a_plan_draws_at_random_in_every_stratum(
+    run: Run, lead: User, teacher: User, other_teacher: User
+) -> None:
+    plan = plan_sample(wish(run))
+    assert plan.questions == 6 * EACH
+    assert all(2 <= one.wanted <= EACH for one in plan.strata)
+    assert plan.size == plan.without_judge < 6 * EACH  # nothing known of the judge yet
+    assert plan_sample(wish(run, "0.5")).size > plan.size
+    with pytest.raises(BadInput):
+        plan_sample(wish(run, "0"))
+    with pytest.raises(BadInput, match="no subjective"):
+        plan_sample(SampleWish(run_of("empty"), None, (Stream.SCIENCES,), Decimal(6)))
+    sample = opened(run, [teacher, other_teacher], lead)
+    assert len(drawn_questions([sample])) == plan.size
+    assert {one["drawn"] for one in sample.strata} == {one.wanted for one in plan.strata}
+    assert sample.round.status == "open"
+    with pytest.raises(Conflict, match="wait"):
+        open_sample(
+            wish(run),
+            name="Next",
+            teachers=[teacher, other_teacher],
+            scheme=Scheme.MEAN,
+            acting_user=lead,
+            follows=sample,
+        )
+
+
+def test_the_total_follows_from_the_sample(
+    run: Run, lead: User, teacher: User, other_teacher: User
+) -> None:
+    sample = opened(run, [teacher, other_teacher], lead)
+    assert state_of(sample).totals[0].human_only.reason == "no_data"
+    finalize(sample)
+    state = state_of(sample)
+    (total,) = state.totals
+    assert state.marked == state.drawn == total.marked
+    # The judge is one point of ten too generous throughout: known exactly from any sample.
+    rows = rows_of(run, sample.judge)
+    truth = 0.0
+    objective = objective_rates(run)
+    for subject in STREAMS[Stream.SCIENCES]:
+        own = [row.judge or 0 for row in rows if row.subject == subject]
+        rate = (sum(own) - len(own)) / (10 * len(own))
+        truth += (
+            WEIGHTS[subject].objective * objective[subject] + WEIGHTS[subject].subjective * rate
+        )
+    for figure in (total.human_only, total.aided):
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low < truth < figure.high
+    report = build_report("converted", ReportParams("exam", marker=f"judge:{JUDGE}"))
+    physics = next(row for row in report.rows if row.key["subject"] == "Physics")
+    assert physics.figures["objective"].value == pytest.approx(44 * objective["Physics"])  # type: ignore[index]
+    # Now the judge can be compared: it follows the teachers, and saves work.
+    fitness = fitness_of(wish(run).judge, run)  # type: ignore[arg-type]
+    assert (fitness.reason, fitness.pairs) == ("", state.drawn)
+    assert fitness.correlation == pytest.approx(1)
+    assert total.aided.high - total.aided.low < total.human_only.high - total.human_only.low  # type: ignore[operator]
+    following = open_sample(
+        wish(run, "3"),
+        name="Next",
+        teachers=[teacher, other_teacher],
+        scheme=Scheme.MEAN,
+        acting_user=lead,
+        follows=sample,
+    )
+    assert not drawn_questions([sample]) & drawn_questions([following])
+    finalize(following)
+    assert state_of(sample).marked > state.marked
+    judge = wish(run).judge
+    assert judge is not None
+    judge.suspended_at = timezone.now()
+    judge.save()
+    (total,) = state_of(MarkingSample.objects.get(pk=sample.pk)).totals
+    assert total.aided.reason == "judge_suspended"
+    assert total.human_only.value is not None
+
+
+def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher: User) -> None:
+    client = logged_in(lead)
+    assert "No samples yet" in client.get(reverse("judging:samples")).text
+    given = {
+        "run": run.pk,
+        "judge": Judge.objects.get(name=JUDGE).pk,
+        "streams": ["sciences"],
+        "half_width": "20",
+    }
+    page = client.post(reverse("judging:sample-new"), given | {"plan": "yes"})
+    assert page.status_code == 200
+    assert "of 72 questions" in words(page.text)
+    people = {"name": "Autumn", "teachers": [teacher.pk, other_teacher.pk], "scheme": "mean"}
+    made = client.post(reverse("judging:sample-new"), given | people | {"open": "yes"})
+    sample = MarkingSample.objects.get()
+    assert made.url == reverse("judging:sample", args=[sample.public_id])
+    assert "0 of" in words(client.get(made.url).text)
+    finalize(sample)
+    MarkingSample.objects.update(half_width=2)
+    text = words(client.get(made.url).text)
+    assert "teachers alone" in text
+    assert "more questions" in text
+    following = reverse("judging:sample-next", args=[sample.public_id])
+    assert client.post(following, {}).status_code == 400
+    assert client.post(following, people | {"name": "Winter"}).url == made.url
+    assert FinalMark.objects.count() == sample.round.answers.count()
+    bad = client.post(reverse("judging:sample-new"), given | {"half_width": "0"})
+    assert bad.status_code == 400
