@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0060_accounts_of_endpoints'),
+        ('evaluations', '0061_defaults_in_the_database'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
