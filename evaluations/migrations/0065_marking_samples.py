@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0061_defaults_in_the_database'),
+        ('evaluations', '0064_workers_of_runs'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
