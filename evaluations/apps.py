@@ -24,6 +24,7 @@ class EvaluationsConfig(AppConfig):
         from evaluations.imports.selectors import imports_waiting
         from evaluations.judging.kinds import JudgeFollower, JudgeKind
         from evaluations.marking.desk.selectors.desk_home import marks_waiting
+        from evaluations.marking.monitoring.selectors.key_flags import keys_waiting
         from evaluations.marking.rounds.selectors.waiting import round_addresses, rounds_waiting
         from evaluations.models import ArbiterMark, FinalMark, Mark, MarkChange
         from evaluations.reading.kinds import ReadKind, ScoredAnswerKind
@@ -37,6 +38,7 @@ class EvaluationsConfig(AppConfig):
         for provider in (marks_waiting, rounds_waiting, imports_waiting, checks_waiting):
             register(provider)
         register(runs_waiting)
+        register(keys_waiting)
         for asks in (marks_in_a_round, reviews_in_a_review):
             blindness.register(asks)
         for kind in (ScoredAnswerKind(), JudgeKind(), ReadKind(), SuggestKind()):

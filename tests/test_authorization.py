@@ -282,6 +282,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "api-capability-judgements": C.MARK,
     "api-capability-reviews": (C.LEAD_ROUNDS, NOBODY),
     "api-capability-review": (C.LEAD_ROUNDS, NOBODY),
+    "monitoring:key-flags": (C.CHECK_ANSWERS, NOBODY),
     "monitoring:round": C.LEAD_ROUNDS,
     "monitoring:export": C.LEAD_ROUNDS,
     "monitoring:limits": C.LEAD_ROUNDS,

@@ -325,6 +325,7 @@ def round_pages(world: World) -> list[str]:
     return [
         reverse("rounds:list"),
         reverse("rounds:new"),
+        reverse("monitoring:key-flags"),
         reverse("rounds:round", args=[marking]),
         reverse("rounds:marking-notes", args=[marking]),
         reverse("rounds:round", args=[world.seed.round.public_id]),

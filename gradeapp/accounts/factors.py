@@ -34,6 +34,11 @@ def has_factor(user: User) -> bool:
     return bool(Authenticator.objects.filter(user=user).exclude(type=codes).exists())
 
 
+def lacks_factor(user: User) -> bool:
+    """Whether *user* needs a second factor and has none."""
+    return needs_factor(user) and not has_factor(user)
+
+
 def record_changes() -> None:
     """Connect the audit trail to what allauth says of second factors; it says so by signals."""
     signals.authenticator_added.connect(_added)

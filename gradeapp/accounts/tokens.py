@@ -19,6 +19,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.backend import Backend
+from gradeapp.accounts.factors import lacks_factor
 from gradeapp.accounts.models import ApiToken, User
 from gradeapp.accounts.scopes import Scope
 from gradeapp.audit.record import record
@@ -78,6 +79,8 @@ def make_token(
         raise BadInput(_("A token is valid for 1 to %(n)d days.") % {"n": MOST_DAYS})
     if not user.may_log_in:
         raise BadInput(_("This person may not log in."))
+    if lacks_factor(user):
+        raise BadInput(_("Your role needs a second factor. Add one first."))
     # Two requests at once count one after the other.
     User.objects.select_for_update().get(pk=user.pk)
     if own_tokens(user).filter(expires_at__gt=timezone.now()).count() >= MOST_TOKENS:
@@ -121,7 +124,7 @@ def person_behind(token: str) -> tuple[User, ApiToken]:
 
     One sentence for all that is wrong, so that it tells nothing about a token that was found. A
     password that was changed, or a role that was given since, ends a token: a new role is nothing
-    that the token was made for.
+    that the token was made for. It is refused while its person lacks a second factor.
     """
     refused = BadToken(_("The token is unknown, expired or revoked."))
     now = timezone.now()
@@ -129,7 +132,7 @@ def person_behind(token: str) -> tuple[User, ApiToken]:
     if row is None or row.expires_at <= now:
         raise refused
     user = Backend().get_user(row.user_id)
-    if user is None or user.must_change_password:
+    if user is None or user.must_change_password or lacks_factor(user):
         raise refused
     if not set(standing(user)) <= set(row.standing):
         raise refused

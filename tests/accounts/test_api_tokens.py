@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.test import Client
@@ -19,6 +20,7 @@ from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import CHANGES, Scope, scope_for
 from gradeapp.accounts.tokens import MOST_TOKENS, make_token, revoke_token
 from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import BadInput
 from tests.conftest import logged_in
 from tests.factories import PASSWORD, make_dataset
 
@@ -126,6 +128,29 @@ def test_a_role_that_is_taken_away_closes_its_routes(lead: User) -> None:
     assert call(token, "/api/v1/rounds/").status_code == 200
     lead.groups.clear()
     assert call(token, "/api/v1/rounds/").status_code == 403
+
+
+def test_a_second_factor_that_is_taken_away_ends_the_use_of_a_token(
+    lead: User, teacher: User, settings: Any
+) -> None:
+    """Where the role needs one; a new factor lets the token go on."""
+    settings.SECOND_FACTOR_ROLES = ["admin", "lead"]
+    with pytest.raises(BadInput, match="second factor"):
+        token_of(lead, Scope.READ)
+    kind = Authenticator.Type
+    app = Authenticator.objects.create(user=lead, type=kind.TOTP, data={"secret": "x"})
+    Authenticator.objects.create(user=lead, type=kind.RECOVERY_CODES, data={})
+    token = token_of(lead, Scope.READ, Scope.EXPORT)
+    assert call(token).status_code == 200
+    app.delete()
+    assert call(token).status_code == 401, "recovery codes alone are no factor"
+    assert call(token, "/reports/exports/").status_code == 401
+    Authenticator.objects.create(user=lead, type=kind.WEBAUTHN, data={})
+    assert call(token).status_code == 200
+    assert call(token_of(teacher, Scope.MARK), "/api/v1/marks/").status_code == 403, (
+        "only its scope"
+    )
+    assert call(token_of(teacher, Scope.READ), "/api/v1/marks/").status_code == 200, "needs none"
 
 
 def test_a_new_secret_key_ends_no_token(lead: User, settings: Any) -> None:

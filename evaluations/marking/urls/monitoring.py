@@ -2,10 +2,16 @@
 
 from django.urls import path
 
-from evaluations.marking.monitoring.views import monitoring, returning, tolerance_simulator
+from evaluations.marking.monitoring.views import (
+    key_flags,
+    monitoring,
+    returning,
+    tolerance_simulator,
+)
 
 app_name = "monitoring"
 urlpatterns = [
+    path("answer-keys/", key_flags.key_flags, name="key-flags"),
     path("<uuid:round_id>/monitoring/", monitoring.round_monitor, name="round"),
     path("<uuid:round_id>/monitoring/export/", monitoring.export, name="export"),
     path("<uuid:round_id>/monitoring/limits/", monitoring.limits, name="limits"),
