@@ -178,8 +178,14 @@ def reply_faults(dataset: str, judge: str = "") -> tuple[int, list[ReplyFault]]:
         question = row.response.question
         faults += [
             ReplyFault(
-                *(row.judge.name, row.response.run.language_model.name, question.task.slug),
-                *(question.external_id, fault, row.full, details, row.released),
+                judge=row.judge.name,
+                model=row.response.run.language_model.name,
+                task=question.task.slug,
+                external_id=question.external_id,
+                fault=fault,
+                full=row.full,
+                details=details,
+                released=row.released,
             )
             for fault in named
         ]

@@ -171,7 +171,7 @@ def _unlike_rubric(
 ) -> dict[str, Any]:
     """Return which scoring points are missing, unknown, given twice or out of their range."""
     ids = [_first(one, ID_KEYS) if isinstance(one, Mapping) else None for one in listed]
-    places = [place if _is_whole(place) else None for place in ids]
+    places: list[Any] = [place if _is_whole(place) else None for place in ids]
     known = range(1, len(rubric.points) + 1)
     counts = Counter(place for place in places if place in known)
     out_of_range = [
@@ -179,7 +179,7 @@ def _unlike_rubric(
         for place, value in zip(places, given, strict=True)
         if place in known and (value is None or not 0 <= value <= rubric.points[place - 1].points)
     ]
-    faults = {
+    faults: dict[str, list[Any]] = {
         "missing": [place for place in known if place not in counts],
         "unknown": [str(one)[:LONGEST_NAMED] for one in ids if one not in known],
         "twice": [place for place, n in counts.items() if n > 1],
