@@ -365,6 +365,10 @@ RUN_LEASE_SECONDS = env.number("RUN_LEASE_SECONDS", 120, low=5, high=3600)
 # The most calls of one run or study: questions times repeats times runs
 RUN_MOST_CALLS = env.number("RUN_MOST_CALLS", 250_000, low=1, high=10_000_000)
 RUN_MAX_IN_FLIGHT = env.number("RUN_MAX_IN_FLIGHT", 64, low=1, high=1024)
+# Seconds that a run waits for an endpoint that fails: at first, and at most. A probe that may be
+# billed is sent at most every ten minutes.
+RUN_OUTAGE_WAIT = env.number("RUN_OUTAGE_WAIT", 10, low=1, high=3600)
+RUN_OUTAGE_LONGEST_WAIT = env.number("RUN_OUTAGE_LONGEST_WAIT", 60, low=1, high=3600)
 # How long a worker that imports may be silent before its import counts as interrupted
 IMPORT_LEASE_SECONDS = env.number("IMPORT_LEASE_SECONDS", 60, low=5, high=3600)
 # Private networks in which endpoints may be; the models of the demo run on loopback.

@@ -153,6 +153,14 @@ _NAMED: dict[str, Callable[..., Fault]] = {
     "short_body": lambda: Fault(claimed_length=100_000, cut_after=10_000),
     "malformed": lambda: Fault(body=b'{"choices": [{"message": {"content": "half'),
     "no_choices": lambda: Fault(body=b'{"choices": []}'),
+    "html": lambda: Fault(
+        headers=(("Content-Type", "text/html"),), body=b"<html><h1>Service busy</h1></html>"
+    ),
+    "event_stream": lambda: Fault(
+        headers=(("Content-Type", "text/event-stream"),),
+        body=b'data: {"choices": [{"delta": {"content": "half"}}]}\n\ndata: [DONE]\n\n',
+    ),
+    "error_object": lambda: Fault(body=b'{"error": {"message": "busy", "code": "internal"}}'),
     "not_http": lambda: Fault(headers=(("bad header", "\x00"),)),
     "wrong_model": lambda name="another-model": Fault(
         change=lambda completion: {**completion, "model": name}

@@ -70,12 +70,10 @@ class Breaker:
         self._probes: set[Key] = set()
         self._row: dict[Key, Hashable] = {}
         self._billed_in_row = 0
-        self._answers = 0
-        self._first_failure: dict[Hashable, int] = {}
 
     @property
-    def row(self) -> frozenset[Key]:
-        """The calls that failed since the last answer, up to the opening."""
+    def failures(self) -> frozenset[Key]:
+        """The calls that failed since the last answer; those of an outage if it is open."""
         return frozenset(self._row)
 
     def capacity(self, now: float) -> int:
@@ -95,16 +93,13 @@ class Breaker:
         An answer to a call from before the outage does not close the breaker, but allows a probe
         at once.
         """
-        self._answers += 1
         if not self.is_open or key in self._probes:
             self._close()
         elif not self._probes:
             self._next_probe = now
 
-    def failed(
-        self, key: Key, job: Hashable, prompt: Hashable, failure: ChatFailure, now: float
-    ) -> None:
-        """Note that the call *key* of *job*, with *prompt*, ended in *failure* at *now*."""
+    def failed(self, key: Key, prompt: Hashable, failure: ChatFailure, now: float) -> None:
+        """Note that the call *key* with *prompt* ended in *failure* at *now*."""
         if failure.kind in REFUSALS:
             self.answered(key, now)
             return
@@ -114,26 +109,20 @@ class Breaker:
             if was_probe:
                 self._next_probe = now + self._limits.first_wait
             return
-        self._first_failure.setdefault(job, self._answers)
         rejects = failure.kind is K.BAD_REQUEST
         if self.is_open and was_probe and rejects and not self._rejected:
             self._close()  # it reads requests again
+        # Several calls with one prompt, such as repeats, are rejected for the same reason.
+        self._row[key] = prompt if failure.kind in OF_THE_CALL else key
+        self._billed_in_row += failure.kind in POSSIBLY_BILLED
         if not self.is_open:
-            self._add(key, prompt, failure, now)
+            self._open_after_a_few(failure, now)
         elif was_probe:
             self.cause = failure
             self.failed_probes += 1
             self._next_probe = now + self._wait()
 
-    def has_answered_since(self, job: Hashable) -> bool:
-        """Return whether the endpoint has answered other calls since *job* failed first."""
-        first = self._first_failure.get(job)
-        return first is not None and self._answers > first
-
-    def _add(self, key: Key, prompt: Hashable, failure: ChatFailure, now: float) -> None:
-        # Several calls with one prompt, such as repeats, are rejected for the same reason.
-        self._row[key] = prompt if failure.kind in OF_THE_CALL else key
-        self._billed_in_row += failure.kind in POSSIBLY_BILLED
+    def _open_after_a_few(self, failure: ChatFailure, now: float) -> None:
         enough = len(set(self._row.values())) >= self._limits.few
         if enough or self._billed_in_row >= self._limits.few_billed:
             self.is_open = True

@@ -228,7 +228,8 @@ class Attempt(models.Model):
 
     ``reserved`` is the most that the call could cost; it stands in for ``cost``
     while the answer is awaited, and where it never came. ``body`` is the answer
-    as the endpoint sent it, ``seconds`` how long it took. ``params`` are the parameters that were
+    as the endpoint sent it, ``seconds`` how long it took. An attempt that failed ``during_outage``
+    does not count against its job. ``params`` are the parameters that were
     sent beside the messages, ``examples_used`` the worked examples in a few-shot prompt.
     ``rubric`` and ``marking_notes`` are what the request showed to a judge, null where it
     showed none.
@@ -275,6 +276,7 @@ class Attempt(models.Model):
     cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
     reserved = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
     seconds = models.FloatField(null=True)
+    during_outage = models.BooleanField(default=False, db_default=False)
     body = models.TextField(blank=True)
     response_model = models.CharField(max_length=120, blank=True)
     request_id = models.CharField(max_length=120, blank=True)

@@ -20,7 +20,7 @@ class RunStatus(Named):
 
 
 class PauseReason(Named):
-    """Why a run waits. ``endpoint_down`` and ``asked_to_wait`` go on by themselves."""
+    """Why a run waits. Those with ``passes`` go on by themselves."""
 
     AUTH = "auth", "The endpoint rejects the API key", "接口拒绝密钥"
     QUOTA = "quota", "The account has no credit left", "账户余额不足"
@@ -30,6 +30,11 @@ class PauseReason(Named):
     STUDY_BUDGET = "study_budget", "The budget of the study is used up", "研究的预算已用完"
     ENDPOINT_DOWN = "endpoint_down", "The endpoint does not respond", "接口无响应"
     ASKED_TO_WAIT = "asked_to_wait", "The endpoint asks to wait", "接口要求等待"
+    ENDPOINT_ERRORS = "endpoint_errors", "The endpoint returns errors only", "接口持续报错"
+    UNREADABLE = "unreadable", "The endpoint's replies cannot be read", "接口回复无法解析"
+    NO_REPLY = "no_reply", "Calls get no complete reply", "调用得不到完整回复"
+    REJECTED = "rejected", "The endpoint rejects every call", "接口拒绝所有调用"
+    NOT_STORED = "not_stored", "Results cannot be stored", "结果无法保存"
     NO_KEY = "no_key", "The API key is not set", "未设置密钥"
     ADDRESS = "address", "The address is not allowed", "地址不允许访问"
     ENDPOINT_CHANGED = "endpoint_changed", "The endpoint has changed", "接口已被修改"
@@ -39,8 +44,21 @@ class PauseReason(Named):
 
     @property
     def passes(self) -> bool:
-        """Whether the run goes on by itself once the endpoint takes calls again."""
-        return self in (PauseReason.ENDPOINT_DOWN, PauseReason.ASKED_TO_WAIT)
+        """Whether the run goes on by itself: one call is tried from time to time."""
+        return self in PASSING
+
+
+PASSING = frozenset(
+    {
+        PauseReason.ENDPOINT_DOWN,
+        PauseReason.ASKED_TO_WAIT,
+        PauseReason.ENDPOINT_ERRORS,
+        PauseReason.UNREADABLE,
+        PauseReason.NO_REPLY,
+        PauseReason.REJECTED,
+        PauseReason.NOT_STORED,
+    }
+)
 
 
 class RunPurpose(Named):

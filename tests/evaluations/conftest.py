@@ -8,9 +8,10 @@ from decimal import Decimal
 import pytest
 from django.test import override_settings
 
+from evaluations.llm.breaker import BreakerLimits
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint
-from evaluations.runs.services import call_results
+from evaluations.runs.services import call_results, work_session
 from tests.evaluations.run_world import scripted_endpoint
 from tests.scripted_server import ScriptedServer
 
@@ -40,3 +41,4 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.01)
     monkeypatch.setattr(call_results, "UNLIMITED_RETRIES", patient)
+    monkeypatch.setattr(work_session, "BREAKER", BreakerLimits(first_wait=0.05))

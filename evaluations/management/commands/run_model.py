@@ -46,7 +46,7 @@ def goes_on(run: Run, *, resumed: bool = False) -> bool:
 
     A new run whose endpoint is down needs a person; one that was *resumed* is waited for.
     """
-    if run.pause_reason == PauseReason.ASKED_TO_WAIT and waits_for_endpoint(run):
+    if waits_for_endpoint(run) and run.pause_reason != PauseReason.ENDPOINT_DOWN:
         return True
     if run.status == RunStatus.PAUSED and run.resume_at is not None:
         return resumed or run.pause_reason == PauseReason.STUDY_BUDGET

@@ -23,25 +23,21 @@ from evaluations.runs.selectors.workers import worker_sentence
 # A worker renews its lease four times per lease; it counts as lost when it is this much late.
 LATE = timedelta(seconds=10)
 
-# By whether the endpoint asked to slow down (or does not answer), and the next try has a time.
-WAITS: Mapping[tuple[bool, bool], str | Promise] = {
-    (True, True): gettext_lazy(
-        "The endpoint is limiting the rate of calls (%(status)s). Waiting calls: "
-        "%(n)s. Next attempt at %(time)s. No data is lost."
-    ),
-    (True, False): gettext_lazy(
-        "The endpoint is limiting the rate of calls (%(status)s). Waiting calls: "
-        "%(n)s. Retrying one of them now. No data is lost."
-    ),
-    (False, True): gettext_lazy(
-        "The endpoint does not respond. Waiting calls: %(n)s. Next attempt at "
-        "%(time)s. No data is lost."
-    ),
-    (False, False): gettext_lazy(
-        "The endpoint does not respond. Waiting calls: %(n)s. Retrying one of them "
-        "now. No data is lost."
-    ),
+# Why a run waits for its endpoint. %(status)s is the HTTP status.
+R = PauseReason
+WAITS: Mapping[str, str | Promise] = {
+    R.ASKED_TO_WAIT: gettext_lazy("The endpoint is limiting the rate of calls (%(status)s)."),
+    R.ENDPOINT_DOWN: gettext_lazy("The endpoint does not respond."),
+    R.ENDPOINT_ERRORS: gettext_lazy("The endpoint returns errors only (%(status)s)."),
+    R.UNREADABLE: gettext_lazy("The endpoint sends replies that cannot be read."),
+    R.NO_REPLY: gettext_lazy("Calls to the endpoint end without a complete reply."),
+    R.REJECTED: gettext_lazy("The endpoint rejects every call (%(status)s)."),
+    R.NOT_STORED: gettext_lazy("The results of calls cannot be stored: the disk may be full."),
 }
+NEXT_ATTEMPT = gettext_lazy("Waiting calls: %(n)s. Next attempt at %(time)s. No data is lost.")
+RETRYING = gettext_lazy("Waiting calls: %(n)s. Retrying one of them now. No data is lost.")
+# What an example shows of an error.
+LONGEST_EXAMPLE = 200
 # Why calls failed, as the end of a sentence. %(status)s is the HTTP status.
 CAUSES: Mapping[str, str | Promise] = {
     "server": gettext_lazy("the endpoint returned %(status)s (server error)"),
@@ -57,11 +53,15 @@ CAUSES: Mapping[str, str | Promise] = {
 
 @dataclass(frozen=True)
 class RunNotice:
-    """One sentence, its level (``warning`` or ``error``), and whether calls have failed."""
+    """One sentence, its level (``warning`` or ``error``), and whether calls have failed.
+
+    ``example`` is what the last failed call came back with; "" where nothing is known.
+    """
 
     sentence: str
     level: str
     failed: bool = False
+    example: str = ""
 
     @property
     def key(self) -> str:
@@ -72,7 +72,7 @@ class RunNotice:
 def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
     """Return the notice of *run*; None if it works or ended without failures."""
     if progress.waits:
-        return RunNotice(_waiting(run, progress, now), "warning")
+        return RunNotice(_waiting(run, progress, now), "warning", example=_example(run))
     if why := pause_sentence(run):
         return RunNotice(why, "warning")
     if run.status in LIVE and progress.in_flight and (lost := _lost(run, now)):
@@ -91,13 +91,21 @@ def page_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None
 
 
 def _waiting(run: Run, progress: Progress, now: datetime) -> str:
-    slowed = run.pause_reason == PauseReason.ASKED_TO_WAIT
-    sentence = WAITS[slowed, run.resume_at is not None]
-    return str(sentence) % {
+    words = {
         "n": progress.waiting + progress.in_flight,
         "time": clock_time(run.resume_at, now),
         "status": _last_status(run),
     }
+    why = str(WAITS[run.pause_reason]) % words
+    then = str(RETRYING if run.resume_at is None else NEXT_ATTEMPT) % words
+    return _("%(why)s %(then)s") % {"why": why, "then": then}
+
+
+def _example(run: Run) -> str:
+    """Return the text of the newest failed attempt, or the beginning of its unreadable reply."""
+    failed = Attempt.objects.filter(job__run=run).exclude(error="").order_by("-pk")
+    newest = failed.values_list("body", "error_text").first() or ("", "")
+    return " ".join((newest[0] or newest[1])[: 2 * LONGEST_EXAMPLE].split())[:LONGEST_EXAMPLE]
 
 
 def _lost(run: Run, now: datetime) -> str:

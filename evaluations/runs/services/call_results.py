@@ -14,7 +14,9 @@ from decimal import Decimal
 from random import Random
 
 from django.db import transaction
+from django.db.models import F
 
+from evaluations.llm.breaker import Breaker
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
 from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.models import Attempt, Job, Run
@@ -22,12 +24,16 @@ from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.services.frozen import price_of
 from evaluations.runs.services.job_queue import JOB, MOST_ATTEMPTS, WORKER_LOST
-from evaluations.runs.services.steps import fail_steps_after, store_step_replies
+from evaluations.runs.services.steps import (
+    fail_steps_after,
+    store_step_replies,
+    wait_for_step_again,
+)
 from evaluations.runs.services.study_budgets import commit, units
 from gradeapp.common.storable import storable
 
 K = FailureKind
-# Failures that are not billed; waiting for the endpoint uses up no attempt.
+# Waiting for the endpoint is not billed and uses up no attempt.
 WAITING = frozenset({K.CONNECT, K.RATE_LIMIT})
 # Like the failures with ``pauses_run``, a wrong model or address makes every call fail.
 FAILS_EVERY_CALL = frozenset({K.ADDRESS, K.CERTIFICATE, K.NOT_FOUND, K.REDIRECT})
@@ -36,7 +42,7 @@ UNLIMITED_RETRIES = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
 OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
 ATTEMPT_FIELDS = (
     *("status", "error", "error_text", "http_status", "prompt_tokens", "completion_tokens", "cost"),
-    *("response_model", "request_id", "body", "finished_at", "seconds"),
+    *("response_model", "request_id", "body", "finished_at", "seconds", "during_outage"),
 )
 
 
@@ -54,11 +60,19 @@ class Stored:
 
 
 @transaction.atomic
-def store_results(results: Sequence[CallResult], *, now: datetime, random: Random) -> Stored:
+def store_results(
+    results: Sequence[CallResult],
+    *,
+    now: datetime,
+    random: Random,
+    breaker: Breaker | None = None,
+) -> Stored:
     """Store a batch, all or nothing; a result that is already stored changes nothing.
 
-    A call whose answer is unknown costs its whole reservation.
+    A call whose answer is unknown costs its whole reservation. *breaker* is told what came back; a
+    failure while it is open counts against no job.
     """
+    breaker = breaker or Breaker(random=random)
     stored = Stored()
     keys = [int(result.key) for result in results]
     # Locked in one order, so that two workers cannot wait for each other.
@@ -78,6 +92,7 @@ def store_results(results: Sequence[CallResult], *, now: datetime, random: Rando
         unknown = attempt.status == AttemptStatus.UNKNOWN
         stored.costs.append((attempt.reserved, attempt.reserved if unknown else attempt.cost))
     _commit_to_studies(fresh, stored)
+    _tell(breaker, fresh, now)
     # One statement for the batch: an insert in which every row exists.
     Attempt.objects.bulk_create(
         [attempt for _result, attempt in fresh],
@@ -90,9 +105,40 @@ def store_results(results: Sequence[CallResult], *, now: datetime, random: Rando
     _keep_replies(replies, stored)
     for attempt, failure in failures:
         _reschedule(attempt, failure, now, random)
+    if failures and breaker.is_open:
+        _forget_failures(breaker)
     stored.answered = len(replies)
     stored.failures = [failure for _attempt, failure in failures]
     return stored
+
+
+def _tell(breaker: Breaker, fresh: Sequence[tuple[CallResult, Attempt]], now: datetime) -> None:
+    """Tell *breaker* what came back, and mark the attempts that failed during an outage."""
+    seconds = now.timestamp()
+    for result, attempt in fresh:
+        if result.failure is None:
+            breaker.answered(attempt.pk, seconds)
+        else:
+            prompt = attempt.request_hash
+            breaker.failed(attempt.pk, prompt, result.failure, seconds)
+    if breaker.is_open:
+        for _result, attempt in fresh:
+            attempt.during_outage = attempt.pk in breaker.failures
+
+
+def _forget_failures(breaker: Breaker) -> None:
+    """Mark the failures that came before *breaker* opened; they count against no job.
+
+    A job that failed for good by one of them is called again.
+    """
+    found = Attempt.objects.filter(pk__in=breaker.failures, during_outage=False)
+    attempts = list(found.select_related("job"))
+    Attempt.objects.filter(pk__in=[one.pk for one in attempts]).update(during_outage=True)
+    for attempt in attempts:
+        own = Job.objects.filter(pk=attempt.job_id, fence=attempt.fence)
+        own.filter(attempts_made__gt=0).update(attempts_made=F("attempts_made") - 1)
+        if own.filter(status=JobStatus.FAILED).update(status=JobStatus.PENDING, next_at=None):
+            wait_for_step_again(attempt.job_id)
 
 
 def _commit_to_studies(fresh: Sequence[tuple[CallResult, Attempt]], stored: Stored) -> None:
@@ -170,7 +216,9 @@ def _reschedule(attempt: Attempt, failure: ChatFailure, now: datetime, random: R
         return
     wait: float | None = 0.0
     never_sent = failure.kind is K.CANCELLED and not failure.may_have_been_billed
-    if fails_every_call(failure) or failure.kind in WAITING or never_sent:
+    if attempt.during_outage:
+        job.attempts_made -= 1
+    elif fails_every_call(failure) or failure.kind in WAITING or never_sent:
         job.attempts_made -= 1
         if not fails_every_call(failure):
             wait = decide(failure, attempt.number, random, UNLIMITED_RETRIES).wait
@@ -178,11 +226,14 @@ def _reschedule(attempt: Attempt, failure: ChatFailure, now: datetime, random: R
         number = job.attempts_made
         if failure.may_have_been_billed:
             # A call that a killed worker left unanswered is not the endpoint's failure.
-            unknown = job.attempts.filter(status=AttemptStatus.UNKNOWN)
+            unknown = job.attempts.filter(status=AttemptStatus.UNKNOWN, during_outage=False)
             number = unknown.exclude(error=WORKER_LOST).count()
         decision = decide(failure, max(1, number), random, COUNTED)
-        again = decision.again and job.attempts_made < MOST_ATTEMPTS
-        wait = decision.wait if again else None
+        wait = decision.wait
+        if not (decision.again and job.attempts_made < MOST_ATTEMPTS):
+            # Without an answer since its first failure, the endpoint may be at fault: once more.
+            own = not failure.retryable or _answers_others(job)
+            wait = None if own else decide(failure, 1, random, COUNTED).wait
     job.status = JobStatus.FAILED if wait is None else JobStatus.PENDING
     if job.status == JobStatus.FAILED:
         fail_steps_after([job.pk], failure.kind)
@@ -191,3 +242,11 @@ def _reschedule(attempt: Attempt, failure: ChatFailure, now: datetime, random: R
     job.save(
         update_fields=["status", "next_at", "error", "lease_owner", "lease_until", "attempts_made"]
     )
+
+
+def _answers_others(job: Job) -> bool:
+    """Return whether other calls of the run were answered since *job* failed first."""
+    failed = job.attempts.exclude(error="").filter(during_outage=False)
+    first = failed.order_by("number").values_list("finished_at", flat=True).first()
+    answered = Attempt.objects.filter(job__run=job.run_id, status=AttemptStatus.ANSWERED)
+    return first is not None and answered.filter(finished_at__gte=first).exists()

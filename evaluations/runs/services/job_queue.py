@@ -96,13 +96,16 @@ def prepare_calls(
     prepare: Callable[[Job], Call],
     without: Collection[int] = (),
     part: Part = ALONE,
+    least_called: bool = False,
 ) -> dict[int, Call]:
     """Return the calls of up to *n* due jobs of *run*, those *without* left out, by job.
 
     Nothing is claimed. The workers of a run begin with the jobs of their own *part*, so that they
-    seldom prepare the same.
+    seldom prepare the same. With *least_called*, the jobs that were called least come first.
     """
     due = due_jobs(run, now).exclude(pk__in=without).select_related(*SHOWN)
+    if least_called:
+        due = due.order_by("fence", "pk")
     jobs: list[Job] = []
     if part.workers > 1:
         own = due.annotate(part=F("pk") % part.workers).filter(part=part.index)

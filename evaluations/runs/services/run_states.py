@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from evaluations.llm.breaker import OUTAGE, POSSIBLY_BILLED
 from evaluations.llm.client import ChatFailure, FailureKind
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
@@ -30,17 +32,23 @@ REASON_OF = {
     FailureKind.NOT_FOUND: PauseReason.NOT_FOUND,
     FailureKind.REDIRECT: PauseReason.REDIRECT,
 }
+OUTAGE_OF = {
+    FailureKind.CONNECT: PauseReason.ENDPOINT_DOWN,
+    FailureKind.SERVER: PauseReason.ENDPOINT_ERRORS,
+    FailureKind.MALFORMED: PauseReason.UNREADABLE,
+    FailureKind.OVERSIZE: PauseReason.UNREADABLE,
+    FailureKind.TIMEOUT: PauseReason.NO_REPLY,
+    FailureKind.INTERRUPTED: PauseReason.NO_REPLY,
+    FailureKind.BAD_REQUEST: PauseReason.REJECTED,
+}
 
-# A run waits for its endpoint after this many refused calls in a row, during at least this time.
+# A run waits for its endpoint after this many 429s in a row, during at least this time.
 FEW = 3
 AT_LEAST = timedelta(seconds=5)
-# After this many failed connections it waits at once.
-MANY_UNCONNECTED = 10
-DOWN_FOR = timedelta(seconds=60)
-# A slowdown is waited for as long as it has lasted, within these limits, or as the endpoint asks.
-SHORTEST, LONGEST = timedelta(seconds=10), timedelta(seconds=60)
-# Failures that do not show whether the endpoint accepts calls again.
-UNDECIDED = frozenset({FailureKind.CONNECT, FailureKind.RATE_LIMIT, FailureKind.CANCELLED})
+# Failed probes in a row after which an outage pauses the run, so that it holds no worker.
+FAILED_PROBES = 2
+# A probe that may be billed waits so long at most, in multiples of the longest wait.
+BILLED = 10
 
 
 def begin(run_id: int, owner: str, now: datetime) -> Run | None:
@@ -96,40 +104,49 @@ def forget_pause(run: Run) -> None:
     Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(pause_reason="")
 
 
-def accepts_calls(answered: int, failures: Sequence[ChatFailure]) -> bool:
-    """Return whether a batch shows that the endpoint accepts calls, be it with an error."""
-    return bool(answered) or any(failure.kind not in UNDECIDED for failure in failures)
+def pause_for_outage(run: Run, failure: ChatFailure | None, now: datetime) -> None:
+    """Pause *run* because all calls fail, as the last probe did by *failure*, and try it again.
+
+    It waits for half as long as the outage has lasted, within the limits of the settings. Without
+    a failure (there was no probe since the last pause), the reason stays.
+    """
+    kind = failure.kind if failure is not None else None
+    known = PauseReason(run.pause_reason) if run.pause_reason else PauseReason.ENDPOINT_ERRORS
+    reason = known if kind is None else OUTAGE_OF[kind]
+    _n, since = _in_a_row(run, OUTAGE, now)
+    pause(run, reason, resume_at=now + _wait((now - since) / 2, kind in POSSIBLY_BILLED))
 
 
-def pause_if_refused(run: Run, failures: Sequence[ChatFailure], now: datetime) -> None:
-    """Pause *run* for some time if the endpoint has refused all recent calls.
+def pause_if_limited(run: Run, failures: Sequence[ChatFailure], now: datetime) -> None:
+    """Pause *run* for some time if the endpoint has answered all recent calls with a 429.
 
     Refused calls are not billed and fail no job. But a run whose calls are all refused must not
     look like one that works, nor keep a worker from other runs.
     """
-    kinds = {failure.kind for failure in failures}
-    if FailureKind.CONNECT in kinds:
-        n, since = _in_a_row(run, FailureKind.CONNECT, now)
-        if n >= MANY_UNCONNECTED or (n >= FEW and now - since >= AT_LEAST):
-            pause(run, PauseReason.ENDPOINT_DOWN, resume_at=now + DOWN_FOR)
-    if FailureKind.RATE_LIMIT in kinds:
-        n, since = _in_a_row(run, FailureKind.RATE_LIMIT, now)
-        if n >= FEW and now - since >= AT_LEAST:
-            wait = min(LONGEST, max(SHORTEST, now - since))
-            asked = max(failure.retry_after or 0.0 for failure in failures)
-            resume_at = now + max(wait, timedelta(seconds=asked))
-            pause(run, PauseReason.ASKED_TO_WAIT, resume_at=resume_at)
+    if all(failure.kind is not FailureKind.RATE_LIMIT for failure in failures):
+        return
+    n, since = _in_a_row(run, [FailureKind.RATE_LIMIT], now)
+    if n >= FEW and now - since >= AT_LEAST:
+        asked = timedelta(seconds=max(failure.retry_after or 0.0 for failure in failures))
+        pause(run, PauseReason.ASKED_TO_WAIT, resume_at=now + max(_wait(now - since), asked))
 
 
-def _in_a_row(run: Run, kind: FailureKind, now: datetime) -> tuple[int, datetime]:
-    """Return how many attempts of *run* failed by *kind* since its last answer, and since when.
+def _wait(wanted: timedelta, billed: bool = False) -> timedelta:
+    """Return *wanted* within the limits of a wait; a probe that may be billed may wait longer."""
+    longest = settings.RUN_OUTAGE_LONGEST_WAIT * (BILLED if billed else 1)
+    shortest = timedelta(seconds=settings.RUN_OUTAGE_WAIT)
+    return max(shortest, min(wanted, timedelta(seconds=longest)))
+
+
+def _in_a_row(run: Run, kinds: Collection[FailureKind], now: datetime) -> tuple[int, datetime]:
+    """Return how many attempts of *run* failed by *kinds* since its last answer, and since when.
 
     It is counted in the database, because a small run has only a few calls in each work session.
     """
     attempts = Attempt.objects.filter(job__run=run)
     answered = attempts.filter(status=AttemptStatus.ANSWERED)
     last = answered.aggregate(last=Max("finished_at"))["last"]
-    refused = attempts.filter(error=kind)
+    refused = attempts.filter(error__in=kinds)
     if last is not None:
         refused = refused.filter(finished_at__gt=last)
     counts = refused.aggregate(n=Count("pk"), since=Min("finished_at"))

@@ -79,6 +79,15 @@ def fail_steps_after(jobs: Sequence[int], why: str = "") -> None:
         Job.objects.filter(pk__in=jobs).update(status=JobStatus.FAILED, error=error)
 
 
+def wait_for_step_again(job_id: int) -> None:
+    """Let the steps wait again that failed with the job *job_id*, which is called once more."""
+    jobs = [job_id]
+    while jobs:
+        following = Job.objects.filter(waits_for__in=jobs, status=JobStatus.FAILED)
+        jobs = list(following.filter(attempts_made=0).values_list("pk", flat=True))
+        Job.objects.filter(pk__in=jobs).update(status=JobStatus.WAITING, error="")
+
+
 def queue_failed_again(run: Run) -> int:
     """Queue the failed jobs of *run* again, with all their attempts; return their number.
 

@@ -16,6 +16,7 @@ from django.conf import settings
 
 from evaluations.llm import spool
 from evaluations.llm.blocking import run_pump
+from evaluations.llm.breaker import STANDARD, Breaker
 from evaluations.llm.budget import Budget
 from evaluations.llm.callbacks import Callbacks
 from evaluations.llm.client import CallResult, ChatRequest
@@ -33,11 +34,12 @@ from evaluations.runs.services.job_queue import Call, claim_calls, prepare_calls
 from evaluations.runs.services.permits import Permits
 from evaluations.runs.services.processing import Processing
 from evaluations.runs.services.run_states import (
-    accepts_calls,
+    FAILED_PROBES,
     forget_pause,
     pause,
     pause_for_failure,
-    pause_if_refused,
+    pause_for_outage,
+    pause_if_limited,
 )
 from evaluations.runs.services.run_workers import part_of, show_waiting
 from evaluations.runs.services.study_budgets import calls_are_open
@@ -54,6 +56,7 @@ STUDY_WAIT = timedelta(seconds=5)
 SHOW_WAITING = timedelta(seconds=1)
 # A worker waits for a retry that is due within this time; otherwise it ends the session.
 LONGEST_RETRY_WAIT = timedelta(seconds=5)
+BREAKER = STANDARD
 
 
 def spool_path(run: Run, owner: str) -> Path:
@@ -90,9 +93,13 @@ class WorkSession:
         self.processing = Processing(run)
         self.prepared: dict[int, Call] = {}
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
-        self.probing = waits_for_endpoint(run)
-        first = 1 if self.probing else None
+        self.waits = waits_for_endpoint(run)
+        first = 1 if self.waits else None
         self.gate = SharedSlowdown(self.most_in_flight, random=self.random, first=first)
+        rejected = run.pause_reason == PauseReason.REJECTED
+        self.breaker = Breaker(
+            random=self.random, limits=BREAKER, probing=self.waits, rejected=rejected
+        )
         self.renew_at = self.show_at = clock()
         self.waiting_shown = 0
 
@@ -114,7 +121,10 @@ class WorkSession:
         self.budget = Budget(self.run.budget, money(self.run).exposed)
         while (chat := self.open_chat()) is not None:
             if self.pump(chat) is not StopReason.DRAINED or not self.wait_for_due():
-                return
+                break
+        if self.breaker.is_open:
+            # Another session would begin with as many calls as may be in flight.
+            self.pause_for_outage()
 
     def open_chat(self) -> OpenAIChat | None:
         """Return the client; if it cannot be used, pause the run and return None."""
@@ -147,11 +157,12 @@ class WorkSession:
     def claim(self, n: int) -> Sequence[ChatRequest]:
         """Claim up to *n* calls, within the worker's share of the account and the budget."""
         now = self.clock()
-        if self.probing:
-            n = min(n, 1 - self.in_flight)
-        capacity = self.permits.take(n, self.in_flight)
+        n = min(n, self.breaker.capacity(now.timestamp()))
+        capacity = self.permits.take(n, self.in_flight) if n else 0
         if capacity < 1:
             return []
+        if self.breaker.is_open:
+            self.prepared.clear()
         self.prepare(capacity, now)
         taken = dict(islice(self.prepared.items(), capacity))
         # What another worker took, or what is above the budget, is prepared anew if it is due.
@@ -160,6 +171,7 @@ class WorkSession:
         claims = claim_calls(self.run, self.owner, taken, now, budget=self.budget)
         self.permits.used(capacity, len(claims.calls))
         self.in_flight += len(claims.calls)
+        self.breaker.sent(one.request.key for one in claims.calls)
         if claims.over_budget and not self.in_flight and not self.unstored:
             self.pause_for_budget(now)
         return [one.request for one in claims.calls]
@@ -175,6 +187,7 @@ class WorkSession:
                 prepare=partial(call_for, self.run),
                 without=self.prepared,
                 part=part_of(self.run, self.owner, now),
+                least_called=self.breaker.is_open,
             )
 
     def pause_for_budget(self, now: datetime) -> None:
@@ -189,9 +202,9 @@ class WorkSession:
         elif self.budget.limit is not None:
             pause(self.run, PauseReason.BUDGET)
 
-    def store(self, batch: Sequence[CallResult]) -> Stored:
+    def store(self, batch: Sequence[CallResult], breaker: Breaker | None = None) -> Stored:
         """Store a batch of results in a transaction of its own."""
-        return store_results(batch, now=self.clock(), random=self.random)
+        return store_results(batch, now=self.clock(), random=self.random, breaker=breaker)
 
     def arrived(self, n: int) -> None:
         """Count *n* calls as ended; their results are stored next."""
@@ -200,7 +213,7 @@ class WorkSession:
 
     def deliver(self, batch: Sequence[CallResult]) -> None:
         """Store a batch, then process its responses and react to its failures."""
-        stored = self.store(batch)
+        stored = self.store(batch, self.breaker)
         self.permits.note(batch)
         self.unstored = 0
         for reserved, cost in stored.costs:
@@ -237,20 +250,28 @@ class WorkSession:
 
     def react_to_failures(self, stored: Stored) -> None:
         """Pause the run if every call would fail, or if the endpoint refuses calls."""
-        if self.probing and accepts_calls(stored.answered, stored.failures):
-            self.probing = False
+        if self.waits and not self.breaker.is_open:
+            self.waits = False
             forget_pause(self.run)
         for failure in stored.failures:
             if fails_every_call(failure):
                 pause_for_failure(self.run, failure, self.clock())
-        pause_if_refused(self.run, stored.failures, self.clock())
+        if self.breaker.failed_probes >= (1 if self.waits else FAILED_PROBES):
+            self.pause_for_outage()
+        if self.waits or self.gate.refuses_all:
+            pause_if_limited(self.run, stored.failures, self.clock())
+
+    def pause_for_outage(self) -> None:
+        """Pause the run until the next probe."""
+        pause_for_outage(self.run, self.breaker.cause, self.clock())
 
     def wait_for_due(self) -> bool:
         """Wait for the next retry if it is due soon; return False to end the session."""
         soon = self.clock() + LONGEST_RETRY_WAIT
         while not self.should_stop():
-            if job_queue.due_jobs(self.run, self.clock()).exists():
-                if self.permits.one_fits():
+            now = self.clock()
+            if job_queue.due_jobs(self.run, now).exists():
+                if self.breaker.capacity(now.timestamp()) and self.permits.one_fits():
                     return True
                 time.sleep(0.2)
                 continue  # other workers make all the calls that the account allows

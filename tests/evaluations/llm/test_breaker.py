@@ -24,7 +24,7 @@ def breaker(**options: bool) -> Breaker:
 def fail(one: Breaker, keys: range, kind: FailureKind, now: float = 0.0) -> None:
     for key in keys:
         one.sent([key])
-        one.failed(key, key, f"prompt {key}", failure(kind), now)
+        one.failed(key, f"prompt {key}", failure(kind), now)
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,18 @@ def test_a_few_failures_in_a_row_open_it_and_one_probe_goes_through(
     assert one.is_open
     assert one.cause is not None
     assert one.cause.kind is kind
-    assert one.row == frozenset(range(few))
+    assert one.failures == frozenset(range(few))
     assert [one.capacity(now) for now in (0.0, 0.7, 1.0)] == [0, 0, 1]
     one.sent([200])
     assert one.capacity(50.0) == 0, "one at a time"
-    one.failed(200, 200, "another prompt", failure(kind), 50.0)
+    one.failed(200, "another prompt", failure(kind), 50.0)
     # the wait has doubled: 1.5 to 2 s
     assert [one.capacity(now) for now in (51.4, 52.0)] == [0, 1]
     assert one.failed_probes == 1
     one.sent([201])
     one.answered(201, 53.0)
     assert not one.is_open
-    assert (one.failed_probes, one.row, one.cause) == (0, frozenset(), None)
+    assert (one.failed_probes, one.failures, one.cause) == (0, frozenset(), None)
 
 
 def test_an_answer_from_before_allows_a_probe_at_once_and_no_more() -> None:
@@ -74,7 +74,7 @@ def test_calls_with_one_prompt_are_rejected_for_one_reason() -> None:
     """Twenty repeats of a question that the endpoint refuses say nothing of the others."""
     one = breaker()
     for key in range(20):
-        one.failed(key, key, "the same prompt", failure(K.BAD_REQUEST), 0.0)
+        one.failed(key, "the same prompt", failure(K.BAD_REQUEST), 0.0)
     assert not one.is_open
 
 
@@ -83,17 +83,8 @@ def test_a_refusal_of_one_request_is_an_answer(kind: FailureKind) -> None:
     one = breaker()
     for key in range(20):
         fail(one, range(key * 10, key * 10 + 4), K.SERVER)
-        one.failed(key * 10 + 9, 0, "", failure(kind), 0.0)
+        one.failed(key * 10 + 9, "", failure(kind), 0.0)
     assert not one.is_open
-
-
-def test_what_fails_while_others_are_answered_is_the_jobs_own_failure() -> None:
-    one = breaker()
-    one.failed(1, 7, "", failure(K.SERVER), 0.0)
-    assert not one.has_answered_since(7)
-    one.answered(2, 0.0)
-    assert one.has_answered_since(7)
-    assert not one.has_answered_since(8), "it has not failed"
 
 
 def test_a_rejected_probe_ends_an_outage_of_another_kind() -> None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 from django.core.management import call_command
 
 from evaluations.llm.retry import RetryPolicy
@@ -223,7 +224,7 @@ def test_a_dead_endpoint_promises_no_try_that_needs_a_worker(
 def test_failed_calls_are_a_result_and_no_success(
     endpoint: Endpoint, server: ScriptedServer, quick: None
 ) -> None:
-    server.endpoint.faults = script_from([{"fault": "server_error", "times": 99}])
+    server.endpoint.faults = script_from([{"fault": "context_length", "times": 3}])
     out, err = io.StringIO(), io.StringIO()
     options = ["--endpoint", "scripted", "--dataset", "exam", "--wait", "--format", "json"]
     with pytest.raises(SystemExit) as ended:
@@ -231,7 +232,7 @@ def test_failed_calls_are_a_result_and_no_success(
     assert ended.value.code == 1
     assert json.loads(out.getvalue())["failed"] == 3, "the result is there all the same"
     last = err.getvalue().splitlines()[-1]
-    assert "Finished, but 3 of 3 calls failed: the endpoint returned 500 (server error)" in last
+    assert "Finished, but 3 of 3 calls failed: the prompt is too long for the model" in last
     assert "Retry the failed calls" in last
 
 
@@ -243,10 +244,14 @@ def test_one_failed_call_is_told_as_well(endpoint: Endpoint, server: ScriptedSer
 
 
 def test_a_slow_down_is_said_once_and_waited_for(
-    endpoint: Endpoint, server: ScriptedServer, quick: None, monkeypatch: pytest.MonkeyPatch
+    endpoint: Endpoint,
+    server: ScriptedServer,
+    quick: None,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
     monkeypatch.setattr(run_states, "AT_LEAST", timedelta(seconds=0.2))
-    monkeypatch.setattr(run_states, "SHORTEST", timedelta(seconds=3))
+    settings.RUN_OUTAGE_WAIT = 3
     server.endpoint.faults = script_from([{"fault": "rate_limit", "times": 5}])
     result, said = run_model("--wait")
     assert result is not None

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
+from evaluations.llm.breaker import BreakerLimits
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint, Job, Run, Worker
 from evaluations.runs.selectors.workers import SILENT
@@ -21,6 +22,7 @@ from evaluations.runs.services import (
     job_queue,
     run_states,
     run_workers,
+    work_session,
     worker_reports,
 )
 from evaluations.runs.services.endpoints import save_endpoint
@@ -29,7 +31,7 @@ from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task
-from tests.scripted_server import ScriptedServer, named_fault, script_from
+from tests.scripted_server import Fault, ScriptedServer, named_fault, script_from
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-sentinel-5c11"
@@ -41,6 +43,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_results, "COUNTED", RetryPolicy(attempts=4, first_wait=0.01))
     patient = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.05)
     monkeypatch.setattr(call_results, "UNLIMITED_RETRIES", patient)
+    monkeypatch.setattr(work_session, "BREAKER", BreakerLimits(first_wait=0.05))
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def test_a_slow_down_has_its_sentence_and_the_next_try(
     run.refresh_from_db()
     text = page(admin, run)
     time = f"{timezone.localtime(run.resume_at):%H:%M:%S}"
-    assert notice(text) == (
+    assert notice(text).startswith(
         "The endpoint is limiting the rate of calls (429). Waiting calls: 4. "
         f"Next attempt at {time}. No data is lost."
     )
@@ -148,12 +151,14 @@ def test_a_dead_endpoint_keeps_its_sentence(admin: User, run: Run) -> None:
             assert "The endpoint does not respond" in notice(page(admin, run))
 
 
-def test_500s_only_are_no_success(admin: User, server: ScriptedServer, run: Run) -> None:
-    server.endpoint.faults = lambda _prompt: named_fault("server_error", status=502)
+def test_calls_that_failed_for_good_are_no_success(
+    admin: User, server: ScriptedServer, run: Run
+) -> None:
+    server.endpoint.faults = lambda _prompt: named_fault("bad_request")
     work_on_run(run.pk)
     text = page(admin, run)
     assert notice(text).startswith(
-        "Finished, but 4 of 4 calls failed: the endpoint returned 502 (server error). "
+        "Finished, but 4 of 4 calls failed: the endpoint rejected the call (400). "
         "Retry the failed calls."
     )
     assert pill(text) == "pill pill-red|All failed"
@@ -164,6 +169,29 @@ def test_500s_only_are_no_success(admin: User, server: ScriptedServer, run: Run)
     work_on_run(run.pk)
     text = page(admin, run)
     assert (notice(text), pill(text)) == ("", "pill|Finished")
+
+
+@pytest.mark.parametrize(
+    ("fault", "why", "example", "chinese"),
+    [
+        (named_fault("server_error", status=503), "returns errors only (503).", "had an error", "持续报错（503）。等待"),
+        (named_fault("html"), "sends replies that cannot be read.", "not JSON", "无法解析。等待"),
+        (named_fault("hang_up"), "end without a complete reply.", "disconnected", "完整回复。等待"),
+    ],
+)
+def test_an_outage_has_a_reason_an_example_and_a_next_try(
+    admin: User, server: ScriptedServer, run: Run, fault: Fault, why: str, example: str, chinese: str
+) -> None:
+    server.endpoint.faults = lambda _prompt: fault
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    text = page(admin, run)
+    said, last = notice(text).split("Last error:")
+    time = f"{timezone.localtime(run.resume_at):%H:%M:%S}"
+    assert f"{why} Waiting calls: 4. Next attempt at {time}. No data is lost." in said
+    assert example in last
+    assert pill(text) == "pill pill-amber|Waiting"
+    assert chinese in page(admin, run, "zh-hans")
 
 
 def test_some_failed_calls_with_several_reasons(

@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from evaluations.llm.breaker import BreakerLimits
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Attempt, Endpoint, Job, Run
 from evaluations.runs.selectors.runs import waits_for_endpoint
-from evaluations.runs.services import call_results, run_states
+from evaluations.runs.services import call_results, run_states, work_session
 from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.runs import resume_run, stop_run
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
@@ -30,6 +31,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         "UNLIMITED_RETRIES",
         RetryPolicy(attempts=10**6, rate_limit_attempts=10**6, first_wait=0.05),
     )
+    monkeypatch.setattr(work_session, "BREAKER", BreakerLimits(first_wait=0.05))
 
 
 @pytest.fixture
@@ -134,7 +136,7 @@ def test_a_small_run_notices_a_dead_endpoint(endpoint: Endpoint) -> None:
         run.refresh_from_db()
         worked(run)
         assert state(run) == ("paused", "endpoint_down")
-        assert Attempt.objects.filter(job__run=run).count() < run_states.MANY_UNCONNECTED
+        assert Attempt.objects.filter(job__run=run).count() == 5 + run_states.FAILED_PROBES
         later = timezone.now() + timedelta(seconds=61)
         look_for_work(lambda: later)
         run.refresh_from_db()

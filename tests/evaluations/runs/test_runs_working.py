@@ -22,7 +22,7 @@ from evaluations.runs.services import work_session
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, retry_failed, stop_run
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
-from tests.scripted_server import ScriptedServer, script_from
+from tests.scripted_server import ScriptedServer, named_fault, script_from
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries")]
 
@@ -70,7 +70,7 @@ def test_an_attempt_keeps_what_came_back(server: ScriptedServer, endpoint: Endpo
 
 CASES = [
     ("429s", [{"fault": "rate_limit", "times": 3, "retry_after": "0"}], "rate_limit", 3),
-    ("500 twice for all", [{"fault": "server_error", "times": 10}], "server_error", 10),
+    ("500 for nearly all", [{"fault": "server_error", "times": 4}], "server_error", 4),
     ("503", [{"fault": "server_error", "status": 503, "times": 2}], "server_error", 2),
     ("hang up", [{"fault": "hang_up", "times": 2}], "interrupted", 2),
     ("reset", [{"fault": "reset", "times": 2}], "interrupted", 2),
@@ -142,22 +142,37 @@ def test_a_hopeless_call_fails_alone(
 
 
 def test_a_job_fails_after_four_attempts(server: ScriptedServer, endpoint: Endpoint) -> None:
-    server.endpoint.faults = script_from([{"fault": "server_error", "times": 4}])
-    run = worked(planned(endpoint, 1))
-    assert (run.status, jobs(run)) == ("finished", {"failed": 1})
-    assert attempts(run) == {("error", "server"): 4}
+    """R04, R51: its own failure, because the endpoint answers others in between."""
+    run = planned(endpoint, 30)
+    poison = prompt_of_first(run)
+    server.endpoint.latency = 0.05
+    server.endpoint.faults = lambda prompt: named_fault("server_error") if prompt == poison else None
+    worked(run)
+    assert (run.status, jobs(run)) == ("finished", {"done": 29, "failed": 1})
+    assert attempts(run) == {("error", "server"): 4, ("answered", ""): 29}
+
+
+def prompt_of_first(run: Run) -> str:
+    """The prompt of the first job of *run*."""
+    call = work_session.call_for(run, Job.objects.filter(run=run).order_by("pk").first())
+    return str(call.messages[-1]["content"])
 
 
 def test_an_answer_that_never_comes_is_asked_for_once_more(
     server: ScriptedServer, endpoint: Endpoint
 ) -> None:
-    server.endpoint.faults = script_from([{"fault": "slow", "seconds": 3.0, "times": 99}])
-    run = worked(planned(endpoint, 2))
-    assert jobs(run) == {"failed": 2}
-    assert attempts(run) == {("unknown", "timeout"): 4}
-    assert server.ledger.billed == 4, "every one of them may have been billed, and is counted"
+    """R19: the calls of one job may be billed twice, and not more often."""
+    run = planned(endpoint, 6)
+    poison = prompt_of_first(run)
+    slow = named_fault("slow", seconds=3.0)
+    server.endpoint.latency = 0.5
+    server.endpoint.faults = lambda prompt: slow if prompt == poison else None
+    worked(run)
+    assert jobs(run) == {"failed": 1, "done": 5}
+    assert attempts(run) == {("unknown", "timeout"): 2, ("answered", ""): 5}
+    assert server.ledger.billed == 7, "every one of them may have been billed, and is counted"
     cost = money(run)
-    assert (cost.spent, cost.possibly_billed) == (0, 4)
+    assert (cost.spent > 0, cost.possibly_billed) == (True, 2)
     assert cost.possible > 0
 
 

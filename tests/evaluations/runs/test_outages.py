@@ -1,0 +1,110 @@
+"""Outages of every kind: no job fails, few calls are made, and the run goes on by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from evaluations.models import Attempt, Endpoint, Job, Response, Run
+from evaluations.runs.services.generation import look_for_work, work_on_run
+from tests.evaluations.run_world import planned, scripted_endpoint, worked
+from tests.scripted_server import Fault, ScriptedServer, named_fault
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries")]
+IN_FLIGHT, ITEMS = 8, 40
+
+
+@pytest.fixture
+def endpoint(server: ScriptedServer, db: None) -> Endpoint:
+    return scripted_endpoint(server, max_in_flight=IN_FLIGHT, timeout_seconds=1)
+
+
+def jobs(run: Run) -> Counter[str]:
+    return Counter(Job.objects.filter(run=run).values_list("status", flat=True))
+
+
+def later(run: Run) -> Run:
+    """Work on *run* when its wait is over."""
+    at = run.resume_at + timedelta(seconds=1)
+    assert look_for_work(lambda: at) == [run.pk]
+    begun = timezone.now()
+    work_on_run(run.pk, clock=lambda: at + (timezone.now() - begun))
+    run.refresh_from_db()
+    return run
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (named_fault("server_error", status=529), "endpoint_errors"),
+        (named_fault("html"), "unreadable"),
+        (named_fault("malformed"), "unreadable"),
+        (named_fault("event_stream"), "unreadable"),
+        (named_fault("error_object"), "unreadable"),
+        (named_fault("hang_up"), "no_reply"),
+        (named_fault("slow", seconds=1.5), "no_reply"),
+        (named_fault("bad_request"), "rejected"),
+    ],
+    ids=["529", "html", "cut", "sse", "error", "reset", "slow", "400"],
+)
+def test_an_outage_fails_no_job_and_ends_by_itself(
+    server: ScriptedServer, endpoint: Endpoint, fault: Fault, reason: str
+) -> None:
+    ten_answers = iter([None] * 10)
+    server.endpoint.faults = lambda _prompt: next(ten_answers, fault)
+    run = worked(planned(endpoint, ITEMS))
+    assert (run.status, run.pause_reason) == ("paused", reason)
+    assert jobs(run) == {"done": 10, "pending": ITEMS - 10}
+    sent = len(server.requests)
+    # Those in flight, some that followed before the breaker opened, and two probes.
+    assert sent <= 10 + 2 * IN_FLIGHT + 2
+    asked = Counter(request.body for request in server.requests)
+    assert max(asked.values()) <= 3, "the probes are not those of one question"
+    first = run.resume_at - timezone.now()
+    assert timedelta(seconds=5) < first <= timedelta(seconds=10)
+    assert (later(run).status, run.pause_reason) == ("paused", reason)
+    assert len(server.requests) == sent + 1, "one probe"
+    failed = Attempt.objects.filter(job__run=run).exclude(status="answered")
+    assert set(failed.values_list("during_outage", flat=True)) == {True}
+    server.endpoint.faults = None
+    assert (later(run).status, run.pause_reason) == ("finished", "")
+    assert jobs(run) == {"done": ITEMS}
+    assert Response.objects.filter(run=run).count() == ITEMS
+    unknown = failed.filter(status="unknown").count()
+    assert ITEMS <= server.ledger.billed <= ITEMS + unknown
+
+
+def test_an_endpoint_that_fails_at_random_is_not_out(
+    server: ScriptedServer, endpoint: Endpoint
+) -> None:
+    """R18: every third call fails; the run is not paused, and none fails for good."""
+    kinds = ["server_error", "rate_limit", "hang_up"]
+    calls: Iterator[int] = iter(range(10**6))
+
+    def fault(_prompt: str) -> Fault | None:
+        n = next(calls)
+        return replace(named_fault(kinds[n // 3 % 3]), delay=0.01) if n % 3 == 0 else None
+
+    server.endpoint.faults = fault
+    server.endpoint.latency = 0.01
+    run = worked(planned(endpoint, ITEMS))
+    assert (run.status, jobs(run)) == ("finished", {"done": ITEMS})
+    assert len(server.requests) <= 2 * ITEMS
+
+
+def test_rejected_steps_are_asked_again_after_the_outage(
+    server: ScriptedServer, endpoint: Endpoint
+) -> None:
+    """The first calls with 400 fail their jobs; they are undone when it proves an outage."""
+    server.endpoint.faults = lambda _prompt: replace(named_fault("bad_request"), delay=0.0)
+    endpoint.max_in_flight = 1
+    endpoint.save()
+    run = worked(planned(endpoint, 6))
+    assert (run.status, run.pause_reason) == ("paused", "rejected")
+    assert jobs(run) == {"pending": 6}
+    assert set(Job.objects.values_list("attempts_made", flat=True)) == {0}
