@@ -252,7 +252,9 @@ def reset(writer: asyncio.StreamWriter) -> None:
 
 
 def _head(status: int, length: int, headers: Iterable[tuple[str, str]]) -> bytes:
-    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Content-Length: {length}"]
+    known = status in HTTPStatus.__members__.values()
+    phrase = HTTPStatus(status).phrase if known else "Unknown"  # such as 529
+    lines = [f"HTTP/1.1 {status} {phrase}", f"Content-Length: {length}"]
     named = {name.lower() for name, _ in headers}
     if "content-type" not in named:
         lines.append("Content-Type: application/json; charset=utf-8")

@@ -5,14 +5,15 @@ from django.db import migrations, models
 REASONS = (
     "",
     *("auth", "quota", "not_found", "redirect", "budget", "study_budget"),
-    *("endpoint_down", "asked_to_wait", "endpoint_errors", "unreadable", "no_reply", "rejected"),
-    *("not_stored", "no_key", "address", "endpoint_changed"),
+    *("endpoint_down", "asked_to_wait", "endpoint_errors", "broken_replies"),
+    *("no_reply", "rejected", "not_stored"),
+    *("no_key", "address", "endpoint_changed", "unreadable"),
 )
 STATUSES = ("queued", "running", "stopping", "stopped", "paused", "finished", "imported")
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0057_exports")]
+    dependencies = [("evaluations", "0058_judge_conditions_and_canaries")]
 
     operations = [
         migrations.AddField(

@@ -31,7 +31,7 @@ class PauseReason(Named):
     ENDPOINT_DOWN = "endpoint_down", "The endpoint does not respond", "接口无响应"
     ASKED_TO_WAIT = "asked_to_wait", "The endpoint asks to wait", "接口要求等待"
     ENDPOINT_ERRORS = "endpoint_errors", "The endpoint returns errors only", "接口持续报错"
-    UNREADABLE = "unreadable", "The endpoint's replies cannot be read", "接口回复无法解析"
+    BROKEN_REPLIES = "broken_replies", "The endpoint's replies cannot be read", "接口回复无法解析"
     NO_REPLY = "no_reply", "Calls get no complete reply", "调用得不到完整回复"
     REJECTED = "rejected", "The endpoint rejects every call", "接口拒绝所有调用"
     NOT_STORED = "not_stored", "Results cannot be stored", "结果无法保存"
@@ -53,7 +53,7 @@ PASSING = frozenset(
         PauseReason.ENDPOINT_DOWN,
         PauseReason.ASKED_TO_WAIT,
         PauseReason.ENDPOINT_ERRORS,
-        PauseReason.UNREADABLE,
+        PauseReason.BROKEN_REPLIES,
         PauseReason.NO_REPLY,
         PauseReason.REJECTED,
         PauseReason.NOT_STORED,

@@ -24,8 +24,8 @@ def scripted_endpoint(server: ScriptedServer, **options: Any) -> Endpoint:
 def planned(endpoint: Endpoint, items: int, **options: Any) -> Run:
     """Start a run over a new dataset of *items* questions; *options* are those of ``start_run``."""
     task = make_task(make_dataset())
-    for _ in range(items):
-        make_question(task)
+    for number in range(1, items + 1):
+        make_question(task, stem=f"Which one is right in item {number}?\nA. a\nB. b\nC. c\nD. d")
     return start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None, **options)
 
 

@@ -29,7 +29,7 @@ WAITS: Mapping[str, str | Promise] = {
     R.ASKED_TO_WAIT: gettext_lazy("The endpoint is limiting the rate of calls (%(status)s)."),
     R.ENDPOINT_DOWN: gettext_lazy("The endpoint does not respond."),
     R.ENDPOINT_ERRORS: gettext_lazy("The endpoint returns errors only (%(status)s)."),
-    R.UNREADABLE: gettext_lazy("The endpoint sends replies that cannot be read."),
+    R.BROKEN_REPLIES: gettext_lazy("The endpoint sends replies that cannot be read."),
     R.NO_REPLY: gettext_lazy("Calls to the endpoint end without a complete reply."),
     R.REJECTED: gettext_lazy("The endpoint rejects every call (%(status)s)."),
     R.NOT_STORED: gettext_lazy("The results of calls cannot be stored: the disk may be full."),

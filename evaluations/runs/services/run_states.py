@@ -35,8 +35,8 @@ REASON_OF = {
 OUTAGE_OF = {
     FailureKind.CONNECT: PauseReason.ENDPOINT_DOWN,
     FailureKind.SERVER: PauseReason.ENDPOINT_ERRORS,
-    FailureKind.MALFORMED: PauseReason.UNREADABLE,
-    FailureKind.OVERSIZE: PauseReason.UNREADABLE,
+    FailureKind.MALFORMED: PauseReason.BROKEN_REPLIES,
+    FailureKind.OVERSIZE: PauseReason.BROKEN_REPLIES,
     FailureKind.TIMEOUT: PauseReason.NO_REPLY,
     FailureKind.INTERRUPTED: PauseReason.NO_REPLY,
     FailureKind.BAD_REQUEST: PauseReason.REJECTED,

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 from django.core.management import call_command
+from pytest_django import Settings
 
 from evaluations.llm.retry import RetryPolicy
 from evaluations.models import Endpoint, Job, Run

