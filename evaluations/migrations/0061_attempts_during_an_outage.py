@@ -8,12 +8,13 @@ REASONS = (
     *("endpoint_down", "asked_to_wait", "endpoint_errors", "broken_replies"),
     *("no_reply", "rejected", "not_stored"),
     *("no_key", "address", "endpoint_changed", "unreadable"),
+    *("spending_cap", "by_person"),
 )
 STATUSES = ("queued", "running", "stopping", "stopped", "paused", "finished", "imported")
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0058_judge_conditions_and_canaries")]
+    dependencies = [("evaluations", "0060_accounts_of_endpoints")]
 
     operations = [
         migrations.AddField(
