@@ -14,7 +14,7 @@ STATUSES = ("queued", "running", "stopping", "stopped", "paused", "finished", "i
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0060_accounts_of_endpoints")]
+    dependencies = [("evaluations", "0061_defaults_in_the_database")]
 
     operations = [
         migrations.AddField(
