@@ -14,7 +14,7 @@ STATUSES = ("queued", "running", "stopping", "stopped", "paused", "finished", "i
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0061_defaults_in_the_database")]
+    dependencies = [("evaluations", "0065_marking_samples")]
 
     operations = [
         migrations.AddField(
