@@ -371,6 +371,8 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("judging:list"),
         reverse("judging:judge", args=[world.judge.pk]),
         reverse("judging:calibration", args=[world.judge.pk]),
+        reverse("judging:samples"),
+        reverse("judging:sample-new"),
         reverse("judging:judgement", args=[world.judge.pk, world.written.public_id]),
     ]
     review = world.review.public_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,7 +25,8 @@ from evaluations.models import (
     Run,
 )
 from evaluations.models.vocabulary import AnswerRole
-from evaluations.statistics.calibration import calibration
+from evaluations.statistics.calibration import JudgedMark, calibration
+from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.sample_plan import Stratum, widths
 from evaluations.statistics.total_estimate import (
     SampledRow,
@@ -50,8 +52,8 @@ RANDOM_SEED = 20251017
 class Fitness:
     """Whether a judge may help: the ``reason`` why not, or "".
 
-    ``correlation`` is Pearson's over all its pairs with teachers, as shares of full marks; 0 where
-    these are too few to promise anything.
+    ``correlation`` is Pearson's with teachers' final marks, as shares of full marks, over the
+    ``pairs`` of one model and condition; 0 where these are too few to promise anything.
     """
 
     reason: str
@@ -142,14 +144,13 @@ def fitness_of(judge: Judge, run: Run) -> Fitness:
     """Return whether *judge* may help with *run*, and what it may save."""
     rows = rows_of(run, judge)
     unread = sum(row.judge is None for row in rows) / len(rows) if rows else 1.0
-    marks = judged_marks(ReportParams(run.dataset.slug, marker=f"{JUDGE_PREFIX}{judge.name}"))
+    marks = _compared(judge, run)
     correlation, reason = 0.0, ""
     if len(marks) >= FEWEST_PAIRS:
         shares = np.array([(one.final / one.full, one.points / one.full) for one in marks])
         if np.ptp(shares, axis=0).min() > 0:
             correlation = float(np.corrcoef(shares.T)[0, 1])
-        of_model = [one for one in marks if one.asked == marks[0].asked]
-        figure = calibration(of_model, rng=np.random.default_rng(RANDOM_SEED))["spearman"]
+        figure = calibration(marks, rng=np.random.default_rng(RANDOM_SEED))["spearman"]
         if figure.value is None or (figure.low or 0.0) <= 0:
             reason = "judge_not_calibrated"
     if unread > MOST_UNREADABLE:
@@ -157,6 +158,21 @@ def fitness_of(judge: Judge, run: Run) -> Fitness:
     if judge.suspended_at is not None:
         reason = "judge_suspended"
     return Fitness(reason, 0.0 if reason else max(correlation, 0.0), len(marks), unread)
+
+
+def _compared(judge: Judge, run: Run) -> list[JudgedMark]:
+    """Return the marks of *judge* that teachers marked too, of one model under one condition.
+
+    Those of the model and condition of *run* if they are enough, else of the largest group.
+    """
+    groups: dict[ModelCondition, list[JudgedMark]] = defaultdict(list)
+    for one in judged_marks(ReportParams(run.dataset.slug, marker=f"{JUDGE_PREFIX}{judge.name}")):
+        groups[one.asked].append(one)
+    condition = run.condition.name if run.condition else ""
+    own = groups.get(ModelCondition(run.language_model.name, condition), [])
+    if len(own) >= FEWEST_PAIRS:
+        return own
+    return max(groups.values(), key=len, default=[])
 
 
 def chain_of(sample: MarkingSample) -> tuple[MarkingSample, ...]:

@@ -122,7 +122,8 @@ def _context(
     scheme = Scheme(sample.round.scheme)  # type: ignore[call-arg]
     correlation = state.fitness.correlation if state.fitness else 0.0
     curve = width_curve(state.rows, wish.streams[0], correlation)
-    context |= _cost(wish, scheme, curve, state.drawn, max(plan.without_judge, state.drawn))
+    size = max(plan.size, state.drawn)
+    context |= _cost(wish, scheme, curve, size, max(plan.without_judge, size))
     if finished and plan.next:
         context["next"] = plan
         if request.user.may(Capability.LEAD_ROUNDS):
