@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 from decimal import Decimal
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -87,6 +90,12 @@ def test_a_plan_draws_at_random_in_every_stratum(
         plan_sample(wish(run, "0"))
     with pytest.raises(BadInput, match="no subjective"):
         plan_sample(SampleWish(run_of("empty"), None, (Stream.SCIENCES,), Decimal(6)))
+    printed = io.StringIO()
+    options = ["--run", str(run.pk), "--judge", JUDGE, "--within", "20", "--format", "json"]
+    call_command("plan_sample", *options, stdout=printed)
+    said = json.loads(printed.getvalue())
+    assert (said["questions"], said["marked"], said["reason"]) == (72, plan.size, None)
+    assert [one["marked"] for one in said["strata"]] == [one.wanted for one in plan.strata]
     sample = opened(run, [teacher, other_teacher], lead)
     assert len(drawn_questions([sample])) == plan.size
     assert {one["drawn"] for one in sample.strata} == {one.wanted for one in plan.strata}
