@@ -329,6 +329,8 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "reports:export-file": C.EXPORT,
     "reports:export-manifest": C.EXPORT,
     "api-report": C.SEE_REPORTS,
+    "api-exports": C.EXPORT,
+    "api-export": (C.EXPORT, NOBODY),
 }
 # Open to two capabilities; tried where the feature is tested.
 ELSEWHERE = {"questions:image"}

@@ -187,6 +187,33 @@ def test_a_worker_makes_a_long_file_for_its_owner_alone(
     assert "This file was deleted" in client.get(page).text
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_script_starts_sees_and_fetches_a_file(
+    answers: list[Response], admin: User, lead: User
+) -> None:
+    client, address = logged_in(admin), "/api/v1/exports/"
+    body = {"table": "scores", "file_format": "jsonl"}
+    started = client.post(f"{address}?dataset=exam", body, content_type="application/json")
+    assert started.status_code == 201, started.content
+    made = started.json()
+    assert (made["status"], made["file"], made["bom"]) == ("queued", None, True)
+    again = client.post(f"{address}?dataset=exam", body, content_type="application/json")
+    assert again.status_code == 409
+    assert export_jobs.work_on_export(made["id"])
+    one = client.get(f"{address}{made['id']}/").json()
+    assert (one["status"], one["rows_done"], one["rows_total"]) == ("done", 7, 7)
+    sent = b"".join(client.get(one["file"]).streaming_content)  # type: ignore[attr-defined]
+    assert (len(sent), hashlib.sha256(sent).hexdigest()) == (one["size"], one["sha256"])
+    assert len(sent.splitlines()) == 7
+    assert [row["id"] for row in client.get(address).json()["results"]] == [made["id"]]
+    other = logged_in(lead)
+    assert other.get(f"{address}{made['id']}/").status_code == 404
+    assert other.get(address).json()["results"] == []
+    for query, wrong in (("", body), ("?dataset=exam", {"table": "rates"}), ("?hue=1", body)):
+        refused = client.post(address + query, wrong, content_type="application/json")
+        assert refused.status_code == 400, (query, wrong)
+
+
 def test_a_short_file_is_sent_at_once(db: None, admin: User) -> None:
     chosen(run_of(ALPHA), "A")
     sent = {"table": "scores", "file_format": "csv"}
