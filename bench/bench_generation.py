@@ -1,36 +1,36 @@
-"""How fast answers come in: the pump beside a bare loop over the OpenAI client, and the floor.
+"""How fast answers come in: whole runs through the database, beside clients that store nothing.
 
     python -m bench.bench_generation [--quick] [--json] [--calls N] [--latency S] [--in-flight N]
 
-The floor is calls x latency / in flight: what an endpoint that takes exactly
-the latency would need if the client cost nothing. The peer is the shortest
-loop that one writes by hand: ``AsyncOpenAI`` on its aiohttp transport, one task
-for each call, a semaphore. Both run in turn against one scripted endpoint in a
-process of its own; the median of the rounds counts.
+A run is planned, claimed, sent, stored and scored as a worker does it; its time is from the first
+call to the last answer stored. The floor is the same calls in the same rounds by the shortest loop
+that one writes by hand: ``AsyncOpenAI`` on its aiohttp transport, which parses the replies and
+stores nothing. The detail has raw aiohttp, the ideal (calls x latency / in flight), and seconds of
+processor time for 1,000 calls. All use one scripted endpoint in a process of its own; the median of
+the rounds counts.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from math import ceil
 from pathlib import Path
-from random import Random
 from statistics import median
 
+import aiohttp
 import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from bench.measured import Measured, arguments, seconds_of, show
-from evaluations.llm.blocking import run_pump
-from evaluations.llm.callbacks import Callbacks
-from evaluations.llm.client import CallResult, ChatRequest
-from evaluations.llm.openai_client import OpenAIChat
+from bench.own_database import engine, own_database
 from evaluations.llm.scripted import MODEL_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,30 +71,88 @@ def endpoint(latency: float) -> Iterator[str]:
         process.wait(timeout=10)
 
 
-def with_pump(base_url: str, load: Load) -> int:
-    """Every call through the pump, with claims and deliveries as a service makes them."""
-    waiting = iter(range(load.calls))
-    answered: list[str] = []
+@dataclass(frozen=True)
+class Took:
+    """Wall time of all calls, and processor time of the processes that made them, in seconds."""
 
-    def claim(most: int) -> list[ChatRequest]:
-        taken = islice(waiting, most)
-        return [ChatRequest(number, messages(number), {"temperature": 0}) for number in taken]
+    seconds: float
+    processor: float
 
-    def deliver(batch: Sequence[CallResult]) -> None:
-        answered.extend(outcome.reply.text for outcome in batch if outcome.reply)
 
-    chat = OpenAIChat(
-        base_url, MODEL_NAME, "none", max_in_flight=load.in_flight, networks=["127.0.0.0/8"]
+def with_run(load: Load, workers: int = 1) -> Took:
+    """Take all calls through a run, from its first call to the last answer stored.
+
+    With several *workers*, each is a process of its own.
+    """
+    from django.db.models import Count, Max, Min
+
+    from evaluations.models import Attempt, Endpoint, ObjectiveScore, Response
+    from evaluations.runs.rules.question_choice import QuestionChoice
+    from evaluations.runs.services.generation import work_on_run
+    from evaluations.runs.services.runs import start_run
+    from questions.models import Dataset
+
+    dataset = Dataset.objects.get()
+    questions = Dataset.objects.get().tasks.aggregate(n=Count("questions"))["n"]
+    repeats = ceil(load.calls / questions)
+    run = start_run(
+        endpoint=Endpoint.objects.get(),
+        dataset=dataset,
+        acting_user=None,
+        repeats=repeats,
+        choice=QuestionChoice(limit=ceil(load.calls / repeats)),
     )
-    with tempfile.TemporaryDirectory() as folder:
-        run_pump(
-            Callbacks(claim, deliver, lambda: False),
-            chat,
-            in_flight=load.in_flight,
-            spool_path=Path(folder) / "spool.jsonl",
-            random=Random(0),
-        )
-    return len(answered)
+    before = processor_time()
+    if workers == 1:
+        work_on_run(run.pk)
+    else:
+        worker = [sys.executable, "-m", "bench.bench_generation", "--work-on", str(run.pk)]
+        processes = [subprocess.Popen(worker, cwd=ROOT) for _ in range(workers)]
+        for process in processes:
+            process.wait(timeout=600)
+    run.refresh_from_db()
+    attempts = Attempt.objects.filter(job__run=run, status="answered")
+    times = attempts.aggregate(first=Min("sent_at"), last=Max("finished_at"), n=Count("pk"))
+    answered = Response.objects.filter(run=run)
+    scored = ObjectiveScore.objects.filter(response__run=run, policy="strict").count()
+    objective = answered.filter(question__task__part="objective").count()
+    if run.status != "finished" or not times["n"] == answered.count() >= load.calls:
+        raise SystemExit(f"{load.calls - answered.count()} of {load.calls} calls have no answer")
+    if scored < objective:
+        raise SystemExit(f"{objective - scored} answers are not scored")
+    share = load.calls / times["n"]  # repeats of whole questions may be a few calls more
+    seconds = (times["last"] - times["first"]).total_seconds()
+    return Took(seconds * share, (processor_time() - before) * share)
+
+
+def processor_time() -> float:
+    """Return the processor time of this process and of its ended children, in seconds."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in both)
+
+
+def with_aiohttp(base_url: str, load: Load) -> int:
+    """Send every call with aiohttp alone, and read its reply as JSON."""
+
+    async def loop() -> int:
+        places = asyncio.Semaphore(load.in_flight)
+        connector = aiohttp.TCPConnector(limit=load.in_flight)
+        async with aiohttp.ClientSession(connector=connector) as session:
+
+            async def ask(number: int) -> str | None:
+                body = {"model": MODEL_NAME, "messages": messages(number), "temperature": 0}
+                async with (
+                    places,
+                    session.post(f"{base_url}/chat/completions", json=body) as response,
+                ):
+                    reply = await response.json()
+                content: str | None = reply["choices"][0]["message"]["content"]
+                return content
+
+            texts = await asyncio.gather(*(ask(number) for number in range(load.calls)))
+        return sum(text is not None for text in texts)
+
+    return asyncio.run(loop())
 
 
 def with_bare_loop(base_url: str, load: Load) -> int:
@@ -123,40 +181,100 @@ def with_bare_loop(base_url: str, load: Load) -> int:
     return asyncio.run(loop())
 
 
-def time_of(way: Callable[[str, Load], int], base_url: str, load: Load) -> float:
-    """Return the wall time of one round; exit if an answer is lost."""
+def time_of(way: Callable[[str, Load], int], base_url: str, load: Load) -> Took:
+    """Return the time of one round; exit if an answer is lost."""
     answered: list[int] = []
+    before = processor_time()
     seconds = seconds_of(lambda: answered.append(way(base_url, load)))
     if answered != [load.calls]:
         raise SystemExit(f"{load.calls - answered[0]} of {load.calls} calls were not answered")
-    return seconds
+    return Took(seconds, processor_time() - before)
+
+
+def middle(rounds: Sequence[Took]) -> Took:
+    """Return the medians of *rounds*."""
+    return Took(median(one.seconds for one in rounds), median(one.processor for one in rounds))
+
+
+def make_world(base_url: str, load: Load) -> None:
+    """Store the sample exam and the endpoint."""
+    from django.conf import settings
+
+    from evaluations.runs.services.endpoints import save_endpoint
+    from questions.services.imports import import_questions
+
+    settings.RUN_MAX_IN_FLIGHT = load.in_flight
+    import_questions("jsonl", settings.BASE_DIR / "questions" / "sample" / "gradeapp-sample")
+    save_endpoint(
+        name="bench",
+        base_url=base_url,
+        model=MODEL_NAME,
+        acting_user=None,
+        max_in_flight=load.in_flight,
+    )
+
+
+def measured(load: Load, rounds: int, workers: Sequence[int]) -> list[Measured]:
+    """Measure runs with each number of *workers*, and the clients beside them in each round."""
+    runs: dict[int, list[Took]] = {n: [] for n in workers}
+    openai, raw = [], []
+    with own_database(), endpoint(load.latency) as base_url:
+        os.environ["RUN_MAX_IN_FLIGHT"] = str(load.in_flight)
+        make_world(base_url, load)
+        for _ in range(rounds):
+            raw.append(time_of(with_aiohttp, base_url, load))
+            openai.append(time_of(with_bare_loop, base_url, load))
+            for n in workers:
+                runs[n].append(with_run(load, n))
+        database = engine()
+    floor = middle(openai)
+    said = f"{load.calls:,} calls of {load.latency:g} s, {load.in_flight} in flight, ideal "
+    said += f"{load.floor:.2f} s; raw aiohttp {middle(raw).seconds:.2f} s"
+    found = []
+    for n in workers:
+        took = middle(runs[n])
+        cpu = [1000 * one.processor / load.calls for one in (took, floor, middle(raw))]
+        detail = f"{said}; processor time for 1,000 calls: {cpu[0]:.2f} s, openai over aiohttp "
+        detail += f"{cpu[1]:.2f} s, raw {cpu[2]:.2f} s"
+        name = f"{database}: run" if n == 1 else f"{database}: run, {n} workers"
+        found.append(Measured.time(name, took.seconds, floor.seconds, detail=detail))
+    return found
 
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments(__doc__, quick="100 calls, 32 in flight, one round")
+    parser = arguments(__doc__, quick="40 calls, 32 in flight, one round")
     parser.add_argument("--calls", type=int, default=1781)
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--in-flight", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--work-on", type=int, help="be a worker of this run")
     options = parser.parse_args()
-    load = Load(options.calls, options.latency, options.in_flight)
-    rounds = options.rounds
+    if options.work_on is not None:
+        work_as_process(options.work_on)
+        return
+    load, rounds, workers = (
+        Load(options.calls, options.latency, options.in_flight),
+        options.rounds,
+        options.workers,
+    )
     if options.quick:
-        load, rounds = Load(100, options.latency, 32), 1
-    pump, bare = [], []
-    with endpoint(load.latency) as base_url:
-        for _ in range(rounds):
-            pump.append(time_of(with_pump, base_url, load))
-            bare.append(time_of(with_bare_loop, base_url, load))
-    show([measured(load, median(pump), median(bare))], as_json=options.json)
+        load, rounds, workers = Load(40, options.latency, 32), 1, [1]
+    show(measured(load, rounds, workers), as_json=options.json)
 
 
-def measured(load: Load, pump: float, bare: float) -> Measured:
-    """Seconds of the pump beside the floor, and beside the bare loop in the detail."""
-    detail = f"{load.calls:,} calls of {load.latency:g} s, {load.in_flight} in flight; a bare "
-    detail += f"AsyncOpenAI loop takes {bare:.2f} s ({bare / load.floor:.2f} x the floor)"
-    return Measured.time("generation", pump, load.floor, detail=detail)
+def work_as_process(run_id: int) -> None:
+    """Work on a run until it is over, as a process of a worker does."""
+    import django
+
+    django.setup()
+    from evaluations.models import Run
+    from evaluations.runs.services.generation import work_on_run
+
+    while not Run.objects.filter(pk=run_id, status="finished").exists():
+        work_on_run(run_id)
+        time.sleep(0.05)
 
 
 if __name__ == "__main__":
