@@ -23,6 +23,7 @@ from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.asked import examples_used, images_asked
 from evaluations.runs.selectors.choice_words import chosen_of
+from evaluations.runs.selectors.kept_figures import kept
 from evaluations.runs.selectors.run_notices import page_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
@@ -77,7 +78,8 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
 
     The notice is included only if it has changed, so that a screen reader reads it once.
     """
-    context = progress_context(get_run(pk), may_start=request.user.may(Capability.START_RUNS))
+    run = get_run(pk, counted=False)
+    context = progress_context(run, may_start=request.user.may(Capability.START_RUNS))
     if request.GET.get("state") != context["state"]:
         return HttpResponseClientRefresh()
     has = request.GET.get("notice", context["notice_key"])
@@ -88,7 +90,9 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
     """Return the context of the page and the fragment."""
     now = database_now()
-    progress = reading.progress(run, now)
+    jobs = run.jobs.count()
+    sums = kept(run, jobs, "sums", lambda: reading.call_sums(run, now))
+    progress = reading.progress(run, now, sums)
     notice = page_notice(run, progress, now)
     return {
         "run": run,
@@ -99,11 +103,11 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "notice": notice,
         "notice_key": notice.key if notice else "none",
         "may_start": may_start,
-        "tasks": reading.by_task(run),
+        "tasks": kept(run, jobs, "tasks", lambda: reading.by_task(run)),
         "images": images_asked(run),
         "examples": examples_used(run),
         "chosen": chosen_of(run) if run.condition else [],
-        "errors": reading.errors(run),
+        "errors": kept(run, jobs, "errors", lambda: reading.errors(run)),
         "replies_waiting": replies_waiting(run),
         "currency": run.run_settings.get("currency", ""),
     }

@@ -13,6 +13,7 @@ from django.urls import reverse
 from evaluations.judging.services import ensure_judge
 from evaluations.models import Attempt, Endpoint, Job, Judgement, Response, Run
 from evaluations.reading.services.scoring import score_responses
+from evaluations.runs.selectors import kept_figures
 from evaluations.runs.services import run_estimates
 from evaluations.runs.services.generation import work_on_run
 from evaluations.runs.services.runs import start_run
@@ -438,3 +439,20 @@ def test_an_operator_edits_prices_and_no_address(admin: User, endpoint: Endpoint
     assert (endpoint.price_output, endpoint.note) == (1, "cheaper")
     assert (endpoint.max_temperature, endpoint.takes_images) == (1.5, True)
     assert (endpoint.base_url, endpoint.key_variable) == (before, "")
+
+
+def test_costly_figures_of_a_large_run_are_kept_while_its_state_is_the_same(
+    admin: User, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work_on_run(run.pk)
+    monkeypatch.setattr(kept_figures, "MANY_JOBS", 3)
+    before = page(admin, "run", run.pk)
+    assert "77.01" not in before
+    Attempt.objects.filter(job__run=run).update(cost=Decimal("25.67"))
+    kept = page(admin, "run", run.pk)
+    assert "77.01" not in kept, "3 x 25.67 is counted later"
+    Run.objects.filter(pk=run.pk).update(status="stopped")
+    assert "77.01" in page(admin, "run", run.pk)
+    monkeypatch.setattr(kept_figures, "MANY_JOBS", 4)
+    Attempt.objects.filter(job__run=run).update(cost=Decimal("1.11"))
+    assert "3.33" in page(admin, "run", run.pk), "a small run is counted each time"
