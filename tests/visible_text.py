@@ -21,6 +21,8 @@ KNOWN_WORDS = frozenset(
         *("JSON", "JSONL", "Schema", "Cohen", "AGIEval", "AGIBench", "MB", "Excel", "PDF"),
         *("SVG", "PNG", "XLSX", "Parquet", "Lines"),
         *("OpenAI", "gradeapp", "none", "minimal", "low", "medium", "high", "xhigh"),
+        # The command that starts a worker
+        *("celery", "worker"),
         # The name of a condition is as the interfaces give it.
         *("as", "published"),
     }
