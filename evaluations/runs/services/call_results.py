@@ -7,17 +7,19 @@ holds.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from random import Random
 
-from django.db import transaction
+from django.db import DataError, transaction
 from django.db.models import F
 
 from evaluations.llm.breaker import Breaker
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
+from evaluations.llm.replies import malformed
 from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
@@ -32,7 +34,14 @@ from evaluations.runs.services.steps import (
 from evaluations.runs.services.study_budgets import commit, units
 from gradeapp.common.storable import storable
 
+logger = logging.getLogger(__name__)
+
 K = FailureKind
+# What the column of a cost does not hold any more; SQLite would store it, and not read it back.
+MOST_COST = Decimal(10**6)
+# What a database or the ORM raises for a value that a column does not hold; not for a lost
+# connection, a full disk or a broken constraint of another row.
+NOT_STORABLE = (DataError, ArithmeticError, ValueError, TypeError)
 # Waiting for the endpoint is not billed and uses up no attempt.
 WAITING = frozenset({K.CONNECT, K.RATE_LIMIT})
 # Like the failures with ``pauses_run``, a wrong model or address makes every call fail.
@@ -57,6 +66,14 @@ class Stored:
     failures: list[ChatFailure] = field(default_factory=list)
     answered: int = 0
     costs: list[tuple[Decimal, Decimal]] = field(default_factory=list)
+
+    def add(self, other: Stored) -> None:
+        """Add what was stored of another batch."""
+        self.kept.responses += other.kept.responses
+        self.kept.done += other.kept.done
+        self.failures += other.failures
+        self.answered += other.answered
+        self.costs += other.costs
 
 
 @transaction.atomic
@@ -110,6 +127,34 @@ def store_results(
     stored.answered = len(replies)
     stored.failures = [failure for _attempt, failure in failures]
     return stored
+
+
+def store_each(
+    results: Sequence[CallResult],
+    *,
+    now: datetime,
+    random: Random,
+    breaker: Breaker | None = None,
+) -> Stored:
+    """Store a batch; a reply that cannot be stored is stored as malformed, the others as they are.
+
+    A number that no column holds must not keep a batch from being stored again and again.
+    """
+    try:
+        return store_results(results, now=now, random=random, breaker=breaker)
+    except NOT_STORABLE as error:
+        if len(results) > 1:
+            stored = Stored()
+            for result in results:
+                stored.add(store_each([result], now=now, random=random, breaker=breaker))
+            return stored
+        (result,) = results
+        if result.reply is None:
+            raise
+        logger.exception("the reply to call %s cannot be stored", result.key)
+        failure = malformed(f"the reply cannot be stored: {type(error).__name__}")
+        broken = [CallResult(result.key, failure, result.seconds)]
+        return store_results(broken, now=now, random=random, breaker=breaker)
 
 
 def _tell(breaker: Breaker, fresh: Sequence[tuple[CallResult, Attempt]], now: datetime) -> None:
@@ -167,6 +212,8 @@ def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:
         if reply.prompt_tokens is not None and reply.completion_tokens is not None:
             price = price_of(attempt.job.run)
             attempt.cost = price.cost(reply.prompt_tokens, reply.completion_tokens)
+        if attempt.cost >= MOST_COST:
+            raise ValueError("the cost of the call is larger than its column")
         attempt.response_model = storable(reply.model, 120)
         attempt.request_id = storable(reply.request_id, 120)
         attempt.body = storable(reply.raw)

@@ -44,10 +44,22 @@ def _run_with_key(key: str | None) -> Run | None:
     return Run.objects.filter(idempotency_key=key).first() if key else None
 
 
+# What the column of a budget holds, rounded down.
+MOST_BUDGET = 99_999_999
+
+
+def check_budget(budget: Decimal) -> None:
+    """Raise BadInput unless *budget* is an amount above zero that its column holds."""
+    if not (budget.is_finite() and budget > 0):
+        raise BadInput(_("A budget must be an amount above zero, or empty."))
+    if budget > MOST_BUDGET:
+        raise BadInput(_("A budget can be at most %(most)d.") % {"most": MOST_BUDGET})
+
+
 def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
     """Raise BadInput for an invalid budget, or an endpoint that cannot be called."""
-    if budget is not None and not (budget.is_finite() and budget > 0):
-        raise BadInput(_("A budget must be an amount above zero, or empty."))
+    if budget is not None:
+        check_budget(budget)
     api_key(endpoint)
     check_address(endpoint.base_url)
 

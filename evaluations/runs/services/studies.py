@@ -14,7 +14,7 @@ from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.services.planning import check_size
-from evaluations.runs.services.run_starts import as_text, hashed
+from evaluations.runs.services.run_starts import as_text, check_budget, hashed
 from evaluations.runs.services.run_states import OVER
 from evaluations.runs.services.runs import RESUMABLE, resume_run, start_run, stop_run
 from evaluations.runs.services.study_budgets import units
@@ -87,8 +87,8 @@ def _check(name: str, pairs: Sequence[tuple[Endpoint, Asking]], budget: Decimal 
         raise BadInput(_("Two rows of the study are the same. Raise the repeats for more answers."))
     if len({endpoint.currency for endpoint, _asking in pairs}) > 1:
         raise BadInput(_("The endpoints of a study must have the same currency."))
-    if budget is not None and not (budget.is_finite() and budget > 0):
-        raise BadInput(_("A budget must be an amount above zero, or empty."))
+    if budget is not None:
+        check_budget(budget)
 
 
 @transaction.atomic
@@ -112,7 +112,8 @@ def resume_study(
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if budget is not None:
-        if not (budget.is_finite() and units([budget]) > study.committed):
+        check_budget(budget)
+        if units([budget]) <= study.committed:
             raise BadInput(_("The budget must be higher than what may already have been spent."))
         study.budget = budget
         study.save(update_fields=["budget"])

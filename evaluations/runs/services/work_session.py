@@ -26,7 +26,7 @@ from evaluations.models import Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services import job_queue
-from evaluations.runs.services.call_results import Stored, fails_every_call, store_results
+from evaluations.runs.services.call_results import Stored, fails_every_call, store_each
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
 from evaluations.runs.services.frozen import is_still_the_same
@@ -204,7 +204,7 @@ class WorkSession:
 
     def store(self, batch: Sequence[CallResult], breaker: Breaker | None = None) -> Stored:
         """Store a batch of results in a transaction of its own."""
-        return store_results(batch, now=self.clock(), random=self.random, breaker=breaker)
+        return store_each(batch, now=self.clock(), random=self.random, breaker=breaker)
 
     def arrived(self, n: int) -> None:
         """Count *n* calls as ended; their results are stored next."""

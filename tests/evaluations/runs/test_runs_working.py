@@ -21,8 +21,9 @@ from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import work_session
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import resume_run, retry_failed, stop_run
+from gradeapp.common.refusals import BadInput
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
-from tests.scripted_server import ScriptedServer, named_fault, script_from
+from tests.scripted_server import Fault, ScriptedServer, named_fault, script_from
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries")]
 
@@ -256,7 +257,7 @@ def test_paid_answers_outlive_a_database_that_does_not_take_them(
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(work_session, "store_results", broken)
+        patch.setattr(work_session, "store_each", broken)
         with pytest.raises(OSError, match="disk is full"):
             work_on_run(run.pk)
     assert len(work_session.spools_of(run)) == 1
@@ -312,3 +313,32 @@ def test_tasks_pass_work_on(
     tasks.work_on_run(run.pk)
     run.refresh_from_db()
     assert run.status == "finished"
+
+
+@pytest.mark.parametrize("tokens", [10**12, 2**31 - 1])
+def test_an_absurd_count_of_tokens_blocks_nothing(
+    server: ScriptedServer, endpoint: Endpoint, tokens: int
+) -> None:
+    """One reply in the batch has a number that no column holds, as a count or as its cost."""
+    endpoint.price_input = Decimal(900_000)
+    endpoint.save()
+    run = planned(endpoint, 6)
+    usage = {"prompt_tokens": tokens, "completion_tokens": 1, "total_tokens": tokens + 1}
+    absurd = Fault(change=lambda completion: {**completion, "usage": usage})
+    server.endpoint.latency = 0.1
+    server.endpoint.faults = lambda prompt: absurd if "item 1?" in prompt else None
+    worked(run)
+    assert run.status == "finished"
+    if tokens == 10**12:  # an unusable count: the call costs what was reserved
+        assert jobs(run) == {"done": 6}
+        assert Attempt.objects.get(job__run=run, prompt_tokens=None).cost > 0
+    else:
+        assert jobs(run) == {"done": 5, "failed": 1}
+        assert attempts(run) == {("answered", ""): 5, ("unknown", "malformed"): 2}
+
+
+@pytest.mark.parametrize("budget", ["1e30", "100000000", "NaN", "0"])
+def test_a_budget_that_no_column_holds_is_refused(endpoint: Endpoint, budget: str) -> None:
+    with pytest.raises(BadInput, match="budget"):
+        planned(endpoint, 1, budget=Decimal(budget))
+    assert not Run.objects.exists()

@@ -73,8 +73,8 @@ def dying(step, after):
 owner, name, after = {
     "before a claim": (work_session, "claim_calls", False),
     "between claim and call": (work_session, "claim_calls", True),
-    "before the answers are stored": (work_session, "store_results", False),
-    "between answers and scores": (work_session, "store_results", True),
+    "before the answers are stored": (work_session, "store_each", False),
+    "between answers and scores": (work_session, "store_each", True),
     "between scores and judges": (kinds, "score_responses", True),
 }[where]
 setattr(owner, name, dying(getattr(owner, name), after))
