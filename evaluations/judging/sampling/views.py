@@ -23,7 +23,9 @@ from evaluations.judging.sampling.selectors import (
     width_curve,
 )
 from evaluations.judging.sampling.services import SampleWish, open_sample, plan_sample
+from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.models import MarkingSample
+from evaluations.models.vocabulary import LIVE
 from evaluations.schemes import Scheme
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -106,9 +108,11 @@ def _cost(
 def sample_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """Show how far a sample is, and what it says of the totals."""
     sample = get_object_or_404(samples(), public_id=public_id)
-    return render(
-        request, "evaluations/judging/sampling/sample.html", _context(request, state_of(sample))
-    )
+    state = state_of(sample)
+    for part in state.parts:
+        if part.round.status in LIVE:  # who saw the totals cannot mark in it
+            record_view(part.round, acting_user=request.user, page="judgements")
+    return render(request, "evaluations/judging/sampling/sample.html", _context(request, state))
 
 
 def _context(

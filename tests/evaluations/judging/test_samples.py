@@ -26,6 +26,8 @@ from evaluations.reports.selectors.reports import build_report
 from evaluations.schemes import Scheme
 from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS
 from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.rules.vocabulary import Stream
 from tests.conftest import logged_in
@@ -179,6 +181,8 @@ def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher
     sample = MarkingSample.objects.get()
     assert made.url == reverse("judging:sample", args=[sample.public_id])
     assert "0 of" in words(client.get(made.url).text)
+    looked = AuditEntry.objects.filter(tag=Tag.ROUND_VIEWED, actor=lead)
+    assert looked.count() == 1  # a lead who saw the totals cannot mark in this round
     finalize(sample)
     MarkingSample.objects.update(half_width=2)
     text = words(client.get(made.url).text)
