@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from evaluations.facts.answer_facts import rebuild_facts
 from evaluations.models import (
     BlindAnswer,
     Extraction,
@@ -54,6 +55,7 @@ def make_world(responses: int) -> int:
     subjective = [answer for answer in answers if answer.question.part == Part.SUBJECTIVE]
     _marked(dataset, subjective)
     _judged(subjective)
+    rebuild_facts()
     return len(answers)
 
 

@@ -6,6 +6,7 @@ import gc
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,11 @@ def logged_in(user: User) -> Client:
     client = Client()
     client.force_login(user)
     return client
+
+
+@pytest.fixture(autouse=True)
+def no_report_kept_from_another_test() -> Iterator[None]:
+    """Forget the sums that reports keep by version: in every test versions begin anew."""
+    yield
+    if groups := sys.modules.get("evaluations.reports.selectors.fact_groups"):
+        groups.forget()

@@ -17,6 +17,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from evaluations.facts.answer_facts import record_judgements
 from evaluations.marking.arbitration.selectors.arbitration import waiting_for
 from evaluations.marking.monitoring.services.monitoring import resume_teacher
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
@@ -327,6 +328,7 @@ def test_who_looked_at_marks_of_a_round_cannot_join_it(
     judge = Judge.objects.create(name="judge")
     facts = {"total": Decimal(12), "full": Decimal(12), "status": "scored", "flags": []}
     Judgement.objects.create(response=answer.response, judge=judge, reply="12", **facts)
+    record_judgements([answer.response_id])
     until = timezone.now() + timedelta(days=1)
     sheet = MarkingSheet.objects.create(round=made, teacher=teacher, responses=0, held_until=until)
     names = {"round": made.public_id, "dataset": made.dataset.slug, "judge": judge.pk}

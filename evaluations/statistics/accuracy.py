@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.gaokao_750 import (
@@ -16,10 +20,14 @@ from evaluations.statistics.gaokao_750 import (
     converted,
     missing_reason,
 )
+from evaluations.statistics.grouped import rate_figures
 from evaluations.statistics.intervals import sum_half_width
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
-from evaluations.statistics.tally import ALL, Params, Tally, subject_order, tally
+from evaluations.statistics.tally import ALL, Params, Tally, frame_tally, subject_order, tally
 from questions.rules.vocabulary import Part, Stream, Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PARTS = (Part.OBJECTIVE, Part.SUBJECTIVE)
 NO_MARKER = "none"
@@ -60,6 +68,87 @@ def rates(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Repo
         for (asked, subject, part), group in sorted(groups.items(), key=lambda kv: order(kv[0]))
     ]
     return Report("rates", dict(params or {}), report_rows)
+
+
+def rates_of(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
+    """Return the report of ``rates`` from a row per model, condition and question.
+
+    *frame* is a ``question_frame`` of one marker and policy.
+    """
+    rows: list[ReportRow] = []
+    for whole in (False, True):
+        own = frame if whole else frame[frame["subject"] != ""]
+        named = own.assign(subject=ALL) if whole else own
+        grouped = named.groupby(["model", "condition", "subject", "part"], sort=True)
+        keys = list(grouped.groups)
+        codes = grouped.ngroup().to_numpy(np.intp)
+        rows += _rate_rows(own, codes, keys)
+    rows.sort(key=lambda row: (row.asked, subject_order(row.key["subject"]), row.key["part"]))
+    return Report("rates", dict(params or {}), rows)
+
+
+def _rate_rows(
+    frame: pd.DataFrame, codes: NDArray[np.intp], keys: list[tuple[str, ...]]
+) -> list[ReportRow]:
+    """Return a row for each of *keys*; *codes* tells which of them each row of *frame* is of."""
+    figures, _estimates = rate_figures(frame, codes, len(keys), over_repeats=False)
+    names = ("points", "full", "unscored_units", "exact_n", "exact_sum", "f1_sum")
+    sums = {
+        name: np.bincount(codes, weights=frame[name].to_numpy(np.float64), minlength=len(keys))
+        for name in names
+    }
+    rows = []
+    for place, key in enumerate(keys):
+        rate = figures[place]
+        points, full, without, exact, matched, f1 = (float(sums[name][place]) for name in names)
+        known = rate.value is not None
+        own = {
+            "points": Figure(points, rate.n) if known else missing("no_data", rate.n),
+            "full": Figure(full, rate.n) if known else missing("no_data", rate.n),
+            "rate": rate,
+            "unscored": Figure(int(without), rate.n + int(without)),
+        }
+        if exact:
+            n = int(exact)
+            own |= {"exact_match": Figure(matched / n, n), "f1": Figure(f1 / n, n)}
+        names_of = ("model", "condition", "subject", "part")
+        rows.append(ReportRow(dict(zip(names_of, key, strict=True)), own))
+    return rows
+
+
+def converted_of(
+    frames: Sequence[pd.DataFrame], *, marker: str | None, params: Params | None = None
+) -> Report:
+    """Return the report of ``converted_report`` from a ``question_frame`` for each marker.
+
+    The objective rows are those of the first frame. *marker* is the marker of a single frame.
+    """
+    import pandas as pd
+
+    subjective = [frame[frame["part"] == Part.SUBJECTIVE] for frame in frames]
+    first = frames[0]
+    frame = pd.concat([first[first["part"] == Part.OBJECTIVE], *subjective], ignore_index=True)
+    rows: list[ReportRow] = []
+    for (model, condition, policy), own in frame.groupby(["model", "condition", "policy"]):
+        rule = own[own["part"] == Part.OBJECTIVE]
+        marked = own[own["part"] == Part.SUBJECTIVE]
+        markers = sorted(marked["marker"].unique()) or [marker or NO_MARKER]
+        shared = _tallies(rule)
+        for name in markers:
+            tallies = shared | _tallies(marked[marked["marker"] == name])
+            about = {"marker": name, "policy": policy}
+            for stream in Stream:
+                rows += stream_rows(ModelCondition(model, condition), stream, tallies, about)
+    return Report("converted", dict(params or {}), rows)
+
+
+def _tallies(frame: pd.DataFrame) -> Tallies:
+    """Return the sums of the subjects and parts of the examination."""
+    return {
+        where: frame_tally(group)
+        for names, group in frame.groupby(["subject", "part"], sort=False)
+        if (where := WHERES.get(names)) is not None
+    }
 
 
 def exact_figures(rows: Iterable[ScoredAnswer]) -> dict[str, Figure]:

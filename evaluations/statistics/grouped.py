@@ -65,12 +65,15 @@ def ratios(codes: Codes, groups: int, points: Floats, full: Floats) -> Ratios:
     return Ratios(value, variance, clusters)
 
 
-def rate_figures(frame: pd.DataFrame, codes: Codes, groups: int) -> tuple[list[Figure], Ratios]:
+def rate_figures(
+    frame: pd.DataFrame, codes: Codes, groups: int, *, over_repeats: bool = True
+) -> tuple[list[Figure], Ratios]:
     """Return the scoring rate of each group, with its interval, and the estimates behind it.
 
     n counts ``units`` with points. The interval is Wilson's where each question of the
     group is one answer, all are worth the same and each earned everything or nothing, and over the
-    repeats where the group is one such question; else that of the ratio estimator. Reason:
+    repeats where the group is one such question and *over_repeats* holds; else that of the ratio
+    estimator. Reason:
     ``no_data`` if nothing in a group has points.
     """
     points, full = (frame[name].to_numpy(np.float64) for name in ("points", "full"))
@@ -87,7 +90,7 @@ def rate_figures(frame: pd.DataFrame, codes: Codes, groups: int) -> tuple[list[F
     most, least = np.full(groups, -np.inf), np.full(groups, np.inf)
     np.maximum.at(most, codes[scored], each[scored])
     np.minimum.at(least, codes[scored], each[scored])
-    single = ~mixed & (most == least) & (~repeated | (estimates.clusters == 1))
+    single = ~mixed & (most == least) & (~repeated | (over_repeats & (estimates.clusters == 1)))
     successes = np.bincount(codes[scored], weights=right[scored], minlength=groups)
     figures = []
     for group in range(groups):

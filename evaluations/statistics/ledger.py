@@ -31,6 +31,20 @@ def outcome_of(row: ScoredAnswer) -> str:
     return "correct" if row.points >= row.full else "partial"
 
 
+def ledger_of(
+    counted: Iterable[tuple[str, str, str, Counter[str]]], *, params: Params | None = None
+) -> Report:
+    """Return the report of ``ledger`` from the counts of outcomes by model, condition and task."""
+    report_rows = [
+        ReportRow(
+            ModelCondition(model, condition)._asdict() | {"task": task},
+            {name: Figure(counts[name], counts.total()) for name in OUTCOMES},
+        )
+        for model, condition, task, counts in sorted(counted, key=lambda row: row[:3])
+    ]
+    return Report("ledger", dict(params or {}), report_rows)
+
+
 def ledger(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Report:
     """Return the counts of the ten outcomes per model, condition and task.
 

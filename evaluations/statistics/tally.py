@@ -9,11 +9,17 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.intervals import Interval, ratio_interval, ratio_variance, wilson
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from questions.rules.vocabulary import Part, Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALL = "ALL"
 
@@ -112,6 +118,23 @@ def tally(rows: Iterable[ScoredAnswer]) -> Tally:
         cluster_points=points,
         cluster_full=full,
         all_or_nothing=(sum(p > 0 for p in points), len(groups)) if all_or_nothing else None,
+    )
+
+
+def frame_tally(group: pd.DataFrame) -> Tally:
+    """Return the sums over the questions of *group*, each with all its repeats as one cluster."""
+    scored = group[group["full"] > 0]
+    points, full = (scored[name].to_numpy(np.float64) for name in ("points", "full"))
+    single = ((scored["n"] == 1) & (scored["subs"] == 1)).all() and len(set(full)) == 1
+    whole = single and bool(np.isin(points / full, (0.0, 1.0)).all())
+    return Tally(
+        points=float(points.sum()),
+        full=float(full.sum()),
+        n=int(scored["units"].sum()),
+        unscored=int(group["unscored_units"].sum()),
+        cluster_points=tuple(points.tolist()),
+        cluster_full=tuple(full.tolist()),
+        all_or_nothing=(int((points > 0).sum()), len(points)) if whole else None,
     )
 
 

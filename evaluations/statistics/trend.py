@@ -16,7 +16,7 @@ from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.grouped import rate_figures
 from evaluations.statistics.intervals import sum_half_width
 from evaluations.statistics.rows import ModelCondition
-from evaluations.statistics.tally import Params, Tally
+from evaluations.statistics.tally import Params, frame_tally
 from questions.rules.vocabulary import Part, Stream
 
 if TYPE_CHECKING:
@@ -45,23 +45,6 @@ def trend(frame: pd.DataFrame, *, marker: str, policy: str, params: Params | Non
             key = asked._asdict() | {"year": str(year), "stream": stream.value}
             rows.append(ReportRow(key, whole.figures))
     return Report("trend", dict(params or {}), rows)
-
-
-def frame_tally(group: pd.DataFrame) -> Tally:
-    """Return the sums over the questions of *group*, each with all its repeats as one cluster."""
-    scored = group[group["full"] > 0]
-    points, full = (scored[name].to_numpy(np.float64) for name in ("points", "full"))
-    single = ((scored["n"] == 1) & (scored["subs"] == 1)).all() and len(set(full)) == 1
-    whole = single and bool(np.isin(points / full, (0.0, 1.0)).all())
-    return Tally(
-        points=float(points.sum()),
-        full=float(full.sum()),
-        n=int(scored["units"].sum()),
-        unscored=int(group["unscored_units"].sum()),
-        cluster_points=tuple(points.tolist()),
-        cluster_full=tuple(full.tolist()),
-        all_or_nothing=(int((points > 0).sum()), len(points)) if whole else None,
-    )
 
 
 def leakage(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
 from evaluations.facts.params import TEACHERS, ReportParams
-from evaluations.reports.selectors.frames import question_frame, questions_frame
+from evaluations.reports.selectors.frames import questions_frame
 from evaluations.statistics.cuts import CUT_KEYS, MOST_KEYS, TaskRates, cuts, key_text
 from evaluations.statistics.figure import Report
 from evaluations.statistics.trend import leakage, trend
 from gradeapp.common.refusals import BadInput
 from questions.models import HumanRate, Question
 from questions.rules.vocabulary import RateKind
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def cut_keys(by: str) -> tuple[str, ...]:
@@ -40,23 +44,24 @@ def default_key(dataset: str) -> str:
     return "ability_branch" if labelled else "task"
 
 
-def cuts_report(params: ReportParams, keys: Sequence[str], about: Mapping[str, object]) -> Report:
-    """Return the report ``cuts`` of *params* (valid, with a marker) by *keys*."""
-    return cuts(question_frame(params), keys, tasks=task_rates(params.dataset), params=about)
+def cuts_report(
+    frame: pd.DataFrame, dataset: str, keys: Sequence[str], about: Mapping[str, object]
+) -> Report:
+    """Return the report ``cuts`` of a ``question_frame`` of *dataset* by *keys*."""
+    return cuts(frame, keys, tasks=task_rates(dataset), params=about)
 
 
-def trend_report(params: ReportParams, about: Mapping[str, object]) -> Report:
-    """Return the report ``trend`` of *params* (valid, with a marker)."""
+def trend_report(frame: pd.DataFrame, params: ReportParams, about: Mapping[str, object]) -> Report:
+    """Return the report ``trend`` of a ``question_frame`` of *params*."""
     marker = params.marker or TEACHERS
-    return trend(question_frame(params), marker=marker, policy=params.policy, params=about)
+    return trend(frame, marker=marker, policy=params.policy, params=about)
 
 
-def leakage_report(params: ReportParams, newest: int | None, about: Mapping[str, object]) -> Report:
+def leakage_report(frame: pd.DataFrame, newest: int | None, about: Mapping[str, object]) -> Report:
     """Return the report ``leakage``: the year *newest* (the last one if None) against all others.
 
-    Questions of later years take no part.
+    *frame* is a ``question_frame`` of every year. Questions of later years take no part.
     """
-    frame = question_frame(params)
     last = newest or max(frame["year"].dropna(), default=0)
     known = frame[frame["year"] <= last]
     return leakage(known, {int(last)}, params=dict(about) | {"newest": int(last) or None})

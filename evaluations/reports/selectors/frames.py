@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from evaluations.facts.params import ReportParams
-from evaluations.reports.selectors.scored_answers import included, scored_answers
-from evaluations.statistics.rows import ScoredAnswer
+from evaluations.facts.params import TEACHERS, ReportParams
+from evaluations.reports.selectors.fact_groups import answer_groups, counted
+from evaluations.reports.selectors.scored_answers import KEY, included, scored_answers
 from questions.models import HumanRate, Question
 from questions.rules.four_tuple import Rate, joined
 from questions.rules.vocabulary import Part, RateKind
@@ -46,40 +46,32 @@ def question_frame(params: ReportParams) -> pd.DataFrame:
     answers with points, ``right`` counts those of them with full marks. ``exact_n`` counts exact
     answers with points; ``exact_sum`` and ``f1_sum`` are the sums of their exact matches and F1.
     """
-    import pandas as pd
+    return frame_of(counted(answer_groups(params)), params)
 
-    groups: dict[tuple[object, ...], list[ScoredAnswer]] = defaultdict(list)
-    for row in included(scored_answers(params)):
-        groups[row.model, row.condition, row.question, row.marker, row.policy].append(row)
-    sums = pd.DataFrame(
-        [(*key, *_sums(rows)) for key, rows in groups.items()], columns=[*ASKED, *SUMS]
-    ).astype(
+
+def frame_of(groups: pd.DataFrame, params: ReportParams) -> pd.DataFrame:
+    """Return the ``question_frame`` of *params* from the groups of their answers that count."""
+    unit = groups["subs"].where(groups["part"] == Part.OBJECTIVE, 1)
+    unscored = groups["n"] - groups["scored"]
+    marker = params.marker or TEACHERS
+    summed = groups.assign(
+        marker=groups["part"].map({Part.OBJECTIVE.value: KEY}).fillna(marker),
+        policy=params.policy,
+        unscored=unscored,
+        units=groups["scored"] * unit,
+        unscored_units=unscored * unit,
+        full=groups["scored"] * groups["full_each"],
+    )
+    summed = summed.drop(columns="n").rename(columns={"scored": "n"})
+    first = ("full_each", "subs")
+    kinds = {name: "first" if name in first else "sum" for name in SUMS}
+    sums = summed.groupby([*ASKED], as_index=False).agg(kinds)
+    sums = sums.astype(
         {"question": "int64"}
         | dict.fromkeys(COUNTS, "int64")
         | dict.fromkeys(set(SUMS) - COUNTS, "float64")
     )
     return sums.merge(questions_frame(params.dataset), on="question", how="left")
-
-
-def _sums(rows: list[ScoredAnswer]) -> tuple[float, ...]:
-    scored = [row for row in rows if row.points is not None]
-    exact = [row for row in scored if row.exact_match is not None]
-    one = rows[0]
-    unit = one.subs if one.part == Part.OBJECTIVE else 1
-    return (
-        one.full,
-        one.subs,
-        len(scored),
-        len(rows) - len(scored),
-        len(scored) * unit,
-        (len(rows) - len(scored)) * unit,
-        sum(row.points or 0.0 for row in scored),
-        sum(row.full for row in scored),
-        sum((row.points or 0.0) >= row.full for row in scored),
-        len(exact),
-        sum(row.exact_match or 0.0 for row in exact),
-        sum(row.f1 or 0.0 for row in exact),
-    )
 
 
 def repeat_frame(params: ReportParams) -> pd.DataFrame:

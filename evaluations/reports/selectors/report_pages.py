@@ -14,12 +14,19 @@ from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.selectors.cuts import questions_of_cut
-from evaluations.reports.selectors.reports import asked_params, report_params
+from evaluations.reports.selectors.fact_groups import (
+    about_groups,
+    answer_groups,
+    counted,
+    task_outcomes,
+)
+from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.reports import asked_params
 from evaluations.reports.selectors.scored_answers import included, scored_answers
-from evaluations.statistics.accuracy import converted_report, rates
+from evaluations.statistics.accuracy import converted_of, rates_of
 from evaluations.statistics.agreement import MarkPair, agreement_report
 from evaluations.statistics.figure import Report
-from evaluations.statistics.ledger import ledger, outcome_of
+from evaluations.statistics.ledger import ledger_of, outcome_of
 from evaluations.statistics.policies import Policy
 from evaluations.statistics.repeats import repeats
 from evaluations.statistics.rows import ScoredAnswer
@@ -61,16 +68,17 @@ def overview(params: ReportParams) -> Overview:
 
     The agreement report has all pairs, of any marker.
     """
-    everything = scored_answers(params)
-    rows = list(included(everything))
-    about = report_params(params, everything)
+    groups = answer_groups(params)
+    about = asked_params(params) | about_groups(groups)
+    frame = frame_of(counted(groups), params)
+    rows = included(scored_answers(params))
     of_all_pairs = replace(params, marker="")
     pairs = mark_pairs(of_all_pairs)
     return Overview(
-        rates=rates(rows, params=about),
-        converted=converted_report(rows, marker=params.marker, params=about),
+        rates=rates_of(frame, params=about),
+        converted=converted_of([frame], marker=params.marker, params=about),
         agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
-        ledger=ledger(everything, params=about),
+        ledger=ledger_of(task_outcomes(groups), params=about),
         repeats=repeats(rows, params=about),
         pairs=tuple(pairs),
     )

@@ -23,24 +23,30 @@ from evaluations.reports.selectors.cuts import (
     leakage_report,
     trend_report,
 )
-from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS, settings_report
+from evaluations.reports.selectors.fact_groups import (
+    about_groups,
+    answer_groups,
+    counted,
+    task_outcomes,
+)
+from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS
 from evaluations.reports.selectors.scored_answers import (
     included,
     scored_answers,
     scored_pages,
 )
 from evaluations.runs.selectors.conditions import changed_names
-from evaluations.statistics.accuracy import converted_report, rates
+from evaluations.statistics.accuracy import converted_of, rates_of
 from evaluations.statistics.agreement import agreement_report
 from evaluations.statistics.figure import Report
-from evaluations.statistics.ledger import ledger
+from evaluations.statistics.ledger import ledger_of
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.repeats import repeats
 from evaluations.statistics.retries import retries
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.refusals import BadInput
 from questions.models import Question
-from questions.rules.vocabulary import Part
 
 REPORTS = (
     *("rates", "converted", "cuts", "trend", "leakage", "repeats", "agreement", "ledger"),
@@ -79,39 +85,48 @@ def build_report(name: str, params: ReportParams) -> Report:
         return agreement_report(mark_pairs(params), params=asked_params(params))
     if name == "converted":
         markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
-        rows = scored_answers(replace(params, marker=markers[0]))
-        about = report_params(params, rows)
-        for marker in markers[1:]:
-            others = scored_answers(replace(params, marker=marker))
-            rows += [row for row in others if row.part == Part.SUBJECTIVE]
-        return converted_report(included(rows), marker=params.marker or None, params=about)
+        each = [replace(params, marker=marker) for marker in markers]
+        groups = [answer_groups(one) for one in each]
+        return converted_of(
+            [frame_of(counted(own), one) for own, one in zip(groups, each, strict=True)],
+            marker=params.marker or None,
+            params=asked_params(params) | about_groups(groups[0]),
+        )
     # The answers of two markers are never pooled.
     of_one_marker = replace(params, marker=params.marker or TEACHERS)
-    if name == "leakage":  # the year is the newest one, and the others are its base
-        every_year = replace(of_one_marker, year=None)
-        about = report_params(every_year, scored_answers(every_year))
-        return leakage_report(every_year, params.year, about)
-    keys = cut_keys(params.by) if name == "cuts" else ()
-    rows = scored_answers(of_one_marker)
-    if name in ("cuts", "trend"):
-        about = report_params(of_one_marker, rows)
-        return (
-            cuts_report(of_one_marker, keys, about) if keys else trend_report(of_one_marker, about)
-        )
-    if name in OF_SETTINGS:
-        return settings_report(name, of_one_marker, report_params(of_one_marker, rows))
     if name == "repeats":
+        rows = scored_answers(of_one_marker)
         return repeats(included(rows), params=report_params(params, rows))
-    about = report_params(of_one_marker, rows)
     if name == "retries":
+        rows = scored_answers(of_one_marker)
+        about = report_params(of_one_marker, rows)
         return retries(included(rows), retried_responses(params.dataset), params=about)
-    return ledger(rows, params=about) if name == "ledger" else rates(included(rows), params=about)
+    return _of_groups(name, of_one_marker)
+
+
+def _of_groups(name: str, params: ReportParams) -> Report:
+    """Return a report that is computed from sums by question; *params* have a marker."""
+    keys = cut_keys(params.by) if name == "cuts" else ()
+    # In ``leakage`` the year is the newest one, and the others are its base.
+    asked = replace(params, year=None) if name == "leakage" else params
+    groups = answer_groups(asked)
+    about = asked_params(asked) | about_groups(groups)
+    if name == "ledger":
+        return ledger_of(task_outcomes(groups), params=about)
+    frame = frame_of(counted(groups), asked)
+    if name == "leakage":
+        return leakage_report(frame, params.year, about)
+    if name == "cuts":
+        return cuts_report(frame, params.dataset, keys, about)
+    if name == "trend":
+        return trend_report(frame, params, about)
+    return rates_of(frame, params=about)
 
 
 def report_params(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:
     """Return *params* as JSON, with the numbers of items and of answers without points."""
-    counted = list(included(rows))
-    unscored = Counter(row.reason for row in counted if row.points is None)
+    kept = list(included(rows))
+    unscored = Counter(row.reason for row in kept if row.points is None)
     items = {row.question: row for row in rows}
     left_out = Counter(
         row.reason for row in items.values() if row.outcome == LedgerOutcome.EXCLUDED
@@ -119,7 +134,7 @@ def report_params(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, o
     return asked_params(params) | {
         "items": len(items),
         "left_out": dict(sorted(left_out.items())),
-        "excluded": len(rows) - len(counted),
+        "excluded": len(rows) - len(kept),
         "unscored": dict(sorted(unscored.items())),
     }
 

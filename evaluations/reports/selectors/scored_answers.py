@@ -64,7 +64,7 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     read from one state of the database, while runs and teachers go on.
     """
     with one_snapshot():
-        rows = _Rows(params)
+        rows = BankRows(params)
         return _answers(rows, _responses(params)) + list(_failed(rows))
 
 
@@ -74,7 +74,7 @@ def scored_pages(params: ReportParams, size: int = PAGE) -> Iterator[list[Scored
     Memory does not grow with the number of responses. The caller holds the snapshot, if all pages
     are to show one state of the database.
     """
-    rows, last = _Rows(params), 0
+    rows, last = BankRows(params), 0
     while found := list(_responses(params).filter(pk__gt=last)[:size]):
         yield _answers(rows, found, (last, found[-1][0]))
         last = found[-1][0]
@@ -87,14 +87,16 @@ def count_answers(params: ReportParams, most: int | None = None) -> int:
     """Return the number of rows of ``scored_answers``, at most *most*."""
     answers = _responses(params)
     n = (answers if most is None else answers[:most]).count()
-    return n if most is not None and n >= most else n + _failed_jobs(params).count()
+    return n if most is not None and n >= most else n + failed_jobs(params).count()
 
 
 # The responses with keys above the first and up to the second.
 Span = tuple[int, int]
 
 
-def _answers(rows: _Rows, found: Iterable[Columns], span: Span | None = None) -> list[ScoredAnswer]:
+def _answers(
+    rows: BankRows, found: Iterable[Columns], span: Span | None = None
+) -> list[ScoredAnswer]:
     """Return a row for each response in *found*, which are those of *span* (None: all)."""
     params = rows.params
     marks = _judge_points(params, span) if params.is_judge else _teacher_points(params, span)
@@ -104,11 +106,11 @@ def _answers(rows: _Rows, found: Iterable[Columns], span: Span | None = None) ->
     return [rows.row(*columns, given.get(columns[0])) for columns in found]
 
 
-def _failed(rows: _Rows) -> Iterator[ScoredAnswer]:
+def _failed(rows: BankRows) -> Iterator[ScoredAnswer]:
     """Yield a row for each call that failed finally."""
-    jobs = _failed_jobs(rows.params).values_list(*COLUMNS, "question__part", "error")
+    jobs = failed_jobs(rows.params).values_list(*COLUMNS, "question__part", "error")
     for job, run, repeat, question, revision, part, error in jobs.iterator(chunk_size=PAGE):
-        yield rows.row(-job, run, repeat, question, revision, _failure(part, error))
+        yield rows.row(-job, run, repeat, question, revision, failure(part, error))
 
 
 def included(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
@@ -116,7 +118,7 @@ def included(rows: Iterable[ScoredAnswer]) -> Iterator[ScoredAnswer]:
     return (row for row in rows if row.outcome != LedgerOutcome.EXCLUDED)
 
 
-# What many rows share is read once and looked up in ``_Rows``.
+# What many rows share is read once and looked up in ``BankRows``.
 COLUMNS = ("pk", "run_id", "repeat", "question_id", "revision_id")
 Columns = tuple[int, int, int, int, int]
 
@@ -128,14 +130,14 @@ def _responses(params: ReportParams) -> QuerySet[Response, Columns]:
     return answers.order_by("pk").values_list(*COLUMNS)
 
 
-def _failure(part: str, error: str) -> Points:
+def failure(part: str, error: str) -> Points:
     """Return the points of a call that failed with *error*."""
     if error != FailureKind.NO_IMAGES:
         return FAILED
     return TOOK_NO_IMAGES if part == Part.OBJECTIVE else NOT_SEEN
 
 
-def _failed_jobs(params: ReportParams) -> QuerySet[Job]:
+def failed_jobs(params: ReportParams) -> QuerySet[Job]:
     """Return the jobs that failed after their last attempt and have no response.
 
     Of an answer in several steps it is that of the last one, which fails with those before it.
@@ -171,7 +173,7 @@ def _asked_for(params: ReportParams, path: str = "", span: Span | None = None) -
     return wanted
 
 
-class _Rows:
+class BankRows:
     """Makes rows, with the runs, questions and revisions of the dataset in memory."""
 
     def __init__(self, params: ReportParams) -> None:
@@ -301,7 +303,7 @@ def _objective_points(params: ReportParams, span: Span | None) -> dict[int, Poin
     moved = asked.exclude(option_order="").values_list("pk", "revision__letters", "option_order")
     orders = {pk: (letters, order) for pk, letters, order in moved}
     given = {
-        response: Points(points, outcome, answer=_spelled(read, *orders.get(response, ())))
+        response: Points(points, outcome, answer=spelled(read, *orders.get(response, ())))
         for response, points, outcome, read in asked.filter(
             **{f"{score}__isnull": False}
         ).values_list(
@@ -318,7 +320,7 @@ def _objective_points(params: ReportParams, span: Span | None) -> dict[int, Poin
 
 
 @lru_cache(maxsize=4096)
-def _spelled(answers: str, letters: str = "", order: str = "") -> str:
+def spelled(answers: str, letters: str = "", order: str = "") -> str:
     """Return the answers as one text such as ``A - BD`` (- for a gap); "" if nothing was read.
 
     *order* is in which the options with *letters* were shown, empty for as printed.

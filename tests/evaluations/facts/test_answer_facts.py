@@ -11,6 +11,7 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -22,13 +23,28 @@ from hypothesis.stateful import (
 )
 
 from evaluations.facts.answer_facts import facts_version, rebuild_facts
+from evaluations.facts.params import ReportParams
 from evaluations.marking.arbitration.services import arbitrate, correct_final
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.marking.services.reopening import reopen_slots
-from evaluations.models import AnswerFact, BlindAnswer, ObjectiveScore, Response
+from evaluations.models import AnswerFact, BlindAnswer, MarkingRound, ObjectiveScore, Response
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
+from evaluations.reports.selectors.fact_groups import (
+    about_groups,
+    answer_groups,
+    counted,
+    forget,
+    task_outcomes,
+)
+from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.reports import build_report, report_params
+from evaluations.reports.selectors.scored_answers import included, scored_answers
+from evaluations.statistics.accuracy import converted_of, converted_report, rates, rates_of
+from evaluations.statistics.figure import Report
+from evaluations.statistics.ledger import ledger, ledger_of
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import Conflict, NotFound, Refusal
@@ -45,7 +61,7 @@ from tests.evaluations.marking_world import (
     round_over,
     subjective_question,
 )
-from tests.evaluations.report_world import chosen, judged, mark, written
+from tests.evaluations.report_world import JUDGE, chosen, judged, mark, written
 from tests.factories import make_question, make_response, make_run, make_task, make_user
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +70,14 @@ ITEM, TOTAL = st.integers(0, 2), st.integers(0, 5)
 
 def stored() -> list[tuple[object, ...]]:
     return list(AnswerFact.objects.order_by("pk").values_list())
+
+
+def same(found: Report, expected: Report) -> None:
+    """Both have the same rows; numbers differ by rounding only."""
+    assert [row.key for row in found.rows] == [row.key for row in expected.rows]
+    for one, other in zip(found.rows, expected.rows, strict=True):
+        for name, figure in other.figures.items():
+            assert one.figures[name].as_dict() == pytest.approx(figure.as_dict()), (one.key, name)
 
 
 class History(RuleBasedStateMachine):
@@ -89,6 +113,8 @@ class History(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Undo the example."""
+        if hasattr(self, "choices"):
+            self.compare_reports()
         scoring.SCORER_VERSION = VERSION
         if hasattr(self, "atomic"):
             transaction.set_rollback(True)
@@ -152,6 +178,12 @@ class History(RuleBasedStateMachine):
         except Conflict:
             return
 
+    @rule(item=ITEM, totals=st.tuples(TOTAL, TOTAL))
+    def mark_twice(self, item: int, totals: tuple[int, int]) -> None:
+        """Both teachers mark."""
+        for person, total in enumerate(totals):
+            self.mark(person, item, total)
+
     @rule(item=ITEM, total=TOTAL)
     def decide_case(self, item: int, total: int) -> None:
         """The lead decides a case, or corrects a final mark."""
@@ -209,6 +241,28 @@ class History(RuleBasedStateMachine):
         assert rows == self.before or version > self.version
         self.before, self.version = rows, version
 
+    @rule()
+    def compare_reports(self) -> None:
+        """The sums of the facts give the reports that single answers give."""
+        rounds = MarkingRound.objects.order_by("pk").values_list("public_id", flat=True)
+        first, every = (str(rounds[0]),), tuple(map(str, rounds))
+        for given in (
+            {"policy": "strict"},
+            {"policy": "published", "rounds": first},
+            {"policy": "strict", "rounds": every},
+            *({"marker": f"judge:{JUDGE}", "policy": one} for one in Policy),
+        ):
+            params = ReportParams(self.dataset, **{"marker": "teachers", **given})
+            rows = scored_answers(params)
+            kept = list(included(rows))
+            groups = answer_groups(params)
+            frame = frame_of(counted(groups), params)
+            assert about_groups(groups).items() <= report_params(params, rows).items()
+            same(rates_of(frame), rates(kept))
+            same(ledger_of(task_outcomes(groups)), ledger(rows))
+            whose = params.marker
+            same(converted_of([frame], marker=whose), converted_report(kept, marker=whose))
+
 
 VERSION = scoring.SCORER_VERSION
 
@@ -255,3 +309,23 @@ def test_the_migration_fills_the_table_as_a_rebuild_does() -> None:
     fill = import_module("evaluations.migrations.0063_fill_answer_facts").fill
     fill(apps, connection.schema_editor(atomic=False))
     assert rebuild_facts(check=True) == (10, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_is_kept_until_somebody_writes() -> None:
+    """Outside of transactions the sums are kept; the writing transaction makes them old."""
+    forget()
+    run = make_run()
+    params = ReportParams(run.dataset.slug, marker="teachers")
+    mark(written(run), "4", "6")
+
+    def points() -> list[float | None]:
+        return [row.figures["points"].value for row in build_report("rates", params).rows]
+
+    assert points() == points() == [5, 5]  # the subject and all
+    with CaptureQueriesContext(connection) as again:
+        points()
+    assert "SUM(fact.points)" not in "".join(one["sql"] for one in again.captured_queries)
+    mark(written(run), "8", "8")
+    assert points() == [13, 13]
+    forget()

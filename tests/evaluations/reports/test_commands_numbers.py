@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from evaluations.facts.answer_facts import rebuild_facts
 from evaluations.imports.services.answer_imports import import_answers
 from evaluations.models import Extraction, Job, ObjectiveScore, Response, Run
 from evaluations.reading.services.readers import ERROR_TEXT_VERSION
@@ -118,6 +119,7 @@ def test_import_answers_refuses_in_one_sentence(
 
 def test_score_counts_what_has_a_score_and_adds_what_has_none(answered: Path) -> None:
     Response.objects.update(strict_score=None)
+    rebuild_facts()
     ObjectiveScore.objects.filter(policy="strict").delete()
     expected = {"policy": "strict", "scored": 2, "outcomes": {"correct": 1, "wrong": 1}}
     for _ in range(2):
@@ -137,6 +139,7 @@ def test_score_makes_both_policies_and_messages_anew_and_says_how_far(
     scores.update(reader_version="strict-0", scorer_version="objective-0")
     Extraction.objects.update(reader_version="strict-0")
     Response.objects.filter(text="【答案】C").update(is_error_text=True)
+    rebuild_facts()
     call_command("score", "--all", "--format", "json")
     said = capsys.readouterr()
     result = json.loads(said.out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evaluations.facts.answer_facts import record_judgements
 from evaluations.facts.params import (
     ReportParams,
     markers_of,
@@ -33,6 +34,7 @@ def exam() -> None:
     Judgement.objects.create(
         response=judged, judge=Judge.objects.create(name="j"), total=8, full=10, status="scored"
     )
+    record_judgements([judged.pk])
 
 
 def test_rates_take_the_teachers_unless_another_marker_is_named(exam: None) -> None:

@@ -1,0 +1,341 @@
+"""Sum the fact table by run, question and revision: the frame that reports are computed from.
+
+One GROUP BY reads the facts. What the question bank and the runs own (part, status, repaired keys,
+published rules, failed calls) is applied to the groups, as ``scored_answers`` applies it to single
+answers; tests hold the two equal. pandas is imported where it is used: it takes half a second to
+load, and most processes never need it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import Count
+
+from evaluations.facts.answer_facts import facts_version
+from evaluations.facts.params import ReportParams
+from evaluations.facts.points import SUSPENDED, Points
+from evaluations.models import Judge, MarkingRound, Run
+from evaluations.models.vocabulary import FactMarker, RunPurpose
+from evaluations.reading.rules.scoring.exact_match import exact_match
+from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
+from evaluations.reading.selectors.repaired_keys import repaired_keys
+from evaluations.reports.selectors.scored_answers import (
+    FAILED,
+    KEY_REPAIRED,
+    NO_KEY,
+    NO_RULES,
+    NOT_JUDGED,
+    OTHER_PROMPTS,
+    UNMARKED,
+    BankRows,
+    failed_jobs,
+    failure,
+    spelled,
+)
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.policies import Policy
+from gradeapp.common.snapshot import one_snapshot
+from questions.models import QuestionRevision
+from questions.rules.vocabulary import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Frames of sums that a process keeps for a second look; one over 10,000 groups takes 1 MB.
+MOST_KEPT = 8
+KEYS = (
+    *("run", "question", "revision", "key_revision", "outcome", "reason", "is_message", "marker"),
+    *("read", "option_order"),
+)
+COUNTS = ("n", "scored", "right", "zero")
+UNJUDGED = Points(None, LedgerOutcome.NOT_SCORED.value, SUSPENDED)
+
+
+def answer_groups(params: ReportParams) -> pd.DataFrame:
+    """Return sums over the answers of *params* (valid), each answer in exactly one row.
+
+    Columns: ``model, condition, run, question, revision, task, subject, part``, ``full_each`` and
+    ``subs`` (full marks and sub-answers of one answer), ``outcome`` ("" where it follows from the
+    points) and ``reason``; ``n`` answers, ``scored`` of them with points, ``points`` their sum,
+    ``right`` those with full marks and ``zero`` those with none; ``exact_n``, ``exact_sum`` and
+    ``f1_sum`` of exact answers. Calls that failed finally are answers, as in ``scored_answers``.
+    """
+    kept = not connection.in_atomic_block  # what a transaction has not committed is not kept
+    with one_snapshot():
+        bank = BankRows(params)
+        return _Groups(params, bank).frame(kept=kept)
+
+
+class _Groups:
+    """Makes the frame of one set of parameters."""
+
+    def __init__(self, params: ReportParams, bank: BankRows) -> None:
+        self.params, self.bank = params, bank
+        self.strict = params.policy == Policy.STRICT
+
+    def frame(self, *, kept: bool) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = _with_nothing_given(self._summed(kept=kept), self.params)
+        rows["part"] = rows["question"].map({pk: row[3] for pk, row in self.bank.questions.items()})
+        self._apply_bank(rows)
+        failed = self._failed()
+        if len(failed):
+            rows = pd.concat([rows, failed], ignore_index=True) if len(rows) else failed
+        self._apply_status(rows)
+        return self._described(rows)
+
+    def _summed(self, *, kept: bool) -> pd.DataFrame:
+        """Return the sums of the facts, from memory if they did not change since."""
+        params = self.params
+        runs = Run.objects.filter(params.of_runs(), purpose=RunPurpose.ANSWER)
+        rounds = MarkingRound.objects.filter(public_id__in=params.rounds) if params.rounds else ()
+        judge = None
+        if params.is_judge:
+            known = Judge.objects.filter(name=params.judge).values_list("pk", flat=True)
+            judge = known.first() or 0
+        query = _query(
+            policy=params.policy,
+            runs=len(own := sorted(runs.values_list("pk", flat=True))),
+            rounds=len(chosen := sorted(one.pk for one in rounds)),
+            judge=judge is not None,
+            without_blind=params.without_blind,
+            exact=bool(self.bank.golds),
+        )
+        judges = () if judge is None else (judge,)
+        given = (*own, *judges, *chosen, *(chosen if len(chosen) > 1 else ()))
+        if not own:
+            return _fetched(query.replace("IN ()", "IN (NULL)"), given)
+        if not kept:
+            return _fetched(query, given)
+        return _kept(params.dataset, facts_version(params.dataset), query, given).copy()
+
+    def _apply_bank(self, rows: pd.DataFrame) -> None:
+        """Take the points from what does not count, with the reason, as ``BankRows.row`` does."""
+        revisions, runs = rows["revision"], rows["run"]
+        objective = (rows["part"] == Part.OBJECTIVE).to_numpy()
+        if self.params.is_judge:
+            suspended = Judge.objects.filter(name=self.params.judge, suspended_at__isnull=False)
+            if suspended.exists():
+                _set(rows, (rows["marker"] == FactMarker.JUDGE).to_numpy(), UNJUDGED)
+        if self.strict:
+            repaired = {
+                pk: one.revision for pk, one in repaired_keys(None, self.params.dataset).items()
+            }
+            wanted = revisions.map(repaired)
+            other = wanted.notna() & (rows["key_revision"] != wanted) & (rows["reason"] == "")
+            _set(rows, objective & other.to_numpy(), KEY_REPAIRED)
+        else:
+            types = revisions.map({pk: row[2] for pk, row in self.bank.worth.items()})
+            asked = list(zip(runs, types, strict=True))
+            verdicts = {pair: self._rules_of(*pair) for pair in set(asked)}
+            for verdict in (OTHER_PROMPTS, NO_RULES):
+                held = np.array([verdicts[pair] is verdict for pair in asked], dtype=bool)
+                _set(rows, objective & held, verdict)
+        _set(rows, objective & revisions.isin(self.bank.without_key).to_numpy(), NO_KEY)
+        if self.strict:
+            _set(rows, rows["is_message"].astype(bool).to_numpy(), FAILED)
+
+    def _rules_of(self, run: int, question_type: str) -> Points | None:
+        asked = self.bank.asked[run]
+        if not asked.offered:
+            return OTHER_PROMPTS
+        return None if asked.rules(self.params.dataset, question_type) else NO_RULES
+
+    def _failed(self) -> pd.DataFrame:
+        """Return the calls that failed finally, counted by run, question, revision and error."""
+        import pandas as pd
+
+        columns = ("run_id", "question_id", "revision_id", "question__part", "error")
+        jobs = failed_jobs(self.params).order_by().values_list(*columns).annotate(n=Count("pk"))
+        rows = []
+        for run, question, revision, part, error, n in jobs:
+            points = failure(part, error)
+            scored = n if points.points is not None else 0
+            given = (points.outcome, points.reason, False, "", None, "")
+            counts = (n, scored, 0, scored, 0.0)
+            rows.append((run, question, revision, 0, *given, *counts, part))
+        return pd.DataFrame(rows, columns=[*KEYS, *COUNTS, "points", "part"])
+
+    def _apply_status(self, rows: pd.DataFrame) -> None:
+        """Take out the answers to items that do not count."""
+        status = rows["question"].map({pk: row[5] for pk, row in self.bank.questions.items()})
+        for one in self.bank.left_out:
+            excluded = Points(None, LedgerOutcome.EXCLUDED.value, one)
+            _set(rows, (status == one).to_numpy(), excluded)
+
+    def _described(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Add the columns of runs, questions and revisions, and the metrics of exact answers."""
+        bank = self.bank
+        year = self.params.year
+        if year is not None:
+            of_year = {pk for pk, row in bank.questions.items() if row[4] == year}
+            rows = rows[rows["question"].isin(of_year)].reset_index(drop=True)
+        for name, place in (("model", 0), ("condition", 1)):
+            rows[name] = rows["run"].map({run: one[0][place] for run, one in bank.sittings.items()})
+        for name, place in (("task", 1), ("subject", 2)):
+            rows[name] = rows["question"].map({k: row[place] for k, row in bank.questions.items()})
+        for name, place in (("full_each", 0), ("subs", 1)):
+            rows[name] = rows["revision"].map({k: row[place] for k, row in bank.worth.items()})
+        for name in ("exact_n", "exact_sum", "f1_sum"):
+            rows[name] = 0.0
+        if bank.golds:
+            self._measure_exact(rows)
+        kinds = dict.fromkeys((*COUNTS, "subs"), "int64") | {"question": "int64"}
+        return rows.astype(kinds | {"points": "float64", "full_each": "float64"})
+
+    def _measure_exact(self, rows: pd.DataFrame) -> None:
+        """Add the exact matches and F1 of the exact answers with points."""
+        exact = rows.index[rows["revision"].isin(self.bank.golds) & (rows["scored"] > 0)]
+        letters = _letters(rows.loc[exact])
+        for place in exact:
+            row = rows.loc[place]
+            gold, language = self.bank.golds[row["revision"]]
+            order = row["option_order"]
+            shown = (letters[row["revision"]], order) if order else ()
+            answer = spelled(row["read"], *shown) if row["read"] is not None else ""
+            same = (
+                row["outcome"] == LedgerOutcome.CORRECT
+                if self.strict
+                else exact_match(gold, answer)
+            )
+            n = row["scored"]
+            rows.loc[place, ["exact_n", "exact_sum", "f1_sum"]] = (
+                *(float(n), n * float(same)),
+                n * token_f1(gold, answer, language),
+            )
+
+
+def _letters(rows: pd.DataFrame) -> dict[int, str]:
+    """Return the letters of the revisions whose options were shown in another order."""
+    moved = rows.loc[rows["option_order"] != "", "revision"].unique().tolist()
+    return dict(QuestionRevision.objects.filter(pk__in=moved).values_list("pk", "letters"))
+
+
+def _set(rows: pd.DataFrame, held: np.ndarray[Any, Any], points: Points) -> None:
+    """Give the rows *held* the outcome and reason of *points*, which are none."""
+    if held.any():
+        rows.loc[held, ["outcome", "reason"]] = (points.outcome, points.reason)
+        rows.loc[held, ["scored", "right", "zero"]] = 0
+        rows.loc[held, "points"] = 0.0
+
+
+def _with_nothing_given(rows: pd.DataFrame, params: ReportParams) -> pd.DataFrame:
+    """Put what the marker has not marked in the place of the rows ``unmarked`` of all answers."""
+    import pandas as pd
+
+    if not params.is_judge and not params.rounds:
+        return rows
+    of_answer = ["run", "question", "revision", "is_message"]
+    base = (rows["marker"] == FactMarker.TEACHERS) & (rows["reason"] == UNMARKED)
+    given = rows[~base & (rows["marker"] != FactMarker.KEY)]
+    left = rows[base].set_index(of_answer)
+    taken = given.groupby(of_answer)["n"].sum()
+    left["n"] = left["n"].sub(taken, fill_value=0).reindex(left.index).astype("int64")
+    left["reason"] = NOT_JUDGED if params.is_judge else UNMARKED
+    left = left[left["n"] > 0].reset_index()[list(rows.columns)]
+    return pd.concat([rows[~base], left], ignore_index=True)
+
+
+def _query(
+    *, policy: str, runs: int, rounds: int, judge: bool, without_blind: bool, exact: bool
+) -> str:
+    """Return the statement that sums the facts; its parameters are runs, judge and rounds."""
+    key = f"fact.marker = '{FactMarker.KEY}' AND fact.policy = '{Policy(policy).value}'"
+    base = f"fact.marker = '{FactMarker.TEACHERS}' AND fact.giver = 0"
+    many = ", ".join(["%s"] * rounds)
+    if judge:
+        own = f"fact.marker = '{FactMarker.JUDGE}' AND fact.giver = %s"
+        given = f"{base} OR {own} AND fact.policy IN ('', '{Policy(policy).value}')"
+    elif rounds:
+        given = f"{base} OR fact.marker = '{FactMarker.TEACHERS}' AND fact.giver IN ({many})"
+        if rounds > 1:  # the newest final mark of the chosen rounds
+            given += f""" AND NOT EXISTS (SELECT 1 FROM evaluations_answerfact AS newer
+                WHERE newer.response_id = fact.response_id AND newer.giver IN ({many})
+                AND newer.marker = fact.marker AND newer.source > fact.source)"""
+    else:
+        given = f"fact.marker = '{FactMarker.TEACHERS}' AND fact.counts"
+    groups = "fact.run_id, fact.question_id, fact.revision_id, fact.key_revision_id, fact.outcome,"
+    groups += " fact.reason, fact.is_message, fact.marker"
+    answers = joined = ""
+    if exact:
+        answers = ", " + ", ".join(
+            f"CASE WHEN revision.question_type = 'exact_answer' THEN {one} END"
+            for one in ("fact.read", "fact.option_order")
+        )
+        joined = " JOIN questions_questionrevision AS revision ON revision.id = fact.revision_id"
+    blind = " AND NOT fact.images_omitted" if without_blind else ""
+    return f"""SELECT {groups}{answers or ", NULL, NULL"}, COUNT(*), COUNT(fact.points),
+        SUM(CASE WHEN fact.points >= fact.full_marks THEN 1 ELSE 0 END),
+        SUM(CASE WHEN fact.points <= 0 THEN 1 ELSE 0 END), COALESCE(SUM(fact.points), 0)
+    FROM evaluations_answerfact AS fact{joined}
+    WHERE fact.run_id IN ({", ".join(["%s"] * runs)}) AND ({key} OR {given}){blind}
+    GROUP BY {groups}{answers}"""
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _kept(dataset: str, version: int, query: str, given: tuple[int, ...]) -> pd.DataFrame:
+    """Return the sums of the facts of one *version*; the caller copies them."""
+    return _fetched(query, given)
+
+
+def forget() -> None:
+    """Drop what is kept for a second look. For tests, where versions begin anew."""
+    _kept.cache_clear()
+
+
+def _fetched(query: str, given: tuple[int, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    with connection.cursor() as cursor:
+        cursor.execute(query, given)
+        frame = pd.DataFrame(cursor.fetchall(), columns=[*KEYS, *COUNTS, "points"])
+    frame["key_revision"] = frame["key_revision"].fillna(0).astype("int64")
+    frame["option_order"] = frame["option_order"].fillna("")
+    return frame.astype(
+        dict.fromkeys(("run", "question", "revision", *COUNTS), "int64")
+        | {"points": "float64", "outcome": object, "reason": object}
+    )
+
+
+def about_groups(groups: pd.DataFrame) -> dict[str, object]:
+    """Return the numbers of items and of answers without points, for the parameters of reports."""
+    excluded = groups["outcome"] == LedgerOutcome.EXCLUDED
+    left_out = groups[excluded].drop_duplicates("question")["reason"]
+    counted = groups[~excluded]
+    without = counted["n"] - counted["scored"]
+    unscored = without[without > 0].groupby(counted["reason"]).sum()
+    return {
+        "items": int(groups["question"].nunique()),
+        "left_out": dict(sorted(Counter(left_out).items())),
+        "excluded": int(groups.loc[excluded, "n"].sum()),
+        "unscored": {reason: int(n) for reason, n in sorted(unscored.items())},
+    }
+
+
+def counted(groups: pd.DataFrame) -> pd.DataFrame:
+    """Return the groups of items that count."""
+    return groups[groups["outcome"] != LedgerOutcome.EXCLUDED]
+
+
+def task_outcomes(groups: pd.DataFrame) -> Iterator[tuple[str, str, str, Counter[str]]]:
+    """Yield model, condition and task with the numbers of answers by outcome."""
+    for (model, condition, task), own in groups.groupby(["model", "condition", "task"]):
+        numbers: Counter[str] = Counter()
+        for outcome, n, scored, right, zero in own[
+            ["outcome", "n", "scored", "right", "zero"]
+        ].itertuples(index=False):
+            if outcome:
+                numbers[outcome] += n
+            else:  # a mark: its outcome follows from the points
+                numbers["wrong"] += zero
+                numbers["correct"] += right
+                numbers["partial"] += scored - right - zero
+                numbers["not_scored"] += n - scored
+        yield model, condition, task, numbers
