@@ -8,6 +8,9 @@ subject and part. The figure is every report of the page: rates, converted
 totals with intervals, agreement of all pairs, repeats and ledger. The whole page
 (choices, reports, charts, HTML) is timed beside it. The median of the rounds
 counts, after one round that loads what is loaded once.
+
+Reports that are computed from the fact table are timed one by one, at first and at a
+second look. Their floor is one GROUP BY by run and question over the same narrow rows.
 """
 
 from __future__ import annotations
@@ -52,6 +55,44 @@ def reports() -> Any:
     return overview(ReportParams(DATASET, marker=TEACHERS))
 
 
+FROM_FACTS = ("rates", "converted", "ledger", "cuts", "trend")
+
+
+def group_by() -> None:
+    """One GROUP BY over a narrow row per response, by run and question, with what it gives."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT run_id, question_id, COUNT(*), SUM(points) FROM evaluations_answerfact"
+            " WHERE marker = 'key' AND policy = 'strict' OR marker = 'teachers' AND counts"
+            " GROUP BY run_id, question_id"
+        )
+        cursor.fetchall()
+
+
+def from_facts(name: str, rounds: int, bare: float, detail: str) -> list[Measured]:
+    """One report from the fact table, at first and again."""
+    from bench.report_world import DATASET
+    from evaluations.facts.params import TEACHERS, ReportParams
+    from evaluations.reports.selectors.fact_groups import forget
+    from evaluations.reports.selectors.reports import build_report
+
+    params = ReportParams(DATASET, marker=TEACHERS, by="subject" if name == "cuts" else "")
+
+    def first() -> None:
+        forget()
+        build_report(name, params)
+
+    def again() -> None:
+        build_report(name, params)
+
+    return [
+        Measured.time(f"report {name}", median_of(first, rounds), bare, detail=detail),
+        Measured.time(f"report {name}, again", median_of(again, rounds), bare, detail=detail),
+    ]
+
+
 def check_same(sums: dict[tuple[str, ...], list[float]]) -> None:
     """What is fast must also be right: the reports give the floor's own sums."""
     for row in reports().rates.rows:
@@ -80,7 +121,10 @@ def measure(responses: int, rounds: int) -> list[Measured]:
 
     bare = median_of(floor, rounds)
     detail = f"{made:,} responses in {engine()}"
+    grouped = median_of(group_by, rounds)
+    single = [row for name in FROM_FACTS for row in from_facts(name, rounds, grouped, detail)]
     return [
+        *single,
         Measured.time("reports of the page", median_of(reports, rounds), bare, detail=detail),
         Measured.time("report page, whole", median_of(page, rounds), bare, detail=detail),
     ]

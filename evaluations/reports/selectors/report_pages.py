@@ -28,7 +28,7 @@ from evaluations.statistics.agreement import MarkPair, agreement_report
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger_of, outcome_of
 from evaluations.statistics.policies import Policy
-from evaluations.statistics.repeats import repeats
+from evaluations.statistics.repeats import repeats, without_repeats
 from evaluations.statistics.rows import ScoredAnswer
 from evaluations.statistics.tally import ALL
 from gradeapp.common.collector import collector_paused
@@ -71,7 +71,9 @@ def overview(params: ReportParams) -> Overview:
     groups = answer_groups(params)
     about = asked_params(params) | about_groups(groups)
     frame = frame_of(counted(groups), params)
-    rows = included(scored_answers(params))
+    repeated = without_repeats(frame, params=about) or repeats(
+        included(scored_answers(params)), params=about
+    )
     of_all_pairs = replace(params, marker="")
     pairs = mark_pairs(of_all_pairs)
     return Overview(
@@ -79,7 +81,7 @@ def overview(params: ReportParams) -> Overview:
         converted=converted_of([frame], marker=params.marker, params=about),
         agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
         ledger=ledger_of(task_outcomes(groups), params=about),
-        repeats=repeats(rows, params=about),
+        repeats=repeated,
         pairs=tuple(pairs),
     )
 

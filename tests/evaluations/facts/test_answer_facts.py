@@ -45,6 +45,7 @@ from evaluations.statistics.accuracy import converted_of, converted_report, rate
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger, ledger_of
 from evaluations.statistics.policies import Policy
+from evaluations.statistics.repeats import repeats, without_repeats
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import Conflict, NotFound, Refusal
@@ -125,6 +126,8 @@ class History(RuleBasedStateMachine):
         """Another round over the same responses: its final marks are the newer ones."""
         if self.rounds < 2:
             self.rounds += 1
+            marked = [response.question_id for response in self.written]
+            Question.objects.filter(pk__in=marked).update(status=ItemStatus.ACTIVE)
             made = round_over(self.written, self.people, name=f"Round {self.rounds}")
             self.answers = answers_of(made)
 
@@ -261,6 +264,9 @@ class History(RuleBasedStateMachine):
             same(rates_of(frame), rates(kept))
             same(ledger_of(task_outcomes(groups)), ledger(rows))
             whose = params.marker
+            single = without_repeats(frame)
+            assert single is not None
+            same(single, repeats(kept))
             same(converted_of([frame], marker=whose), converted_report(kept, marker=whose))
 
 
