@@ -31,9 +31,10 @@ DOCS = [
 PROMPTS = "evaluations/{}/rules/{}.py"
 ALLOWED: dict[str, set[str]] = {
     # Prompts are sent as they are; a change would be a new prompt.
-    "house rulings": {PROMPTS.format("judging", "judge_prompt")},
+    "house rulings": set(),
     "标准答案": {
-        PROMPTS.format("judging", "judge_prompt"),
+        PROMPTS.format("judging", "judge_prompt_sets"),
+        PROMPTS.format("judging", "canaries"),
         "evaluations/llm/scripted/answers.py",
         PROMPTS.format("suggesting", "label_prompt"),
         PROMPTS.format("suggesting", "rubric_prompt"),

@@ -44,6 +44,7 @@ REASONS = {
     "oversize": gettext_lazy("the response is too long; it was not sent"),
     "steps_do_not_add_up": gettext_lazy("the partial marks do not add up to the total"),
     "hidden_text": gettext_lazy("the response contains hidden text"),
+    "instructions": gettext_lazy("the response seems to speak to the marker"),
     "other_model": gettext_lazy("another model answered than was asked"),
     "points_differ": gettext_lazy("the points do not add up to the total"),
     "points_unclear": gettext_lazy("the points are not those of the rubric"),

@@ -9,6 +9,14 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.facts.words import reason_words
+from evaluations.judging.rules.judge_condition import (
+    GRADEAPP,
+    MAX_TOKENS,
+    MOST_TOKENS,
+    JudgeChoice,
+    ReplyForm,
+)
+from evaluations.judging.selectors import prompts_to_choose
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Endpoint, Judgement, Run
 from evaluations.runs.forms.choices import RunChoice
@@ -71,8 +79,60 @@ class JudgementQuery(JudgementFilter):
     )
 
 
-class JudgeRunForm(forms.Form):
+class ConditionForm(forms.Form):
+    """The condition of a judge: what it is shown, and how it replies."""
+
+    prompts = forms.ChoiceField(label=_("Prompts"), required=False)
+    form = forms.ChoiceField(
+        choices=lambda: ReplyForm.choices(), label=_("Form of the reply"), required=False
+    )
+    without_criterion = forms.BooleanField(required=False, label=_("Without the rubric"))
+    without_analysis = forms.BooleanField(required=False, label=_("Without the analysis"))
+    without_notes = forms.BooleanField(required=False, label=_("Without marking notes"))
+    max_tokens = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_TOKENS,
+        required=False,
+        label=_("Maximum tokens per reply"),
+        help_text=_("1024 if empty; a reply that cannot be read is asked for again with more."),
+    )
+    temperature = number_fields.DecimalField(
+        min_value=0,
+        max_value=2,
+        max_digits=4,
+        decimal_places=2,
+        required=False,
+        label=_("Temperature"),
+    )
+    again = forms.BooleanField(
+        required=False,
+        label=_("Mark again as a further sample"),
+        help_text=_("If this judge model has marked the run. Only the first sample counts."),
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        names = [(name, name) for name in prompts_to_choose()]
+        self.fields["prompts"].choices = names  # type: ignore[attr-defined]
+
+    def choice(self) -> JudgeChoice:
+        """Return the condition that was chosen; what is empty has its default."""
+        said = self.cleaned_data
+        return JudgeChoice(
+            prompts=said.get("prompts") or GRADEAPP,
+            criterion=not said.get("without_criterion"),
+            analysis=not said.get("without_analysis"),
+            notes=not said.get("without_notes"),
+            form=ReplyForm(said.get("form") or ReplyForm.TAGGED),
+            temperature=float(said.get("temperature") or 0),
+            max_tokens=said.get("max_tokens") or MAX_TOKENS,
+        )
+
+
+class JudgeRunForm(ConditionForm):
     """Choose a run and the endpoint that judges it."""
+
+    field_order = ("run", "endpoint")
 
     run = RunChoice(queryset=Run.objects.none(), label=_("Run"), empty_label=_("Choose a run"))
     endpoint = forms.ModelChoiceField(
@@ -87,8 +147,10 @@ class JudgeRunForm(forms.Form):
         self.fields["run"].queryset = markable_runs()  # type: ignore[attr-defined]
 
 
-class JudgeForm(forms.Form):
+class JudgeForm(ConditionForm):
     """Choose the endpoint that judges the run of the page."""
+
+    field_order = ("judge", "budget")
 
     judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
     budget = number_fields.DecimalField(

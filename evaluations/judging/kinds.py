@@ -6,22 +6,21 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from evaluations.judging.forms import JudgeForm
-from evaluations.judging.selectors import imported_judges, judges_of_run
-from evaluations.judging.services import (
+from evaluations.judging.selectors import check_of_run, imported_judges, judges_of_run
+from evaluations.judging.services.checks import check_judge
+from evaluations.judging.services.judge_runs import (
     add_judge_jobs,
-    ensure_judge,
+    ask_canaries_again,
     estimate_judging,
-    judge_call,
+    judge_prompt,
     judge_runs_of,
-    keep_judgements,
-    rubric_of,
     start_judge_run,
 )
-from evaluations.marking.rounds.selectors.marking_notes import notes_for_judge
+from evaluations.judging.services.judges import ensure_judge
+from evaluations.judging.services.replies import keep_judgements
 from evaluations.models import Endpoint, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
 from evaluations.runs.kinds import (
@@ -36,7 +35,6 @@ from evaluations.runs.kinds import (
     RunKind,
 )
 from evaluations.runs.selectors.runs import read_counts
-from evaluations.runs.services.images import with_question_images
 from evaluations.runs.services.run_states import OVER
 from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.accounts.models import User
@@ -53,11 +51,7 @@ class JudgeKind(RunKind):
 
     def prompt(self, run: Run, job: Job) -> Prompt:
         """Return the response with the current rubric and marking notes."""
-        assert job.response  # every job of a judge run has one
-        now = timezone.now()
-        rubric, notes = rubric_of(job.question, now), notes_for_judge(job.response, now)
-        shown = with_question_images(run, job, judge_call(run, job, rubric, notes))
-        return Prompt(shown.messages, rubric, notes, shown.sent, len(shown.omitted))
+        return judge_prompt(run, job)
 
     def setting(self, run: Run) -> str:
         """Return which run is judged."""
@@ -67,11 +61,21 @@ class JudgeKind(RunKind):
         """Store a judgement for each reply; a job without a readable total is asked again."""
         return Kept(done=keep_judgements(replies))
 
+    def after_store(self, run: Run, kept: Kept) -> None:
+        """Check the judge by what is judged of its canaries."""
+        check_judge(run)
+
     def may_finish(self, run: Run) -> bool:
-        """Return whether the judged run is over and every response of it has a job."""
+        """Return whether the judged run has ended and every response and canary has a job."""
         judged = run.judged_run
         assert judged is not None  # a judge run has one
-        return not add_judge_jobs(run) and judged.status in OVER
+        if add_judge_jobs(run) or ask_canaries_again(run):
+            return False
+        return judged.status in (*OVER, RunStatus.STOPPED)
+
+    def catch_up(self, run: Run) -> None:
+        """Check the judge at the end of the run."""
+        check_judge(run, final=True)
 
     def read_counts(self, run: Run) -> ReadCounts:
         """Return how many judged responses have a total, of how many."""
@@ -82,8 +86,11 @@ class JudgeKind(RunKind):
         return among.filter(run=run.judged_run)
 
     def panels(self, run: Run, user: User) -> list[Panel]:
-        """Return the note that answers are judged as they come."""
-        return [Panel("evaluations/judging/_judged_run.html", position=PanelPosition.TOP)]
+        """Return the note that answers are judged as they come, and the check of the judge."""
+        return [
+            Panel("evaluations/judging/_judged_run.html", position=PanelPosition.TOP),
+            Panel("evaluations/judging/_check.html", check_of_run(run)),
+        ]
 
 
 class JudgeFollower(Follower):

@@ -9,12 +9,20 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import get_language, gettext
 
 from evaluations.facts.pairs import JUDGE_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
 from evaluations.judging.rules.json_reply import QUOTE_NOT_FOUND
-from evaluations.judging.rules.judge_reply import STEPS_DO_NOT_ADD_UP, read_judge_reply
-from evaluations.models import FinalMark, Judge, Judgement, Response, Run
+from evaluations.judging.rules.judge_condition import ReplyForm
+from evaluations.judging.rules.judge_prompt_sets import SHIPPED
+from evaluations.judging.rules.judge_reply import (
+    HIDDEN_TEXT,
+    INSTRUCTIONS,
+    STEPS_DO_NOT_ADD_UP,
+    read_judge_reply,
+)
+from evaluations.models import FinalMark, Judge, Judgement, JudgePrompts, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.selectors.runs import is_live, runs
 from evaluations.statistics.agreement import MarkPair, agreement
@@ -85,6 +93,41 @@ def judges_of_run(run: Run) -> dict[str, Any]:
     """Return the context of the judge runs on the page of *run* and in its fragment."""
     judge_runs = list(runs().filter(judged_run=run, purpose=RunPurpose.JUDGE))
     return {"run": run, "judge_runs": judge_runs, "judging": any(map(is_live, judge_runs))}
+
+
+def prompts_to_choose() -> list[str]:
+    """Return the names of the prompts for judges, those of the project first."""
+    imported = set(JudgePrompts.objects.values_list("slug", flat=True)) - set(SHIPPED)
+    return [*SHIPPED, *sorted(imported)]
+
+
+def check_of_run(run: Run) -> dict[str, Any]:
+    """Return the context of the check on the page of the judge run *run*, with its condition."""
+    assert run.judge is not None  # a judge run has one
+    judge = Judge.objects.select_related("current_check").get(pk=run.judge.pk)
+    flags = Judgement.objects.filter(run=run).values_list("response", "flags")
+    flagged = {response for response, given in flags if {HIDDEN_TEXT, INSTRUCTIONS} & set(given)}
+    settings = run.run_settings
+    yes, no = gettext("yes"), gettext("not shown")
+    shown = [
+        (gettext("Prompts"), settings["prompt_version"]),
+        (gettext("Marking criterion shown"), yes if settings.get("criterion", True) else no),
+        (gettext("Analysis shown"), yes if settings.get("analysis", True) else no),
+        (gettext("Marking notes shown"), yes if settings.get("notes", True) else no),
+        (
+            gettext("Form of the reply"),
+            ReplyForm(settings.get("form", ReplyForm.TAGGED)).label(get_language() or "en"),
+        ),
+        (gettext("Maximum tokens per reply"), settings["sampling"]["max_tokens"]),
+        (gettext("Temperature"), settings["sampling"]["temperature"]),
+        (gettext("Sample"), settings.get("sample", 1)),
+    ]
+    return {
+        "check": judge.current_check,
+        "judge": judge,
+        "condition": shown,
+        "flagged": len(flagged),
+    }
 
 
 def judge_lines() -> list[JudgeLine]:

@@ -21,7 +21,7 @@ from evaluations.judging.selectors import (
     judgement_list,
     judges_of_run,
 )
-from evaluations.judging.services import ensure_judge, most_cost_of_judging, start_judge_run
+from evaluations.judging.services import judge_for, most_cost_of_judging, start_judge_run
 from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judge
 from evaluations.runs.selectors.runs import get_run
@@ -59,8 +59,8 @@ def judge_start(request: MemberRequest) -> HttpResponse:
     said = form.cleaned_data
     check_cost(request, lambda: most_cost_of_judging(said["run"], said["endpoint"]))
     with transaction.atomic():
-        judge = ensure_judge(said["endpoint"])
-        run = start_judge_run(said["run"], judge, acting_user=request.user)
+        judge = judge_for(said["endpoint"], form.choice())
+        run = start_judge_run(said["run"], judge, acting_user=request.user, again=said["again"])
         transaction.on_commit(partial(ask_for_work, run.pk))
     messages.success(request, _("%(judge)s has started marking.") % {"judge": judge.name})
     return redirect("runs:run", run.pk)
@@ -116,7 +116,9 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
     said, run = form.cleaned_data, get_run(pk)
     check_cost(request, lambda: most_cost_of_judging(run, said["judge"], said["budget"]))
     with transaction.atomic():
-        judge = ensure_judge(said["judge"])
-        judging = start_judge_run(run, judge, budget=said["budget"], acting_user=request.user)
+        judge = judge_for(said["judge"], form.choice())
+        judging = start_judge_run(
+            run, judge, budget=said["budget"], acting_user=request.user, again=said["again"]
+        )
         transaction.on_commit(partial(ask_for_work, judging.pk))
     return redirect("runs:run", judging.pk)

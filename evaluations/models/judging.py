@@ -10,8 +10,7 @@ from django.db import models
 from evaluations.conditions import PromptSource
 from evaluations.models.responses import Response
 from evaluations.models.runs import Attempt, Endpoint, Job, Run
-from evaluations.models.vocabulary import CanaryKind, JudgeVerdict
-from evaluations.statistics.outcomes import JudgeStatus
+from evaluations.statistics.outcomes import CanaryKind, JudgeStatus, JudgeVerdict
 from gradeapp.common.checks import known
 from questions.models import Rubric
 

@@ -203,28 +203,6 @@ class Asks(Named):
     RUBRIC = "rubric", "Rubric drafts", "评分细则草稿"
 
 
-class CanaryKind(Named):
-    """The classes of made-up responses that check a judge."""
-
-    EMPTY = "empty", "Empty response", "空白作答"
-    KEY = "key", "The answer key itself", "参考答案本身"
-    WRONG_LAST_STEP = "wrong_last_step", "Key with a wrong last step", "末步错误的参考答案"
-    LONG_WRONG = "long_wrong", "Long and wrong", "冗长且错误"
-    QUESTION = "question", "The question repeated", "重复题目"
-    OTHER_KEY = "other_key", "Key of another question", "他题的参考答案"
-    INJECTION_ZH = "injection_zh", "Instruction in Chinese", "中文指令注入"
-    INJECTION_EN = "injection_en", "Instruction in English", "英文指令注入"
-    DUPLICATE = "duplicate", "Same response twice", "重复的作答"
-
-
-class JudgeVerdict(Named):
-    """What a check says of a judge."""
-
-    PASSED = "passed", "Passed", "通过"
-    OPEN = "open", "Not decided yet", "尚未判定"
-    SUSPENDED = "suspended", "Suspended", "已停用"
-
-
 class FactMarker(StrEnum):
     """Who gave the points of a row of ``AnswerFact``."""
 

@@ -39,7 +39,8 @@ class Prompt:
     ``rubric`` and ``marking_notes`` are those that a judge is shown, ``images`` those that are
     sent. ``images_omitted`` counts the images that the messages only say are missing;
     ``option_order`` is that of ``Response``.
-    ``examples_used`` is the number of worked examples in a few-shot prompt.
+    ``examples_used`` is the number of worked examples in a few-shot prompt. ``max_tokens`` is the
+    limit of this reply where it is not that of the run.
     """
 
     messages: Messages
@@ -49,6 +50,7 @@ class Prompt:
     images_omitted: int = 0
     option_order: str = ""
     examples_used: int | None = None
+    max_tokens: int | None = None
 
 
 @dataclass

@@ -49,6 +49,7 @@ class Tag(StrEnum):
     RUN_STOPPED = "run.stopped"
     RUN_RESUMED = "run.resumed"
     RUN_EXTENDED = "run.extended"
+    JUDGE_CHECKED = "judge.checked"
     STUDY_STARTED = "study.started"
     STUDY_BUDGET = "study.budget"
     ROUND_PLANNED = "round.planned"

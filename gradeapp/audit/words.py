@@ -53,6 +53,10 @@ TAGS: Words = {
     Tag.RUN_STOPPED: ("Run stopped", "停止运行"),
     Tag.RUN_RESUMED: ("Run resumed", "继续运行"),
     Tag.RUN_EXTENDED: ("Run continued after its trial", "试运行后继续"),
+    Tag.JUDGE_CHECKED: (
+        "Judge model suspended or released by its check",
+        "评分模型经检验停用或恢复",
+    ),
     Tag.STUDY_STARTED: ("Study started", "启动研究"),
     Tag.STUDY_BUDGET: ("Budget of a study changed", "变更研究预算"),
     Tag.ROUND_PLANNED: ("Round planned", "建立评卷任务"),

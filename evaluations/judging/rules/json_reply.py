@@ -152,7 +152,7 @@ def _point_fault(
         details = _unlike_rubric(listed, given, rubric)
         if details:
             return JudgeStatus.POINTS_UNCLEAR, details
-        order = [int(_first(one, ID_KEYS)) for one in listed]
+        order: list[int] = [_first(one, ID_KEYS) for one in listed]
         by_id = dict(zip(order, values, strict=True))
         ordered = [by_id[place] for place in sorted(by_id)]
         sum_of = given_total(ordered, rubric.points, rubric.groups)

@@ -26,6 +26,7 @@ STEPS_DO_NOT_ADD_UP = "steps_do_not_add_up"
 TOTAL_REPEATED = "total_repeated"
 READ_FROM_WORDING = "read_from_wording"
 HIDDEN_TEXT = "hidden_text"  # of the response, not of the reply
+INSTRUCTIONS = "instructions"  # of the response: it seems to speak to the marker
 OTHER_MODEL = "other_model"  # the reply names another model than was asked
 
 

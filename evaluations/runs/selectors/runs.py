@@ -115,7 +115,7 @@ class ErrorRow:
 
 def runs() -> QuerySet[Run]:
     """Return all runs, annotated with their numbers of jobs and responses."""
-    jobs = Job.objects.filter(run=OuterRef("pk"))
+    jobs = Job.objects.filter(run=OuterRef("pk"), canary=None)
     return _runs().annotate(
         planned=_counted(jobs),
         done=_counted(jobs.filter(status=JobStatus.DONE)),
@@ -201,7 +201,7 @@ def call_sums(run: Run, now: datetime) -> CallSums:
 def progress(run: Run, now: datetime, sums: CallSums | None = None) -> Progress:
     """Return the progress of *run* at *now*; *sums* may be from some time before."""
     sums = sums or call_sums(run, now)
-    jobs = Job.objects.filter(run=run).order_by()
+    jobs = Job.objects.filter(run=run, canary=None).order_by()
     counts = Counter(dict(jobs.values_list("status").annotate(n=Count("pk"))))
     waiting = counts[JobStatus.PENDING] + counts[JobStatus.WAITING]
     in_flight = counts[JobStatus.LEASED]
@@ -256,7 +256,7 @@ def by_task(run: Run) -> list[TaskProgress]:
     medians = {slug: median(values) for slug, values in seconds.items()}
     read = kind_of(run).read_counts(run)
     rows: Iterable[tuple[Any, ...]] = (
-        Job.objects.filter(run=run)
+        Job.objects.filter(run=run, canary=None)
         .order_by("question__task__slug")
         .values_list("question__task__slug", "question__task__part")
         .annotate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Attempt, Job, Run
@@ -22,6 +22,8 @@ def call_for(run: Run, job: Job) -> Call:
     """Return the call of *job*, with its highest possible cost."""
     sampling = sampling_of(run)
     prompt, messages = _asked(run, job)
+    if prompt.max_tokens is not None:
+        sampling = replace(sampling, max_tokens=prompt.max_tokens)
     assert run.endpoint is not None  # only runs with an endpoint have jobs
     params = sent_params(sampling, max_completion_tokens=run.endpoint.max_completion_tokens)
     sizes = [(image.width, image.height) for image in prompt.images]

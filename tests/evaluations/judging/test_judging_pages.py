@@ -153,7 +153,7 @@ def test_an_admin_lets_a_model_judge_a_run(admin: User, endpoint: Endpoint) -> N
     assert judge_run.judged_run == response.run
     assert judge_run.judge is not None
     assert judge_run.judge.name == "new-judge"
-    assert judge_run.jobs.get().response == response
+    assert judge_run.jobs.get(canary=None).response == response
     twice = logged_in(admin).post(reverse("judging:start"), form)
     assert twice.status_code == 409
     assert "is already marking this run" in twice.text

@@ -1,0 +1,64 @@
+"""Words of the checks of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from evaluations.facts.params import JUDGE_PREFIX
+from evaluations.judging.rules.verdicts import FIRST_UNREADABLE, TOGETHER, UNREADABLE
+from evaluations.models import Judge
+from evaluations.statistics.outcomes import CanaryKind, JudgeVerdict
+
+register = template.Library()
+KINDS = {
+    JudgeVerdict.PASSED: "green",
+    JudgeVerdict.OPEN: "amber",
+    JudgeVerdict.SUSPENDED: "red",
+}
+
+
+@register.filter
+def canary_name(kind: str) -> str:
+    """Return the name of a class of canaries."""
+    if kind == TOGETHER:
+        return _("All classes of false credit")
+    return CanaryKind(kind).label(get_language() or "en")
+
+
+@register.filter
+def verdict_name(verdict: str) -> str:
+    """Return the name of a verdict."""
+    return JudgeVerdict(verdict).label(get_language() or "en")
+
+
+@register.filter
+def verdict_kind(verdict: str) -> str:
+    """Return the colour of the pill of a verdict."""
+    return KINDS[JudgeVerdict(verdict)]
+
+
+@register.filter
+def suspension_words(reason: Mapping[str, Any]) -> str:
+    """Return why a judge was suspended in a sentence."""
+    values = {"failed": reason["failed"], "n": reason["n"]}
+    if reason["code"] == FIRST_UNREADABLE:
+        return _("None of the first %(n)s replies could be read, so the run was stopped.") % values
+    if reason["code"] == UNREADABLE:
+        return _("%(failed)s of %(n)s responses got no readable total.") % values
+    name = canary_name(reason["code"])
+    return _("%(name)s: marked wrongly in %(failed)s of %(n)s cases.") % {**values, "name": name}
+
+
+@register.inclusion_tag("evaluations/judging/_verdict.html")
+def judge_verdict(marker: str) -> dict[str, Any]:
+    """Show the verdict on the judge *marker* ("judge:NAME"), if it is one that was checked."""
+    judges = Judge.objects.select_related("current_check")
+    judge = judges.filter(name=marker.removeprefix(JUDGE_PREFIX), endpoint__isnull=False).first()
+    if not marker.startswith(JUDGE_PREFIX) or judge is None:
+        return {"judge": None}
+    return {"judge": judge, "check": judge.current_check}
