@@ -399,6 +399,9 @@ def pages(world: World) -> dict[str, list[str]]:
         reverse("runs:prompt-set", args=["gradeapp"]) + "?setting=few-shot",
         reverse("runs:prompt-set-edit", args=["agibench:none"]),
         reverse("runs:endpoint-new"),
+        reverse("runs:spending"),
+        reverse("runs:account-new"),
+        reverse("runs:account", args=[world.endpoint.account_id]),
         reverse("runs:endpoint", args=[world.endpoint.pk]),
     ]
     desk = [

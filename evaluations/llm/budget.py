@@ -20,14 +20,26 @@ _IMAGE_TOKENS, _IMAGE_PATCH = 1600, 24
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Prices of a million input tokens and a million output tokens."""
+    """Prices of a million input tokens and a million output tokens.
+
+    Of the input tokens, those that the provider had cached may have a price of their own.
+    """
 
     per_million_input: Decimal
     per_million_output: Decimal
+    per_million_cached: Decimal | None = None
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
-        """Return the exact cost of a call with these token counts."""
-        read = self.per_million_input * prompt_tokens
+    def cost(
+        self, prompt_tokens: int, completion_tokens: int, cached_tokens: int | None = None
+    ) -> Decimal:
+        """Return the exact cost of a call with these token counts.
+
+        *cached_tokens* are part of *prompt_tokens*, at most all of them.
+        """
+        cached = min(cached_tokens or 0, prompt_tokens)
+        cached_price = self.per_million_cached
+        cached_price = self.per_million_input if cached_price is None else cached_price
+        read = self.per_million_input * (prompt_tokens - cached) + cached_price * cached
         written = self.per_million_output * completion_tokens
         return (read + written) / _MILLION
 

@@ -51,7 +51,8 @@ class ChatReply:
 
     Strings are "" and token counts None if the endpoint did not send them. ``model`` is the name
     that the endpoint reports. ``raw`` is the JSON body as received, decoded from UTF-8. ``rate``
-    is what its headers say of the limits of the account.
+    is what its headers say of the limits of the account. The last six fields are those of
+    ``usage.Usage``.
     """
 
     text: str
@@ -65,6 +66,12 @@ class ChatReply:
     request_id: str
     raw: str
     rate: RateReport | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    audio_tokens: int | None = None
+    total_tokens: int | None = None
+    reported_cost: str | None = None
+    odd_usage: bool = False
 
 
 class FailureKind(StrEnum):

@@ -8,6 +8,7 @@ and a size limit; only the caller retries, because every retry may be billed.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,6 +29,8 @@ from evaluations.llm.replies import read_reply
 from evaluations.llm.transport import CheckedTransport
 from gradeapp.common.masking import MASK
 
+# The longest list of models that is read.
+MOST_MODELS = 10_000
 # The only headers of the client that are sent; it would add others, and OPENAI_CUSTOM_HEADERS any.
 _SENT_HEADERS = ("host", "content-type", "content-length", "connection")
 
@@ -120,6 +123,18 @@ class OpenAIChat:
         request_id = self._masked(response.headers.get("x-request-id", "").encode()).decode()
         reply = read_reply(self._masked(response.content), request_id)
         return replace(reply, rate=rate_report(_lower(response.headers)))
+
+    async def models(self) -> list[str] | None:
+        """Return the names of the models that the endpoint lists; None if it lists none."""
+        try:
+            async with asyncio.timeout(self._limits.deadline):
+                response = await self._client.get("/models", cast_to=httpx2.Response)
+                listed = json.loads(response.content)["data"]
+                return [str(one["id"]) for one in listed][:MOST_MODELS]
+        except (APIStatusError, APIConnectionError, aiohttp.ClientError, TimeoutError):
+            return None
+        except (ValueError, KeyError, TypeError):
+            return None
 
     def _masked(self, text: bytes) -> bytes:
         """Return *text* without our key, which a proxy may repeat: people read what is stored."""

@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
+from evaluations.llm.usage import read_usage
 from gradeapp.common.strict_json import check_depth
 
-LARGEST_COUNT = 2**31 - 1
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -33,18 +33,24 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
     message = choice.get("message")
     if not isinstance(message, dict):
         raise malformed("the body has no choice with a message", request_id)
-    usage = _mapping(completion.get("usage"))
+    usage = read_usage(completion.get("usage"))
     return ChatReply(
         text=_text(message.get("content")),
         reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
         refusal=_text(message.get("refusal")),
         tool_calls=len(_sequence(message.get("tool_calls"))),
         finish_reason=_text(choice.get("finish_reason")),
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
+        prompt_tokens=usage.prompt,
+        completion_tokens=usage.completion,
         model=_text(completion.get("model")),
         request_id=request_id or _text(completion.get("id")),
         raw=raw,
+        cached_tokens=usage.cached,
+        reasoning_tokens=usage.reasoning,
+        audio_tokens=usage.audio,
+        total_tokens=usage.total,
+        reported_cost=usage.cost,
+        odd_usage=usage.odd,
     )
 
 
@@ -69,12 +75,6 @@ def _text(value: object) -> str:
         parts = [_mapping(part).get("text") for part in _sequence(value)]
         value = "".join(part for part in parts if isinstance(part, str))
     return _NOT_STORABLE.sub("\ufffd", value)
-
-
-def _count(value: object) -> int | None:
-    """Return a token count; None for a bool, a float, or a number that no table holds."""
-    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
-    return value if usable else None  # type: ignore[return-value]
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -31,7 +31,6 @@ def count_spending(apps, schema_editor):
         units = int(amount / UNIT)
         if units:
             sums[currencies[run], f"{sent_at:%Y-%m}"] += units
-            sums[currencies[run], "total"] += units
     Spending.objects.bulk_create(
         Spending(currency=currency, period=period, committed=committed)
         for (currency, period), committed in sorted(sums.items())

@@ -25,15 +25,14 @@ class SpendingCap(models.Model):
 
 
 class Spending(models.Model):
-    """What calls cost, or may cost while their answers are open, in one currency and period.
+    """What calls cost, or may cost while their answers are open, in one currency and month.
 
-    ``period`` is a month (``2026-11``, in UTC, of the time when the call was sent) or ``total``.
+    ``period`` is the month in UTC in which the calls were sent (``2026-11``).
     ``committed`` is in ``UNIT`` of the currency: a whole number, so that sums and comparisons are
     exact on both databases.
     """
 
     UNIT = Decimal("0.00000001")
-    TOTAL = "total"
 
     currency = models.CharField(max_length=3)
     period = models.CharField(max_length=7)

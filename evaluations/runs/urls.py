@@ -3,6 +3,7 @@
 from django.urls import path
 
 from evaluations.runs.views import (
+    accounts,
     conditions,
     endpoints,
     launch,
@@ -20,6 +21,7 @@ urlpatterns = [
     path("<int:pk>/", runs.run_page, name="run"),
     path("<int:pk>/progress/", runs.run_progress, name="progress"),
     path("<int:pk>/stop/", runs.stop, name="stop"),
+    path("<int:pk>/pause/", runs.pause, name="pause"),
     path("<int:pk>/resume/", runs.resume, name="resume"),
     path("<int:pk>/retry/", runs.retry, name="retry"),
     path("<int:pk>/extend/", runs.extend, name="extend"),
@@ -41,6 +43,9 @@ urlpatterns = [
     path("studies/<int:pk>/rows/", studies.study_rows, name="study-rows"),
     path("studies/<int:pk>/stop/", studies.study_stop, name="study-stop"),
     path("studies/<int:pk>/resume/", studies.study_resume, name="study-resume"),
+    path("spending/", accounts.spending_page, name="spending"),
+    path("accounts/new/", accounts.account_new, name="account-new"),
+    path("accounts/<int:pk>/", accounts.account_edit, name="account"),
     path("endpoints/", endpoints.endpoint_list, name="endpoints"),
     path("endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),
     path("endpoints/<int:pk>/", endpoints.endpoint_edit, name="endpoint"),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import OptionOrder
 from evaluations.models import Run
-from evaluations.models.vocabulary import AttemptStatus
+from evaluations.models.vocabulary import AttemptStatus, UsageState
 from evaluations.runs import kinds
 from evaluations.runs.selectors import run_words
 from evaluations.statistics.outcomes import JudgeStatus as J
@@ -47,6 +47,12 @@ def order_words(order: str) -> str:
 def judge_words(status: str) -> Promise | str:
     """Return the status of a judge's reply in words."""
     return JUDGED.get(status, status)
+
+
+@register.filter
+def usage_state(value: str) -> str:
+    """Return what is said of the usage of an answered attempt."""
+    return label(UsageState, value)
 
 
 @register.filter

@@ -50,3 +50,10 @@ class Conflict(Refusal):
 
     status = 409
     code = "conflict"
+
+
+class OtherRequest(Refusal):
+    """An idempotency key came again, with another request than the first time."""
+
+    status = 422
+    code = "other_request"

@@ -78,6 +78,9 @@ class Command(GradeappCommand):
         choice_arguments(parser)
         parser.add_argument("--repeats", type=whole_number, default=1)
         parser.add_argument("--budget", help="stop before this amount is passed")
+        parser.add_argument(
+            "--anyway", action="store_true", help="also while the same run is not over"
+        )
         parser.add_argument("--wait", action="store_true", help="work here until the run is over")
         parser.add_argument("--dry-run", action="store_true", help="print the calls, plan nothing")
         parser.add_argument(
@@ -142,6 +145,7 @@ class Command(GradeappCommand):
             choice=choice_of(options),
             budget=amount(options["budget"]),
             acting_user=None,
+            unless_running=not options["anyway"],
         )
 
     def resumed(self, options: dict[str, Any]) -> Run:

@@ -17,6 +17,7 @@ from gradeapp.common.refusals import BadInput
 KEPT = (
     *("price_input", "price_output", "currency", "max_in_flight", "timeout_seconds"),
     *("max_tokens", "max_temperature", "takes_images", "max_completion_tokens", "note"),
+    *("price_cached", "account", "preset"),
 )
 MOST_IN_FLIGHT, MOST_SECONDS = 1024, 600
 

@@ -28,6 +28,7 @@ from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.images import images_for
 from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
+    as_text,
     check_call_count,
     check_ready,
     hashed,
@@ -104,7 +105,7 @@ def start_reading(
     """Plan a run in which a model reads, zero-shot at temperature 0; a worker does the rest.
 
     ``budget`` is in the endpoint's currency. The same idempotency key gives the
-    same run, whatever else is asked.
+    same run. Raises OtherRequest if another request came with the key.
     """
     settings = RequestSettings(
         FALLBACK_PROMPT_VERSION,
@@ -151,4 +152,5 @@ def start_reading(
         )
         record_start(run, len(responses), reads=wanted.run.pk)
 
-    return planned_once(run, plan)
+    request = {"endpoint": run.endpoint_id, "run": wanted.run.pk, "limit": wanted.limit}
+    return planned_once(run, plan, {**request, "budget": as_text(budget)})

@@ -61,7 +61,11 @@ class RunListAPI(DeclaredFilters, generics.ListAPIView[Run]):
 
     @extend_schema(request=NewRunSerializer, responses={201: RunSerializer})
     def post(self, request: Request) -> Answer:
-        """Plan a run and hand it to the workers. The same ``idempotency_key``: the same run."""
+        """Plan a run and hand it to the workers. The same ``idempotency_key``: the same run.
+
+        With another request the key is refused (422). While a run that makes the same calls is not
+        over, another one is refused (409), unless ``start_anyway`` says so.
+        """
         form = NewRunSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         wanted = form.wanted()
@@ -92,6 +96,17 @@ class RunStopAPI(APIView):
     def post(self, request: Request, pk: int) -> Answer:
         """Make no further calls; answers of calls in flight are still stored."""
         return run_response(services.stop_run(get_run(pk), acting_user=request.user))
+
+
+class RunPauseAPI(APIView):
+    """Pause a run."""
+
+    capability = MAY
+
+    @extend_schema(request=None, responses=RunSerializer)
+    def post(self, request: Request, pk: int) -> Answer:
+        """Make no further calls until it is resumed; answers of calls in flight are stored."""
+        return run_response(services.pause_run(get_run(pk), acting_user=request.user))
 
 
 class RunResumeAPI(APIView):
@@ -149,6 +164,7 @@ urlpatterns = [
     path("runs/", RunListAPI.as_view(), name="api-runs"),
     path("runs/<int:pk>/", RunAPI.as_view(), name="api-run"),
     path("runs/<int:pk>/stop/", RunStopAPI.as_view(), name="api-run-stop"),
+    path("runs/<int:pk>/pause/", RunPauseAPI.as_view(), name="api-run-pause"),
     path("runs/<int:pk>/resume/", RunResumeAPI.as_view(), name="api-run-resume"),
     path("runs/<int:pk>/retry/", RunRetryAPI.as_view(), name="api-run-retry"),
     path("runs/<int:pk>/responses/", ResponseListAPI.as_view(), name="api-run-responses"),

@@ -143,10 +143,14 @@ class NewRunSerializer(AskingSerializer):
         slug_field="name", queryset=Endpoint.objects.all(), allow_null=True, default=None
     )
     idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
+    start_anyway = serializers.BooleanField(
+        default=False, help_text="also while a run that makes the same calls is not over"
+    )
 
     def wanted(self) -> dict[str, Any]:
         """Return what a valid request asks ``start_run`` for."""
         given = dict(self.validated_data)
+        given["unless_running"] = not given.pop("start_anyway")
         asking = self.of(given, given["endpoint"])
         limit, chosen = given.pop("limit"), given.pop("choice", None)
         choice = ChoiceSerializer.of(chosen) if chosen else QuestionChoice()

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 
-from evaluations.models import Endpoint, Response, Run
+from evaluations.models import Endpoint, ProviderAccount, Response, Run
 from evaluations.runs.selectors.conditions import condition_names, model_names
 from evaluations.runs.services.endpoints import MOST_TOKENS
 from evaluations.statistics.outcomes import LedgerOutcome
@@ -116,7 +116,23 @@ class EndpointForm(forms.Form):
         initial=0,
         label=_("Price per million output tokens"),
     )
+    price_cached = number_fields.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        required=False,
+        label=_("Price per million cached input tokens"),
+        help_text=_("Empty: the price of input tokens."),
+    )
     currency = forms.RegexField(r"^[A-Z]{3}$", initial="CNY", label=_("Currency"))
+    account = forms.ModelChoiceField(
+        ProviderAccount.objects.all(),
+        required=False,
+        label=_("Provider account"),
+        empty_label=_("An account of its own"),
+        help_text=_("Endpoints of one account share its limits."),
+    )
+    preset = forms.CharField(max_length=30, required=False, widget=forms.HiddenInput)
     max_in_flight = number_fields.IntegerField(
         min_value=1, max_value=1024, initial=8, label=_("Concurrent calls")
     )
@@ -171,7 +187,11 @@ def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
     hidden = {"key_variable", "key", "no_key", "password", "language_model"}
     names = set(EndpointForm.base_fields) - hidden
     shown = {name: getattr(endpoint, name) for name in names}
-    prices = {name: f"{shown[name].normalize():f}" for name in ("price_input", "price_output")}
+    prices = {
+        name: f"{shown[name].normalize():f}"
+        for name in ("price_input", "price_output", "price_cached")
+        if shown[name] is not None
+    }
     shown["max_temperature"] = f"{endpoint.max_temperature:g}"
     return {**shown, **prices, "language_model": endpoint.language_model.name}
 

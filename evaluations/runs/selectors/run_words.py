@@ -31,6 +31,11 @@ PAUSES: Mapping[str, Promise | str] = {
         "The budget of the study is used up: the next call could cost more than is left. Raise the "
         "budget on the page of the study."
     ),
+    P.SPENDING_CAP: _(
+        "The spending cap of this installation is reached: the next call could cost more than is "
+        "left. An operator can raise the cap on the page Spending; then resume."
+    ),
+    P.BY_PERSON: _("The run was paused by a person. No data is lost. Resume it to go on."),
     P.ENDPOINT_DOWN: _("The endpoint does not respond. It is retried every minute."),
     P.ASKED_TO_WAIT: _(
         "The endpoint asks us to wait without saying how long. Resume the run later."

@@ -10,7 +10,7 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -21,6 +21,7 @@ from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason,
 from evaluations.runs.kinds import ReadCounts, kind_of
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.exact_money import amount_of, exact_sum
 from gradeapp.common.refusals import NotFound
 from gradeapp.waiting import Waiting
 
@@ -30,7 +31,6 @@ WORKED_ON = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING})
 # Calls without an answer may be billed up to the reserved amount.
 OPEN = Q(status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN])
-NOTHING = Decimal(0)
 # Questions with images that an endpoint does not take are refused: no call of the run went wrong.
 REFUSED = Q(status=JobStatus.FAILED, error=FailureKind.NO_IMAGES)
 FAILED = Q(status=JobStatus.FAILED) & ~Q(error=FailureKind.NO_IMAGES)
@@ -163,11 +163,11 @@ def _counted(rows: QuerySet[Any]) -> Coalesce:
 def money(run: Run) -> Money:
     """Return the cost of the attempts of *run*."""
     sums = Attempt.objects.filter(job__run=run).aggregate(
-        spent=Coalesce(Sum("cost"), NOTHING),
-        possible=Coalesce(Sum("reserved", filter=OPEN), NOTHING),
+        spent=exact_sum("cost"),
+        possible=exact_sum("reserved", filter=OPEN),
         unknown=Count("pk", filter=Q(status=AttemptStatus.UNKNOWN)),
     )
-    return Money(sums["spent"], sums["possible"], sums["unknown"])
+    return Money(amount_of(sums["spent"]), amount_of(sums["possible"]), sums["unknown"])
 
 
 def is_live(run: Run) -> bool:
@@ -297,7 +297,7 @@ def errors(run: Run) -> list[ErrorRow]:
             jobs=Count("job", distinct=True),
             still_failed=Count("job", filter=Q(job__status=JobStatus.FAILED), distinct=True),
             billed=Count("pk", filter=unknown),
-            possible=Coalesce(Sum("reserved", filter=unknown), NOTHING),
+            possible=exact_sum("reserved", filter=unknown),
             last=Max("pk"),
         )
     )
@@ -311,7 +311,7 @@ def errors(run: Run) -> list[ErrorRow]:
             jobs=row["jobs"],
             still_failed=row["still_failed"],
             possibly_billed=row["billed"],
-            possible=row["possible"],
+            possible=amount_of(row["possible"]),
             last_text=texts.get(row["last"], ""),
         )
         for row in ordered

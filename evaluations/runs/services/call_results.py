@@ -22,9 +22,10 @@ from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKi
 from evaluations.llm.replies import malformed
 from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import AttemptStatus, JobStatus
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, UsageState
 from evaluations.runs.kinds import Kept, kind_of
-from evaluations.runs.services.frozen import price_of
+from evaluations.runs.services import spending
+from evaluations.runs.services.frozen import currency_of, price_of
 from evaluations.runs.services.job_queue import JOB, MOST_ATTEMPTS, WORKER_LOST
 from evaluations.runs.services.steps import (
     fail_steps_after,
@@ -48,10 +49,14 @@ WAITING = frozenset({K.CONNECT, K.RATE_LIMIT})
 FAILS_EVERY_CALL = frozenset({K.ADDRESS, K.CERTIFICATE, K.NOT_FOUND, K.REDIRECT})
 COUNTED = RetryPolicy(attempts=MOST_ATTEMPTS)
 UNLIMITED_RETRIES = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
+# More than the column holds: the token counts cannot be true.
+MOST_COST = Decimal(1_000_000)
 OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
 ATTEMPT_FIELDS = (
     *("status", "error", "error_text", "http_status", "prompt_tokens", "completion_tokens", "cost"),
     *("response_model", "request_id", "body", "finished_at", "seconds", "during_outage"),
+    *("cached_tokens", "reasoning_tokens", "audio_tokens", "total_tokens", "usage"),
+    "reported_cost",
 )
 
 
@@ -109,6 +114,7 @@ def store_results(
         unknown = attempt.status == AttemptStatus.UNKNOWN
         stored.costs.append((attempt.reserved, attempt.reserved if unknown else attempt.cost))
     _commit_to_studies(fresh, stored)
+    _commit_to_spending(fresh, stored)
     _tell(breaker, fresh, now)
     # One statement for the batch: an insert in which every row exists.
     Attempt.objects.bulk_create(
@@ -197,6 +203,16 @@ def _commit_to_studies(fresh: Sequence[tuple[CallResult, Attempt]], stored: Stor
         commit(study, change)
 
 
+def _commit_to_spending(fresh: Sequence[tuple[CallResult, Attempt]], stored: Stored) -> None:
+    """Replace the reservations of calls by what they cost, in the spending of their month."""
+    changes: dict[tuple[str, str], int] = {}
+    for (_result, attempt), (reserved, cost) in zip(fresh, stored.costs, strict=True):
+        key = (currency_of(attempt.job.run), spending.month_of(attempt.sent_at))
+        changes[key] = changes.get(key, 0) + units([cost]) - units([reserved])
+    for (currency, month), change in sorted(changes.items()):
+        spending.commit(currency, month, change)
+
+
 def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:
     """Set the fields of *attempt* from the reply or the failure."""
     attempt.finished_at, attempt.seconds = now, result.seconds
@@ -207,13 +223,7 @@ def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:
         attempt.http_status = 200
         attempt.prompt_tokens = reply.prompt_tokens
         attempt.completion_tokens = reply.completion_tokens
-        # Without the endpoint's token counts, the call costs the most it could.
-        attempt.cost = attempt.reserved
-        if reply.prompt_tokens is not None and reply.completion_tokens is not None:
-            price = price_of(attempt.job.run)
-            attempt.cost = price.cost(reply.prompt_tokens, reply.completion_tokens)
-        if attempt.cost >= MOST_COST:
-            raise ValueError("the cost of the call is larger than its column")
+        _set_usage(attempt, reply)
         attempt.response_model = storable(reply.model, 120)
         attempt.request_id = storable(reply.request_id, 120)
         attempt.body = storable(reply.raw)
@@ -225,6 +235,25 @@ def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:
         attempt.error_text = storable(failure.text)
         attempt.http_status = failure.http_status
         attempt.request_id = storable(failure.request_id, 120)
+
+
+def _set_usage(attempt: Attempt, reply: ChatReply) -> None:
+    """Set the tokens and the cost of *attempt*.
+
+    Without token counts that can be used, the call costs the most it could: its reservation.
+    """
+    attempt.cached_tokens, attempt.reasoning_tokens = reply.cached_tokens, reply.reasoning_tokens
+    attempt.audio_tokens, attempt.total_tokens = reply.audio_tokens, reply.total_tokens
+    attempt.reported_cost = None if reply.reported_cost is None else Decimal(reply.reported_cost)
+    attempt.cost, attempt.usage = attempt.reserved, UsageState.MISSING
+    if reply.odd_usage:
+        attempt.usage = UsageState.ODD
+    elif reply.prompt_tokens is not None and reply.completion_tokens is not None:
+        price = price_of(attempt.job.run)
+        cost = price.cost(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+        attempt.cost, attempt.usage = cost, UsageState.COMPLETE
+    if attempt.cost >= MOST_COST:
+        raise ValueError("the cost of the call is larger than its column")
 
 
 def _keep_replies(replies: Sequence[tuple[Attempt, ChatReply]], stored: Stored) -> None:

@@ -14,10 +14,12 @@ from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from evaluations.llm.budget import Price
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
-from evaluations.models import Endpoint, LanguageModel
+from evaluations.models import Endpoint, LanguageModel, ProviderAccount
 from evaluations.runs.services.addresses import check_address
 from evaluations.runs.services.keys import api_key, set_key
+from evaluations.runs.services.permits import account_of
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -28,6 +30,23 @@ if TYPE_CHECKING:
 
 CHECK_MESSAGES = ({"role": "user", "content": "1+1=?"},)
 CHECK_TOKENS = 8
+CHECK_JSON = ({"role": "user", "content": 'Reply in JSON: {"sum": 1+1}'},)
+# A white PNG of 32 x 32 pixels: some models refuse smaller ones.
+CHECK_PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJklEQVR42u3NMQ0AAAwDoPo33arYsQQMkB6LQCAQ"
+    "CAQCgUAg+BIMi1X0ptsIcT0AAAAASUVORK5CYII="
+)
+CHECK_IMAGE = (
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "1+1=?"},
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{CHECK_PNG}"}},
+        ],
+    },
+)
+# Input and output tokens of a usual answer.
+USUAL_CALL = (500, 600)
 # The most tokens of a reply that an endpoint may be given.
 MOST_TOKENS = 200_000
 
@@ -74,7 +93,10 @@ def save_endpoint(
     language_model: str = "",
     price_input: Decimal = Decimal(0),
     price_output: Decimal = Decimal(0),
+    price_cached: Decimal | None = None,
     currency: str = "CNY",
+    account: ProviderAccount | None = None,
+    preset: str = "",
     max_in_flight: int = 8,
     timeout_seconds: int = 120,
     max_tokens: int = 2048,
@@ -88,7 +110,8 @@ def save_endpoint(
     ``key_variable`` is the name of an environment variable, "" for no key, None to keep the present
     key; ``key`` is a key to be stored instead. A key is not kept with a new address, and
     *acting_user* then has to give their ``password``. ``language_model`` is the name in reports, by
-    default that of the model. Raises BadInput for invalid fields.
+    default that of the model. ``account`` is the provider account whose limits it shares, None for
+    the present one, or an own one at first. Raises BadInput for invalid fields.
     """
     endpoint = endpoint or Endpoint()
     address = base_url.rstrip("/")
@@ -101,7 +124,9 @@ def save_endpoint(
         raise BadInput(_("The address of an endpoint with a key has changed. Enter your password."))
     endpoint.name, endpoint.base_url, endpoint.model = name, address, model
     endpoint.price_input, endpoint.price_output = price_input, price_output
+    endpoint.price_cached, endpoint.preset = price_cached, preset
     endpoint.currency, endpoint.note = currency, note
+    endpoint.account = account or endpoint.account
     endpoint.max_in_flight, endpoint.timeout_seconds = max_in_flight, timeout_seconds
     endpoint.max_tokens, endpoint.max_temperature = max_tokens, float(max_temperature)
     endpoint.takes_images = takes_images
@@ -109,6 +134,7 @@ def save_endpoint(
     endpoint.language_model = LanguageModel.objects.get_or_create(name=language_model or model)[0]
     _check_fields(endpoint)
     endpoint.save()
+    account_of(endpoint)
     facts = {"name": name, "base_url": address, "key_variable": endpoint.key_variable}
     stored = bool(endpoint.stored_key)
     record(Tag.ENDPOINT_SAVED, endpoint, actor=acting_user, **facts, stored_key=stored)
@@ -121,7 +147,7 @@ def _check_fields(endpoint: Endpoint) -> None:
         raise BadInput(_("Concurrent calls, timeout and maximum tokens must be above zero."))
     if not 0 < endpoint.max_temperature <= 2:
         raise BadInput(_("The highest temperature must be above 0, and 2 at most."))
-    if endpoint.price_input < 0 or endpoint.price_output < 0:
+    if min(endpoint.price_input, endpoint.price_output, endpoint.price_cached or 0) < 0:
         raise BadInput(_("A price must be zero or more."))
     if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
         raise BadInput(_("There is already an endpoint called %(name)s.") % {"name": endpoint.name})
@@ -156,24 +182,20 @@ def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
 
 @dataclass(frozen=True)
 class EndpointCheck:
-    """Whether the endpoint works, and a sentence for people."""
+    """Whether the endpoint works, and a sentence for people; ``findings`` say what works."""
 
     works: bool
     sentence: str
+    findings: tuple[str, ...] = ()
 
 
 def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
-    """Make one small call to *endpoint*, unless its key is missing or its address forbidden."""
+    """Make one small call to *endpoint*, unless its key is missing or its address forbidden.
 
-    name = "max_completion_tokens" if endpoint.max_completion_tokens else "max_tokens"
-    request = ChatRequest("check", CHECK_MESSAGES, {name: CHECK_TOKENS})
-
-    async def call(client: OpenAIChat) -> ChatReply:
-        async with client:
-            return await client.complete(request)
-
+    If it is answered, make two more, and ask for the list of models, to say what works.
+    """
     try:
-        reply = asyncio.run(call(open_chat(endpoint)))
+        reply, findings = asyncio.run(_check(endpoint))
     except Refusal as refusal:
         return EndpointCheck(False, str(refusal))
     except ChatFailure as failure:
@@ -187,4 +209,53 @@ def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
             "text": failure.text[:300],
         }
         return EndpointCheck(False, str(SENTENCES.get(failure.kind, REFUSED) % facts))
-    return EndpointCheck(True, str(WORKS % {"model": reply.model[:80] or endpoint.model}))
+    sentence = str(WORKS % {"model": reply.model[:80] or endpoint.model})
+    return EndpointCheck(True, sentence, (*findings, *_cost_findings(endpoint, reply)))
+
+
+async def _check(endpoint: Endpoint) -> tuple[ChatReply, list[str]]:
+    """Return the reply to a small call, and what else works. Raises ChatFailure, BadInput."""
+    name = "max_completion_tokens" if endpoint.max_completion_tokens else "max_tokens"
+    async with open_chat(endpoint) as client:
+        small = {name: CHECK_TOKENS}
+        reply = await client.complete(ChatRequest("check", CHECK_MESSAGES, small))
+        structured = {**small, "response_format": {"type": "json_object"}}
+        findings = []
+        for what, messages, params in (
+            (_("Structured output: %(works)s"), CHECK_JSON, structured),
+            (_("Images: %(works)s"), CHECK_IMAGE, small),
+        ):
+            try:
+                await client.complete(ChatRequest("check", messages, params))
+                works = str(_("works"))
+            except ChatFailure as failure:
+                refused = failure.kind in (K.BAD_REQUEST, K.NO_IMAGES, K.NOT_FOUND)
+                works = str(_("not supported") if refused else _("unknown"))
+            findings.append(str(what) % {"works": works})
+        names = await client.models()
+    if names is None:
+        findings.append(str(_("Model list: none")))
+    else:
+        there = _("includes this model") if endpoint.model in names else _("lacks this model")
+        words = {"n": len(names), "there": there}
+        findings.append(str(_("Model list: %(n)d models, %(there)s")) % words)
+    return reply, findings
+
+
+def _cost_findings(endpoint: Endpoint, reply: ChatReply) -> list[str]:
+    """Return whether the reply says its tokens, and what a usual answer costs by the prices."""
+    counted = reply.prompt_tokens is not None and reply.completion_tokens is not None
+    if reply.odd_usage:
+        usage = _("Usage: contradicts itself, so calls cost what is reserved for them")
+    elif counted:
+        usage = _("Usage: sent")
+    else:
+        usage = _("Usage: missing, so calls cost what is reserved for them")
+    findings = [str(usage)]
+    if endpoint.price_input or endpoint.price_output:
+        price = Price(endpoint.price_input, endpoint.price_output)
+        words = {"cost": f"{price.cost(*USUAL_CALL):.4f} {endpoint.currency}"}
+        words |= dict(zip(("read", "written"), map(str, USUAL_CALL), strict=True))
+        sentence = _("An answer of %(read)s + %(written)s tokens costs %(cost)s")
+        findings.append(str(sentence) % words)
+    return findings

@@ -32,6 +32,7 @@ def freeze(settings: RequestSettings | ConditionSettings, endpoint: Endpoint) ->
         "base_url": endpoint.base_url,
         "price_input": str(endpoint.price_input),
         "price_output": str(endpoint.price_output),
+        "price_cached": None if endpoint.price_cached is None else str(endpoint.price_cached),
         "currency": endpoint.currency,
     }
     asked = settings.as_dict()
@@ -52,4 +53,14 @@ def is_still_the_same(run: Run, endpoint: Endpoint) -> bool:
 def price_of(run: Run) -> Price:
     """Return the prices at the start of the run."""
     facts = run.run_settings
-    return Price(Decimal(facts["price_input"]), Decimal(facts["price_output"]))
+    cached = facts.get("price_cached")  # older runs have none
+    return Price(
+        Decimal(facts["price_input"]),
+        Decimal(facts["price_output"]),
+        None if cached is None else Decimal(cached),
+    )
+
+
+def currency_of(run: Run) -> str:
+    """Return the currency of the prices at the start of the run, "" for an imported one."""
+    return str(run.run_settings.get("currency", ""))

@@ -19,6 +19,8 @@ from evaluations.llm.budget import Budget
 from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, Job, MarkingNotes, Run, RunWorker
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+from evaluations.runs.services import spending
+from evaluations.runs.services.frozen import currency_of
 from evaluations.runs.services.run_workers import ALONE, PLACE, Part, lease_end, renew_place
 from evaluations.runs.services.steps import fail_steps_after
 from evaluations.runs.services.study_budgets import commit, reserve, units
@@ -117,10 +119,11 @@ def prepare_calls(
 
 @dataclass(frozen=True)
 class Claims:
-    """The claimed calls; ``over_budget``: the next one is above the budget."""
+    """The claimed calls; the next one is above the budget, or above a spending cap."""
 
     calls: list[Claimed]
     over_budget: bool = False
+    over_cap: bool = False
 
 
 def claim_calls(
@@ -145,23 +148,32 @@ def claim_calls(
         budget.reserve(call.most)
         planned[pk] = call
     over_budget = len(planned) < len(prepared)
+    over_cap = False
     attempts: list[Attempt] = []
     if planned:
         with transaction.atomic():
+            # In one order with the storing of results: two workers cannot wait for each other.
+            rows = Job.objects.filter(pk__in=planned).select_for_update().order_by("pk")
+            list(rows.values_list("pk", flat=True))
             reserved, wanted = 0, len(planned)
             if run.study_id is not None:
                 reserved = _reserve_in_study(run.study_id, planned, budget)
                 over_budget = over_budget or len(planned) < wanted
+            wanted = len(planned)
+            under_cap = _reserve_under_cap(currency_of(run), planned, budget, now)
+            over_cap = len(planned) < wanted
             attempts = _claim(run, owner, planned, now)
             if run.study_id is not None:
                 commit(run.study_id, units(one.reserved for one in attempts) - reserved)
+            unused = units(one.reserved for one in attempts) - under_cap
+            spending.commit(currency_of(run), spending.month_of(now), unused)
     claimed = []
     for attempt in attempts:
         call = planned.pop(attempt.job_id)
         claimed.append(Claimed(attempt, ChatRequest(attempt.pk, call.messages, call.params)))
     for lost in planned.values():
         budget.finalize(lost.most, Decimal(0))
-    return Claims(claimed, over_budget)
+    return Claims(claimed, over_budget, over_cap)
 
 
 def _claim(run: Run, owner: str, planned: Mapping[int, Call], now: datetime) -> list[Attempt]:
@@ -196,14 +208,27 @@ def claim_jobs(
 def _reserve_in_study(study_id: int, planned: dict[int, Call], budget: Budget) -> int:
     """Reserve the calls of *planned* in the budget of the study, and return their sum in its units.
 
-    Calls above the budget are taken out of *planned*, from the end. The jobs are locked first, in
-    one order with the storing of results, so that two workers cannot wait for each other.
+    Calls above the budget are taken out of *planned*, from the end.
     """
-    rows = Job.objects.filter(pk__in=planned).select_for_update().order_by("pk")
-    list(rows.values_list("pk", flat=True))
     while planned:
         most = units(call.most for call in planned.values())
         if reserve(study_id, most):
+            return most
+        _last, call = planned.popitem()
+        budget.finalize(call.most, Decimal(0))
+    return 0
+
+
+def _reserve_under_cap(
+    currency: str, planned: dict[int, Call], budget: Budget, now: datetime
+) -> int:
+    """Reserve the calls of *planned* under the spending caps, and return their sum in units.
+
+    Calls above a cap are taken out of *planned*, from the end.
+    """
+    while planned:
+        most = units(call.most for call in planned.values())
+        if spending.reserve(currency, now, most):
             return most
         _last, call = planned.popitem()
         budget.finalize(call.most, Decimal(0))

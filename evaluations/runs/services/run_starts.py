@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import json
+import uuid
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, Run
+from evaluations.models.vocabulary import RunStatus
 from evaluations.runs.services.addresses import check_address
 from evaluations.runs.services.keys import api_key
+from evaluations.runs.services.spending import check_cap
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import BadInput, Conflict, OtherRequest
+
+# A run in one of these states makes calls, or will when it is resumed by itself or by a person.
+ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING, RunStatus.PAUSED)
 
 
 def hashed(key: str | None) -> str | None:
@@ -22,22 +30,65 @@ def hashed(key: str | None) -> str | None:
     return hashlib.sha256(key.encode()).hexdigest() if key else None
 
 
-def planned_once(run: Run, plan: Callable[[], None]) -> Run:
+def digest(asked: Mapping[str, object]) -> str:
+    """Return the SHA-256 of what is asked for, values of JSON and dataclasses of them."""
+    text = json.dumps(asked, sort_keys=True, default=str, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def planned_once(run: Run, plan: Callable[[], None], request: Mapping[str, object]) -> Run:
     """Call *plan*, which saves *run* and its jobs, in one transaction; return *run*.
 
-    If there is a run with the same idempotency key, return that one instead.
+    If there is a run with the same idempotency key, return that one instead; *request* is all that
+    was asked for. Without a key the run gets one of its own. Raises OtherRequest if the key came
+    with another request.
     """
+    run.request_hash = digest(request)
+    run.idempotency_key = run.idempotency_key or hashed(str(uuid.uuid4()))
     try:
         with transaction.atomic():
             if existing := _run_with_key(run.idempotency_key):
-                return existing
+                return _same_request(existing, run)
             plan()
             return run
     except IntegrityError:
         # Another request with the same key committed first.
         if existing := _run_with_key(run.idempotency_key):
-            return existing
+            return _same_request(existing, run)
         raise
+
+
+def _same_request(existing: Run, run: Run) -> Run:
+    """Return *existing*. Raises OtherRequest if *run* was asked for by another request."""
+    if existing.request_hash not in ("", run.request_hash):  # older runs have none
+        raise OtherRequest(
+            _(
+                "Run %(run)d was started with this idempotency key, and with other settings. Use a "
+                "new key for another run."
+            )
+            % {"run": existing.pk}
+        )
+    return existing
+
+
+def check_not_running(run: Run) -> None:
+    """Raise Conflict if a run that is not over makes the same calls as *run*, by its plan.
+
+    Two requests that come at once wait for each other.
+    """
+    assert run.endpoint is not None  # only imported runs have none
+    Endpoint.objects.select_for_update().get(pk=run.endpoint.pk)
+    same = Run.objects.filter(plan_hash=run.plan_hash, status__in=ACTIVE).order_by("pk").first()
+    if same is not None:
+        raise Conflict(
+            _(
+                "Run %(run)d asks the same questions of the same model in the same way and is not "
+                "over. Look at it first, or start another one anyway."
+            )
+            % {"run": same.pk},
+            code="same_run",
+            run=same.pk,
+        )
 
 
 def _run_with_key(key: str | None) -> Run | None:
@@ -60,6 +111,7 @@ def check_ready(endpoint: Endpoint, budget: Decimal | None) -> None:
     """Raise BadInput for an invalid budget, or an endpoint that cannot be called."""
     if budget is not None:
         check_budget(budget)
+    check_cap(endpoint, database_now())
     api_key(endpoint)
     check_address(endpoint.base_url)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import Asking, ImagePolicy, OptionOrder, read_condition
@@ -22,7 +22,9 @@ from evaluations.runs.services.planning import check_images, plan_jobs, to_be_as
 from evaluations.runs.services.prompt_sets import check_prompts
 from evaluations.runs.services.run_starts import (
     as_text,
+    check_not_running,
     check_ready,
+    digest,
     hashed,
     planned_once,
     record_start,
@@ -33,8 +35,9 @@ from evaluations.runs.services.steps import queue_failed_again
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput, Conflict
-from questions.models import Dataset
+from questions.models import Dataset, Question
 
 MOST_REPEATS = 100
 DEFAULT, ALL = Asking(), QuestionChoice()
@@ -54,6 +57,7 @@ def start_run(
     judge: Endpoint | None = None,
     study: Study | None = None,
     trial: bool = False,
+    unless_running: bool = False,
 ) -> Run:
     """Plan a run over the *choice* of items of *dataset*, *repeats* times each, for a worker.
 
@@ -62,7 +66,9 @@ def start_run(
     the same amount, which marks the subjective answers as they arrive. A run of a *study* shares
     its budget. A *trial*, or a *choice* that is one, asks ten of the chosen questions;
     ``extend_run`` goes on with the others.
-    A second call with the same idempotency key returns the same run. Raises BadInput.
+    A second call with the same idempotency key returns the same run. Raises BadInput, OtherRequest
+    for another request with the key, and with *unless_running* Conflict (``same_run``) if a run
+    that is not over makes the same calls.
     """
     if not 1 <= repeats <= MOST_REPEATS:
         raise BadInput(
@@ -86,21 +92,48 @@ def start_run(
         if asking.sampling is not None:
             check_sampling(endpoint, asking.sampling)
         check_images(endpoint, asking)
-        asked = trial_of(choice) if trial else choice
-        items, counts = to_be_asked(chosen_questions(dataset, asked), asking)
-        run.condition = condition_for(endpoint, asking)
-        assert run.condition.prompts is not None
-        check_prompts(run.condition.prompts, asking.setting, items)
-        run.fingerprint = run.condition.fingerprint
-        settings = freeze(read_condition(run.condition.settings), endpoint).settings
-        run.run_settings = {**settings, **counts, **_chosen(asked)}
+        items = _set_plan(run, asking, trial_of(choice) if trial else choice)
+        if unless_running:
+            check_not_running(run)
         run.save()
         record_start(run, plan_jobs(run, items))
         if judge is not None:
             for follower in followers():
                 follower.after_start(run, judge, acting_user=acting_user, budget=budget)
 
-    return planned_once(run, plan)
+    beside = {"asking": asdict(asking), "judge": judge and judge.pk, "trial": trial}
+    return planned_once(run, plan, {**beside, **_asked_for(run, choice)})
+
+
+def _set_plan(run: Run, asking: Asking, asked: QuestionChoice) -> list[Question]:
+    """Set condition and settings of *run*, and return the questions that it asks."""
+    assert run.endpoint is not None  # only imported runs have none
+    items, counts = to_be_asked(chosen_questions(run.dataset, asked), asking)
+    run.condition = condition_for(run.endpoint, asking)
+    assert run.condition.prompts is not None
+    check_prompts(run.condition.prompts, asking.setting, items)
+    run.fingerprint = run.condition.fingerprint
+    settings = freeze(read_condition(run.condition.settings), run.endpoint).settings
+    run.run_settings = {**settings, **counts, **_chosen(asked)}
+    run.plan_hash = _plan_hash(run, asked)
+    return items
+
+
+def _asked_for(run: Run, choice: QuestionChoice) -> dict[str, Any]:
+    """Return what is asked for, of the fields of *run*: values of JSON."""
+    return {
+        "endpoint": run.endpoint_id,
+        "dataset": run.dataset_id,
+        "choice": choice.as_dict(),
+        "repeats": run.repeats,
+        "budget": as_text(run.budget),
+    }
+
+
+def _plan_hash(run: Run, asked: QuestionChoice) -> str:
+    """Return what two runs have in common that make the same calls."""
+    same = {**_asked_for(run, asked), "budget": None}
+    return digest({**same, "purpose": run.purpose, "condition": run.fingerprint})
 
 
 def _chosen(asked: QuestionChoice) -> dict[str, Any]:
@@ -122,8 +155,25 @@ def stop_run(run: Run, *, acting_user: User | None) -> Run:
         run.status, run.pause_reason, run.resume_at = RunStatus.STOPPING, "", None
         run.save(update_fields=["status", "pause_reason", "resume_at"])
         record(Tag.RUN_STOPPED, run, actor=acting_user)
-        finalize(run.pk, timezone.now())
+        finalize(run.pk, database_now())
     run.refresh_from_db()
+    return run
+
+
+@transaction.atomic
+def pause_run(run: Run, *, acting_user: User | None) -> Run:
+    """Pause *run* until a person resumes it; answers of calls in flight are stored.
+
+    A paused run keeps its place: it is not over, and the same run is not started beside it. Raises
+    Conflict if it neither works nor waits.
+    """
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    waits = run.status == RunStatus.PAUSED and run.resume_at is not None
+    if run.status not in WORKABLE and not waits:
+        raise Conflict(_("This run is not in progress and cannot be paused."))
+    run.status, run.pause_reason, run.resume_at = RunStatus.PAUSED, PauseReason.BY_PERSON, None
+    run.save(update_fields=["status", "pause_reason", "resume_at"])
+    record(Tag.RUN_PAUSED, run, actor=acting_user)
     return run
 
 

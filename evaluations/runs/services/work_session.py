@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
+from decimal import ROUND_CEILING, Decimal
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db.models import F
 
 from evaluations.llm import spool
 from evaluations.llm.blocking import run_pump
@@ -22,10 +24,10 @@ from evaluations.llm.callbacks import Callbacks
 from evaluations.llm.client import CallResult, ChatRequest
 from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
-from evaluations.models import Job, Run
+from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
-from evaluations.runs.services import job_queue
+from evaluations.runs.services import job_queue, spending
 from evaluations.runs.services.call_results import Stored, fails_every_call, store_each
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
@@ -57,6 +59,8 @@ SHOW_WAITING = timedelta(seconds=1)
 # A worker waits for a retry that is due within this time; otherwise it ends the session.
 LONGEST_RETRY_WAIT = timedelta(seconds=5)
 BREAKER = STANDARD
+# So many of the dearest calls say how far an endpoint goes above what was reserved.
+MANY = 100
 
 
 def spool_path(run: Run, owner: str) -> Path:
@@ -67,6 +71,13 @@ def spool_path(run: Run, owner: str) -> Path:
 def spools_of(run: Run) -> list[Path]:
     """Return the spool files of all workers for *run*."""
     return sorted((Path(settings.VAR_DIR) / "spool").glob(f"{run.public_id}-*.jsonl"))
+
+
+def overrun_of(reserved: Decimal, cost: Decimal) -> Decimal:
+    """Return how many times its reservation a call cost, rounded up to a tenth; at least 1."""
+    if not reserved or cost <= reserved:
+        return Decimal(1)
+    return (cost / reserved).quantize(Decimal("0.1"), ROUND_CEILING)
 
 
 class WorkSession:
@@ -89,6 +100,8 @@ class WorkSession:
         self.budget = Budget(run.budget)
         self.most_in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
         self.in_flight = self.unstored = 0
+        # An endpoint that ignores max_tokens: how many times its reservation a call may cost.
+        self.overrun = Decimal(1)
         self.permits = Permits(self.endpoint, owner, self.most_in_flight)
         self.processing = Processing(run)
         self.prepared: dict[int, Call] = {}
@@ -119,6 +132,8 @@ class WorkSession:
         for path in spools_of(self.run):
             spool.replay(path, lambda batch: self.processing.add(self.store(batch).kept))
         self.budget = Budget(self.run.budget, money(self.run).exposed)
+        above = Attempt.objects.filter(job__run=self.run, reserved__gt=0, cost__gt=F("reserved"))
+        self.note_overrun(above.order_by("-cost").values_list("reserved", "cost")[:MANY])
         while (chat := self.open_chat()) is not None:
             if self.pump(chat) is not StopReason.DRAINED or not self.wait_for_due():
                 break
@@ -172,8 +187,12 @@ class WorkSession:
         self.permits.used(capacity, len(claims.calls))
         self.in_flight += len(claims.calls)
         self.breaker.sent(one.request.key for one in claims.calls)
-        if claims.over_budget and not self.in_flight and not self.unstored:
-            self.pause_for_budget(now)
+        if not self.in_flight and not self.unstored:
+            if claims.over_budget:
+                self.pause_for_budget(now)
+            elif claims.over_cap:
+                again = now + STUDY_WAIT if spending.calls_are_open() else None
+                pause(self.run, PauseReason.SPENDING_CAP, resume_at=again)
         return [one.request for one in claims.calls]
 
     def prepare(self, n: int, now: datetime) -> None:
@@ -184,11 +203,23 @@ class WorkSession:
                 self.run,
                 missing,
                 now,
-                prepare=partial(call_for, self.run),
+                prepare=self.call_of,
                 without=self.prepared,
                 part=part_of(self.run, self.owner, now),
                 least_called=self.breaker.is_open,
             )
+
+    def call_of(self, job: Job) -> Call:
+        """Return the call of *job*; its reservation follows the most that a call cost above it."""
+        call = call_for(self.run, job)
+        return replace(call, most=call.most * self.overrun) if self.overrun > 1 else call
+
+    def note_overrun(self, costs: Iterable[tuple[Decimal, Decimal]]) -> None:
+        """Learn from reserved amounts and costs that the endpoint ignores max_tokens."""
+        factor = max((overrun_of(*one) for one in costs), default=Decimal(1))
+        if factor > self.overrun:
+            self.overrun = factor
+            self.prepared = {}  # they reserve too little
 
     def pause_for_budget(self, now: datetime) -> None:
         """Pause the run, whose next call is above a budget; none of its own calls is in flight.
@@ -218,6 +249,7 @@ class WorkSession:
         self.unstored = 0
         for reserved, cost in stored.costs:
             self.budget.finalize(reserved, cost)
+        self.note_overrun(stored.costs)
         self.processing.add(stored.kept)
         self.react_to_failures(stored)
         self.on_progress()

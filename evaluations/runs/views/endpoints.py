@@ -10,18 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluations.models import Endpoint
 from evaluations.runs.forms.runs import EndpointForm, endpoint_initial
+from evaluations.runs.rules.presets import PRESETS, preset
+from evaluations.runs.selectors.accounts import accounts, get_endpoint
 from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import NotFound, Refusal
-
-
-def get_endpoint(pk: int) -> Endpoint:
-    """Return the endpoint *pk*. Raises NotFound if there is none."""
-    endpoint = Endpoint.objects.select_related("language_model").filter(pk=pk).first()
-    if endpoint is None:
-        raise NotFound(_("There is no such endpoint."))
-    return endpoint
+from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import Refusal
 
 
 @require_safe
@@ -29,7 +24,8 @@ def get_endpoint(pk: int) -> Endpoint:
 def endpoint_list(request: MemberRequest) -> HttpResponse:
     """List all endpoints."""
     endpoints = Endpoint.objects.select_related("language_model").prefetch_related("judges")
-    return render(request, "evaluations/runs/endpoints.html", {"endpoints": endpoints})
+    context = {"endpoints": endpoints, "accounts": accounts(database_now())}
+    return render(request, "evaluations/runs/endpoints.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -49,10 +45,11 @@ def endpoint_edit(request: MemberRequest, pk: int) -> HttpResponse:
 def edit(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
     """Show the form, or save it, or show it again with its errors."""
     if request.method != "POST":
-        form = EndpointForm(initial=endpoint_initial(endpoint) if endpoint else None)
-        return render(
-            request, "evaluations/runs/endpoint.html", {"form": form, "endpoint": endpoint}
-        )
+        chosen = preset(request.GET.get("preset", "")) if endpoint is None else None
+        initial = endpoint_initial(endpoint) if endpoint else None
+        form = EndpointForm(initial=chosen.initial() if chosen else initial)
+        context = {"form": form, "endpoint": endpoint, "presets": PRESETS, "chosen": chosen}
+        return render(request, "evaluations/runs/endpoint.html", context)
     form = EndpointForm(request.POST)
     if form.is_valid():
         try:
@@ -63,6 +60,7 @@ def edit(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
             messages.success(request, _("%(name)s saved.") % {"name": saved.name})
             return redirect("runs:endpoint", saved.pk)
     context = {"form": form, "endpoint": get_endpoint(endpoint.pk) if endpoint else None}
+    context["presets"] = PRESETS
     return render(request, "evaluations/runs/endpoint.html", context, status=400)
 
 
@@ -74,4 +72,6 @@ def endpoint_check(request: MemberRequest, pk: int) -> HttpResponse:
     check = check_endpoint(endpoint)
     tell = messages.success if check.works else messages.error
     tell(request, f"{endpoint.name}: {check.sentence}")
+    if check.findings:
+        messages.info(request, " · ".join(check.findings))
     return redirect("runs:endpoint", pk)

@@ -50,14 +50,16 @@ def new_run(request: MemberRequest) -> HttpResponse:
         context |= {"preview_query": _address(request), "trial_size": wanted["choice"].trial}
         with suppress(Refusal):  # the estimate says it
             context["counts"] = counted(chosen_questions(wanted["dataset"], wanted["choice"]))
-    trial = request.POST.get("trial") == "1"
+    trial, anyway = (request.POST.get(name) == "1" for name in ("trial", "anyway"))
     return start_page(
         request,
         form,
         "evaluations/runs/launch.html",
         context,
         estimate=lambda: estimate(**form.wanted()),
-        start=lambda **paid: services.start_run(**form.wanted(), **paid, trial=trial),
+        start=lambda **paid: services.start_run(
+            **form.wanted(), **paid, trial=trial, unless_running=not anyway
+        ),
     )
 
 
@@ -82,6 +84,8 @@ def _address(request: HttpRequest) -> str:
     """Return what was sent as an address, without the token and empty fields."""
     sent = (request.POST if request.method == "POST" else request.GET).copy()
     for name in [*sent]:
-        if name in ("csrfmiddlewaretoken", "key", "shown", "trial") or not any(sent.getlist(name)):
+        if name in ("csrfmiddlewaretoken", "key", "shown", "trial", "anyway") or not any(
+            sent.getlist(name)
+        ):
             del sent[name]
     return sent.urlencode()

@@ -48,6 +48,7 @@ def start_page(
             return redirect("runs:run", run.pk)
         except Refusal as refusal:
             refused = str(refusal)
+            context = {**context, "same_run": refusal.details.get("run")}
     context = {"form": form, "address": request.path, **context}
     if form.is_bound and form.is_valid():
         try:

@@ -126,6 +126,17 @@ def stop(request: MemberRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @requires(Capability.START_RUNS)
+def pause(request: MemberRequest, pk: int) -> HttpResponse:
+    """Pause a run."""
+    services.pause_run(get_run(pk), acting_user=request.user)
+    messages.success(
+        request, _("No new calls are sent. Replies to calls in progress are still stored.")
+    )
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
 def resume(request: MemberRequest, pk: int) -> HttpResponse:
     """Resume a run, with a higher budget if one was entered."""
     form = BudgetForm(request.POST)

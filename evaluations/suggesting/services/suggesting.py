@@ -26,6 +26,7 @@ from evaluations.runs.services.frozen import Frozen, freeze
 from evaluations.runs.services.planning import plan_jobs
 from evaluations.runs.services.run_estimates import Estimate, cost_of
 from evaluations.runs.services.run_starts import (
+    as_text,
     check_call_count,
     check_ready,
     hashed,
@@ -163,7 +164,7 @@ def start_suggesting(
     """Plan a run that asks for suggestions; a worker does the rest.
 
     ``budget`` is in the endpoint's currency. The same idempotency key gives the
-    same run, whatever else is asked.
+    same run. Raises OtherRequest if another request came with the key.
     """
     frozen = freeze_suggesting(wanted.endpoint, wanted.asks)
     chosen = {"query": wanted.query, "again": wanted.again, "limit": wanted.limit}
@@ -188,4 +189,11 @@ def start_suggesting(
         run.save()
         record_start(run, plan_jobs(run, items), asks=wanted.asks.value)
 
-    return planned_once(run, plan)
+    request = {
+        **chosen,
+        "endpoint": wanted.endpoint.pk,
+        "dataset": wanted.dataset.pk,
+        "asks": wanted.asks.value,
+        "budget": as_text(budget),
+    }
+    return planned_once(run, plan, request)

@@ -14,7 +14,7 @@ from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput
-from tests.scripted_server import ScriptedServer, script_from
+from tests.scripted_server import Fault, ScriptedServer, named_fault, script_from
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-sentinel-7f3a"
@@ -87,7 +87,30 @@ def test_it_works(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> No
     endpoint = save(base_url=server.base_url, key_variable="ONE_API_KEY")
     check = check_endpoint(endpoint)
     assert (check.works, check.sentence) == (True, "The endpoint works: scripted-demo replied.")
-    assert len(server.requests) == 1
+    assert [one.path.rpartition("/")[2] for one in server.requests] == [
+        *("completions", "completions", "completions", "models")
+    ]
+    assert check.findings == (
+        "Structured output: works",
+        "Images: works",
+        "Model list: 1 models, includes this model",
+        "Usage: sent",
+    )
+
+
+def test_a_check_says_what_does_not_work(server: ScriptedServer) -> None:
+    no_usage = Fault(change=lambda completion: {**completion, "usage": None})
+    faults = iter([no_usage, named_fault("bad_request"), named_fault("no_images")])
+    server.endpoint.faults = lambda prompt: next(faults)
+    endpoint = save(base_url=server.base_url, model="other", price_output=Decimal(10))
+    # 600 tokens at 10 per million.
+    assert check_endpoint(endpoint).findings == (
+        "Structured output: not supported",
+        "Images: not supported",
+        "Model list: 1 models, lacks this model",
+        "Usage: missing, so calls cost what is reserved for them",
+        "An answer of 500 + 600 tokens costs 0.0060 CNY",
+    )
 
 
 @pytest.mark.parametrize(

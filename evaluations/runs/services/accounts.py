@@ -1,0 +1,52 @@
+"""Save the limits of provider accounts."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.models import ProviderAccount
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput
+
+MOST_IN_FLIGHT = 4096
+MOST_A_MINUTE = 2**31 - 1
+
+
+@transaction.atomic
+def save_account(
+    *,
+    name: str,
+    max_in_flight: int | None,
+    requests_per_minute: int | None,
+    tokens_per_minute: int | None,
+    acting_user: User | None,
+    account: ProviderAccount | None = None,
+) -> ProviderAccount:
+    """Create an account, or change *account*. A limit of None means none. Raises BadInput.
+
+    New limits hold at once, also for calls of workers that are at work.
+    """
+    limits = {
+        "max_in_flight": (max_in_flight, MOST_IN_FLIGHT),
+        "requests_per_minute": (requests_per_minute, MOST_A_MINUTE),
+        "tokens_per_minute": (tokens_per_minute, MOST_A_MINUTE),
+    }
+    if not name.strip() or len(name) > 60:
+        raise BadInput(_("Enter a name of at most 60 characters."))
+    if any(value is not None and not 1 <= value <= most for value, most in limits.values()):
+        raise BadInput(_("A limit must be a whole number above zero, or empty."))
+    others = ProviderAccount.objects.filter(name=name)
+    if (others.exclude(pk=account.pk) if account else others).exists():
+        raise BadInput(_("There is already an account called %(name)s.") % {"name": name})
+    account = account or ProviderAccount.objects.create(name=name)
+    given = {field: value for field, (value, _most) in limits.items()}
+    # The version is raised too: whoever has read the old limits reads them again.
+    rows = ProviderAccount.objects.filter(pk=account.pk)
+    rows.update(name=name, version=F("version") + 1, **given)
+    record(Tag.ACCOUNT_SAVED, account, actor=acting_user, name=name, **given)
+    account.refresh_from_db()
+    return account

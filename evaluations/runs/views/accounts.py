@@ -1,0 +1,80 @@
+"""Pages of provider accounts and of spending."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from evaluations.models import ProviderAccount
+from evaluations.runs.forms.accounts import AccountForm, CapForm
+from evaluations.runs.selectors.accounts import get_account
+from evaluations.runs.services import spending
+from evaluations.runs.services.accounts import save_account
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import Refusal
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.OPERATE)
+def account_new(request: MemberRequest) -> HttpResponse:
+    """Show or save the form of a new account."""
+    return _edit(request, None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.OPERATE)
+def account_edit(request: MemberRequest, pk: int) -> HttpResponse:
+    """Show or save the form of an account."""
+    return _edit(request, get_account(pk))
+
+
+def _edit(request: MemberRequest, account: ProviderAccount | None) -> HttpResponse:
+    posted = request.method == "POST"
+    initial = {name: getattr(account, name) for name in AccountForm.base_fields} if account else {}
+    form = AccountForm(request.POST) if posted else AccountForm(initial=initial)
+    if posted and form.is_valid():
+        try:
+            saved = save_account(account=account, acting_user=request.user, **form.cleaned_data)
+        except Refusal as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("%(name)s saved.") % {"name": saved.name})
+            return redirect("runs:endpoints")
+    context = {"form": form, "account": account}
+    return render(request, "evaluations/runs/account.html", context, status=400 if posted else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Capability.OPERATE)
+def spending_page(request: MemberRequest) -> HttpResponse:
+    """Show what was spent by currency, or save the caps of one."""
+    posted = CapForm(request.POST, prefix=request.POST.get("prefix", "")[:9] or None)
+    if request.method == "POST" and posted.is_valid():
+        cap = spending.save_cap(acting_user=request.user, **posted.cleaned_data)
+        messages.success(request, _("%(name)s saved.") % {"name": cap.currency})
+        return redirect("runs:spending")
+    rows = []
+    for one in spending.spent(database_now()):
+        initial = {
+            "currency": one.currency,
+            "per_month": _typed(one.per_month),
+            "in_total": _typed(one.in_total),
+        }
+        own = request.method == "POST" and posted.prefix == one.currency
+        rows.append((one, posted if own else CapForm(initial=initial, prefix=one.currency)))
+    return render(
+        request,
+        "evaluations/runs/spending.html",
+        {"rows": rows},
+        status=400 if request.method == "POST" else 200,
+    )
+
+
+def _typed(amount: object) -> str | None:
+    """Return an amount as a person types it."""
+    return None if amount is None else f"{amount:f}".rstrip("0").rstrip(".")
