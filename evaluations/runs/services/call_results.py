@@ -32,7 +32,7 @@ from evaluations.runs.services.steps import (
     store_step_replies,
     wait_for_step_again,
 )
-from evaluations.runs.services.study_budgets import commit, units
+from evaluations.runs.services.study_budgets import commit, commit_to_run, units
 from gradeapp.common.storable import storable
 
 logger = logging.getLogger(__name__)
@@ -204,11 +204,16 @@ def _commit_to_studies(fresh: Sequence[tuple[CallResult, Attempt]], stored: Stor
 
 
 def _commit_to_spending(fresh: Sequence[tuple[CallResult, Attempt]], stored: Stored) -> None:
-    """Replace the reservations of calls by what they cost, in the spending of their month."""
+    """Replace the reservations of calls by what they cost, of their runs and their month."""
     changes: dict[tuple[str, str], int] = {}
+    of_runs: dict[int, int] = {}
     for (_result, attempt), (reserved, cost) in zip(fresh, stored.costs, strict=True):
         key = (currency_of(attempt.job.run), spending.month_of(attempt.sent_at))
-        changes[key] = changes.get(key, 0) + units([cost]) - units([reserved])
+        change = units([cost]) - units([reserved])
+        changes[key] = changes.get(key, 0) + change
+        of_runs[attempt.job.run_id] = of_runs.get(attempt.job.run_id, 0) + change
+    for run_id, change in sorted(of_runs.items()):
+        commit_to_run(run_id, change)
     for (currency, month), change in sorted(changes.items()):
         spending.commit(currency, month, change)
 

@@ -23,7 +23,13 @@ from evaluations.runs.services import spending
 from evaluations.runs.services.frozen import currency_of
 from evaluations.runs.services.run_workers import ALONE, PLACE, Part, lease_end, renew_place
 from evaluations.runs.services.steps import fail_steps_after
-from evaluations.runs.services.study_budgets import commit, reserve, units
+from evaluations.runs.services.study_budgets import (
+    commit,
+    commit_to_run,
+    reserve,
+    reserve_in_run,
+    units,
+)
 from evaluations.runs.services.worker_names import ended_workers
 from gradeapp.common.leases import Lease
 from questions.models import Rubric
@@ -160,13 +166,17 @@ def claim_calls(
                 reserved = _reserve_in_study(run.study_id, planned, budget)
                 over_budget = over_budget or len(planned) < wanted
             wanted = len(planned)
+            of_run = _reserve_in_run(run, planned, budget)
+            over_budget = over_budget or len(planned) < wanted
+            wanted = len(planned)
             under_cap = _reserve_under_cap(currency_of(run), planned, budget, now)
             over_cap = len(planned) < wanted
             attempts = _claim(run, owner, planned, now)
             if run.study_id is not None:
                 commit(run.study_id, units(one.reserved for one in attempts) - reserved)
-            unused = units(one.reserved for one in attempts) - under_cap
-            spending.commit(currency_of(run), spending.month_of(now), unused)
+            used = units(one.reserved for one in attempts)
+            commit_to_run(run.pk, used - of_run)
+            spending.commit(currency_of(run), spending.month_of(now), used - under_cap)
     claimed = []
     for attempt in attempts:
         call = planned.pop(attempt.job_id)
@@ -213,6 +223,21 @@ def _reserve_in_study(study_id: int, planned: dict[int, Call], budget: Budget) -
     while planned:
         most = units(call.most for call in planned.values())
         if reserve(study_id, most):
+            return most
+        _last, call = planned.popitem()
+        budget.finalize(call.most, Decimal(0))
+    return 0
+
+
+def _reserve_in_run(run: Run, planned: dict[int, Call], budget: Budget) -> int:
+    """Reserve the calls of *planned* in the budget of *run*, and return their sum in units.
+
+    Calls above the budget are taken out of *planned*, from the end: other workers of the run spend
+    too, which *budget* does not know.
+    """
+    while planned:
+        most = units(call.most for call in planned.values())
+        if reserve_in_run(run, most):
             return most
         _last, call = planned.popitem()
         budget.finalize(call.most, Decimal(0))

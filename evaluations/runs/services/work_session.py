@@ -59,6 +59,8 @@ SHOW_WAITING = timedelta(seconds=1)
 # A worker waits for a retry that is due within this time; otherwise it ends the session.
 LONGEST_RETRY_WAIT = timedelta(seconds=5)
 BREAKER = STANDARD
+# So long, in seconds, a worker waits for other workers of its run, which have its budget.
+OTHERS_WAIT = 0.3
 # So many of the dearest calls say how far an endpoint goes above what was reserved.
 MANY = 100
 
@@ -188,7 +190,9 @@ class WorkSession:
         self.in_flight += len(claims.calls)
         self.breaker.sent(one.request.key for one in claims.calls)
         if not self.in_flight and not self.unstored:
-            if claims.over_budget:
+            if claims.over_budget and self.others_call():
+                time.sleep(OTHERS_WAIT)  # their calls may cost less than is reserved for them
+            elif claims.over_budget:
                 self.pause_for_budget(now)
             elif claims.over_cap:
                 again = now + STUDY_WAIT if spending.calls_are_open() else None
@@ -208,6 +212,11 @@ class WorkSession:
                 part=part_of(self.run, self.owner, now),
                 least_called=self.breaker.is_open,
             )
+
+    def others_call(self) -> bool:
+        """Return whether other workers of the run have calls in flight."""
+        leased = Job.objects.filter(run=self.run, status=JobStatus.LEASED)
+        return leased.exclude(lease_owner=self.owner).exists()
 
     def call_of(self, job: Job) -> Call:
         """Return the call of *job*; its reservation follows the most that a call cost above it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from django.db.models import Sum
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.llm.budget import Price
+from evaluations.llm.budget import Budget, Price
 from evaluations.llm.usage import Usage, read_usage
 from evaluations.models import Attempt, Endpoint, Job, Run, Spending, SpendingCap
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import spending
+from evaluations.runs.services.calls import call_for
+from evaluations.runs.services.job_queue import claim_calls, prepare_calls
 from evaluations.runs.services.runs import pause_run, resume_run, start_run
 from gradeapp.accounts.models import User
 from gradeapp.common.database_clock import database_now
@@ -234,3 +237,19 @@ def test_a_pause_keeps_the_place_of_a_run(priced: Endpoint) -> None:
     with pytest.raises(Conflict, match="same questions"):
         start_run(endpoint=priced, dataset=run.dataset, acting_user=None, unless_running=True)
     assert worked(resume_run(run, acting_user=None)).status == "finished"
+
+
+def test_workers_of_a_run_share_its_budget(priced: Endpoint) -> None:
+    """Each worker knows only its own calls; the run's row knows all."""
+    run = planned(priced, 6)
+    now = database_now()
+    calls = list(prepare_calls(run, 6, now, prepare=partial(call_for, run)).items())
+    most = calls[0][1].most
+    Run.objects.filter(pk=run.pk).update(budget=most * 3)
+    run.refresh_from_db()
+    first = claim_calls(run, "a", dict(calls[:2]), now, budget=Budget(run.budget))
+    second = claim_calls(run, "b", dict(calls[2:]), now, budget=Budget(run.budget))
+    assert (len(first.calls), first.over_budget) == (2, False)
+    assert (len(second.calls), second.over_budget) == (1, True)
+    run.refresh_from_db()
+    assert amount_of(run.committed) == money(run).exposed == most * 3
