@@ -61,7 +61,7 @@ class NewEndpointSerializer(StrictSerializer):
     note = serializers.CharField(max_length=200, allow_blank=True, default="")
 
 
-class CheckSerializer(serializers.Serializer[Any]):
+class EndpointCheckSerializer(serializers.Serializer[Any]):
     """What the test of an endpoint found, as sentences."""
 
     works = serializers.BooleanField()
@@ -101,11 +101,11 @@ class EndpointCheckAPI(APIView):
 
     capability = Capability.OPERATE
 
-    @extend_schema(request=None, responses=CheckSerializer)
+    @extend_schema(request=None, responses=EndpointCheckSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """Make three small calls, which may be billed, and say what works."""
         check = check_endpoint(get_endpoint(pk))
-        return Answer(CheckSerializer(check).data)
+        return Answer(EndpointCheckSerializer(check).data)
 
 
 urlpatterns = [

@@ -93,21 +93,29 @@ def test_it_works(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> No
     assert check.findings == (
         "Structured output: works",
         "Images: works",
-        "Model list: 1 models, includes this model",
+        "Model list: 1 models, lacks this model",
         "Usage: sent",
     )
 
 
-def test_a_check_says_what_does_not_work(server: ScriptedServer) -> None:
+def test_a_check_says_what_does_not_work(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", KEY)
     no_usage = Fault(change=lambda completion: {**completion, "usage": None})
     faults = iter([no_usage, named_fault("bad_request"), named_fault("no_images")])
     server.endpoint.faults = lambda prompt: next(faults)
-    endpoint = save(base_url=server.base_url, model="other", price_output=Decimal(10))
+    endpoint = save(
+        base_url=server.base_url,
+        key_variable="ONE_API_KEY",
+        model="scripted-demo",
+        price_output=Decimal(10),
+    )
     # 600 tokens at 10 per million.
     assert check_endpoint(endpoint).findings == (
         "Structured output: not supported",
         "Images: not supported",
-        "Model list: 1 models, lacks this model",
+        "Model list: 1 models, includes this model",
         "Usage: missing, so calls cost what is reserved for them",
         "An answer of 500 + 600 tokens costs 0.0060 CNY",
     )
