@@ -20,7 +20,7 @@ def count_committed(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0065_marking_samples")]
+    dependencies = [("evaluations", "0066_attempts_during_an_outage")]
 
     operations = [
         migrations.AddField("run", "committed", models.BigIntegerField(db_default=0, default=0)),
