@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-# No call has more tokens: a larger number is an error of the endpoint.
-MOST_TOKENS = 100_000_000
+# What the columns hold: a larger number is an error of the endpoint.
+MOST_TOKENS = 2**31 - 1
 _MOST_COST = Decimal(1_000_000)
 
 
@@ -51,7 +51,7 @@ def read_usage(sent: object) -> Usage:
     reasoning = _first(written.get("reasoning_tokens"), usage.get("reasoning_tokens"))
     sounds = [_count(one.get("audio_tokens")) for one in (read, written)]
     audio = sum(one or 0 for one in sounds) if sounds != [None, None] else None
-    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    names = ("prompt_tokens", "completion_tokens")
     odd = any(usage.get(name) is not None and _count(usage[name]) is None for name in names)
     if prompt is not None and completion is not None:
         if total is not None and total > prompt + completion:

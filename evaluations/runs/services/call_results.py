@@ -49,8 +49,6 @@ WAITING = frozenset({K.CONNECT, K.RATE_LIMIT})
 FAILS_EVERY_CALL = frozenset({K.ADDRESS, K.CERTIFICATE, K.NOT_FOUND, K.REDIRECT})
 COUNTED = RetryPolicy(attempts=MOST_ATTEMPTS)
 UNLIMITED_RETRIES = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
-# More than the column holds: the token counts cannot be true.
-MOST_COST = Decimal(1_000_000)
 OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
 ATTEMPT_FIELDS = (
     *("status", "error", "error_text", "http_status", "prompt_tokens", "completion_tokens", "cost"),
