@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from django.db import connection, transaction
 from django.db.models import Max
 
-from evaluations.facts.points import judge_points
+from evaluations.facts.points import SUSPENDED, judge_points
 from evaluations.models import AnswerFact, FactVersion, Judgement, Response
 from evaluations.models.vocabulary import FactMarker, RunPurpose
 from evaluations.statistics.policies import Policy
@@ -99,13 +99,17 @@ _FINAL_ROWS = f"""SELECT {_RESPONSE}, '{FactMarker.TEACHERS.value}', marked.roun
 # A judgement with released totals has a row of its own under ``published`` (``_released``).
 _JUDGE_ROWS = f"""SELECT {_RESPONSE}, '{FactMarker.JUDGE.value}', judgement.judge_id,
         CASE WHEN CAST(judgement.released AS TEXT) = '[]' THEN '' ELSE '{Policy.STRICT.value}' END,
-        CAST(judgement.total AS DOUBLE PRECISION),
-        CASE WHEN judgement.total IS NULL THEN 'not_scored' ELSE '' END,
-        CASE WHEN judgement.total IS NULL THEN judgement.status ELSE '' END,
+        CASE WHEN judge.suspended_at IS NULL
+            THEN CAST(judgement.total AS DOUBLE PRECISION) END,
+        CASE WHEN judge.suspended_at IS NOT NULL OR judgement.total IS NULL
+            THEN 'not_scored' ELSE '' END,
+        CASE WHEN judge.suspended_at IS NOT NULL THEN '{SUSPENDED}'
+            WHEN judgement.total IS NULL THEN judgement.status ELSE '' END,
         TRUE, response.is_error_text, CAST(NULL AS BIGINT), CAST(NULL AS TEXT), '', judgement.id
     FROM {_ANSWERS}
     JOIN evaluations_judgement AS judgement
         ON judgement.response_id = response.id AND judgement.sample = 1
+    JOIN evaluations_judge AS judge ON judge.id = judgement.judge_id
     LEFT JOIN evaluations_judgement AS later ON later.follows_id = judgement.id
     WHERE question.part = '{Part.SUBJECTIVE.value}' AND later.id IS NULL AND {{of}}"""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.utils import timezone
 
+from evaluations.facts.answer_facts import record_judgements
 from evaluations.judging.rules.canaries import is_failure
 from evaluations.judging.rules.verdicts import (
     FIRST_UNREADABLE,
@@ -81,6 +82,8 @@ def check_judge(
         judge.suspended_at = None
     judge.save(update_fields=["current_check", "suspended_at"])
     if was != (judge.suspended_at is not None):
+        # The rows that reports read say whether the marks may be used.
+        record_judgements(judge.judgements.values_list("response_id", flat=True))
         record(Tag.JUDGE_CHECKED, run, actor=None, judge=judge.name, verdict=made.verdict.value)
     return check
 
