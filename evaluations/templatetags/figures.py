@@ -21,6 +21,7 @@ from evaluations.reports.rules.page_tables import Gap
 from evaluations.reports.rules.paper_cells import POOLED
 from evaluations.reports.rules.paper_page import PageCell
 from evaluations.reports.rules.published_tables import Words
+from evaluations.reports.selectors.reports import OF_SETTINGS
 from evaluations.schemes import FinalRule
 from evaluations.statistics.coverage import Coverage, Shortfalls, coverage
 from evaluations.statistics.cuts import MACRO
@@ -303,7 +304,8 @@ def export_link(params: ReportParams, name: str, suffix: str = "csv") -> str:
     """Return the URL of the table *name* as a file; agreement has all pairs."""
     address = reverse("reports:export", args=[name, suffix])
     shown = replace(params, marker="") if name == "agreement" else params
-    by = params.by.split(",") if name == "cuts" else ()
+    keys = params.by.split(",")
+    by = keys if name == "cuts" or (name in OF_SETTINGS and len(keys) == 1) else ()
     return f"{address}?{_query(shown, by=by)}"
 
 

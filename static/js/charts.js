@@ -91,7 +91,7 @@ function bar(data, t, width) {
   );
   return {
     ...base(t),
-    grid: { left: 4, right: 44, top: top(data.series, width), bottom: 4, containLabel: true },
+    grid: { left: 4, right: 58, top: top(data.series, width), bottom: 4, containLabel: true },
     legend: legend(t, data.series, { top: 0, right: 0 }),
     xAxis: valueAxis(t, { min: 0, max: data.max }),
     yAxis: nameAxis(t, data.categories, width),

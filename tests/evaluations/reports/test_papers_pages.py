@@ -112,6 +112,8 @@ def test_settings_stand_side_by_side_with_what_they_gain(admin: User) -> None:
     text = text_of(page.text)
     assert "Condition plain with examples" in text
     assert "All questions 25.0 %" in text
+    by_year = client.get(SETTINGS, {"dataset": "exam", "by": "year"}).text
+    assert re.search(r'/reports/export/gains.csv\?[^"]*by=year', by_year)
     (group,) = page.context["gained"]
     gain = dict(group.lines)["ALL"][0]
     # Three questions have points in both: 1 of 3 right before, 3 of 3 after.
