@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
 from evaluations.facts.params import ReportParams
 from evaluations.reports.rules.paper_cells import Loaded, best
 from evaluations.reports.selectors.cuts import cut_keys
-from evaluations.reports.selectors.frames import question_frame
 from evaluations.reports.selectors.paper_tables import loaded_conditions
 from evaluations.statistics.figure import Report
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.settings import gains, side_by_side
 from gradeapp.common.refusals import BadInput
 from questions.rules.vocabulary import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SETTINGS, GAINS = "settings", "gains"
 DEFAULT_KEY = "task"
@@ -29,10 +32,12 @@ def settings_key(by: str) -> str:
     return keys[0]
 
 
-def settings_report(name: str, params: ReportParams, about: Mapping[str, object]) -> Report:
+def settings_report(
+    name: str, frame: pd.DataFrame, params: ReportParams, about: Mapping[str, object]
+) -> Report:
     """Return the report *name*, ``SETTINGS`` or ``GAINS``, of *params* (valid, with a marker).
 
-    It is over the objective questions: how many answers people have marked does not move it.
+    *frame* has the answers by question (``question_frame``). The report is over the objective questions: how many answers people have marked does not move it.
     ``params`` of the report has in ``settings`` the condition that stands for each setting of a
     model. Conditions whose setting is not known take no part. Raises BadInput as
     ``settings_key``.
@@ -42,7 +47,6 @@ def settings_report(name: str, params: ReportParams, about: Mapping[str, object]
     stands: dict[str, dict[str, str]] = {}
     for asked, setting in chosen.items():
         stands.setdefault(asked.model, {})[setting] = asked.condition
-    frame = question_frame(params)
     make = side_by_side if name == SETTINGS else gains
     return make(
         frame[frame["part"] == Part.OBJECTIVE],

@@ -30,7 +30,7 @@ from evaluations.reports.selectors.fact_groups import (
     task_outcomes,
 )
 from evaluations.reports.selectors.frames import frame_of
-from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS
+from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS, settings_report
 from evaluations.reports.selectors.scored_answers import (
     included,
     scored_answers,
@@ -120,6 +120,8 @@ def _of_groups(name: str, params: ReportParams) -> Report:
         return cuts_report(frame, params.dataset, keys, about)
     if name == "trend":
         return trend_report(frame, params, about)
+    if name in OF_SETTINGS:
+        return settings_report(name, frame, params, about)
     return rates_of(frame, params=about)
 
 
