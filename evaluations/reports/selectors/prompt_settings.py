@@ -37,7 +37,8 @@ def settings_report(
 ) -> Report:
     """Return the report *name*, ``SETTINGS`` or ``GAINS``, of *params* (valid, with a marker).
 
-    *frame* has the answers by question (``question_frame``). The report is over the objective questions: how many answers people have marked does not move it.
+    *frame* has the answers by question (``question_frame``). The report is over the
+    objective questions: how many answers people have marked does not move it.
     ``params`` of the report has in ``settings`` the condition that stands for each setting of a
     model. Conditions whose setting is not known take no part. Raises BadInput as
     ``settings_key``.
