@@ -55,7 +55,7 @@ TAGS: Words = {
     Tag.RUN_EXTENDED: ("Run continued after its trial", "试运行后继续"),
     Tag.JUDGE_CHECKED: (
         "Judge model suspended or released by its check",
-        "评分模型经检验停用或恢复",
+        "评判模型经检验停用或恢复",
     ),
     Tag.STUDY_STARTED: ("Study started", "启动研究"),
     Tag.SPENDING_CAP: ("Spending cap changed", "变更费用上限"),
