@@ -13,7 +13,7 @@ from evaluations.models.runs import Run
 
 
 class MarkingSample(models.Model):
-    """Questions of *run* that were drawn at random, in strata, and are marked in *round*.
+    """A marking sample: questions of *run* drawn at random, in strata, and marked in *round*.
 
     ``strata`` are what was planned: subject, task, questions, and how many are drawn in all.
     ``half_width`` is the half width of the 95 % interval wished for, in points of 750, and
