@@ -84,7 +84,7 @@ class ConditionForm(forms.Form):
 
     prompts = forms.ChoiceField(label=_("Prompts"), required=False)
     form = forms.ChoiceField(
-        choices=lambda: ReplyForm.choices(), label=_("Form of the reply"), required=False
+        choices=lambda: named_choices(ReplyForm), label=_("Form of the reply"), required=False
     )
     without_criterion = forms.BooleanField(required=False, label=_("Without the rubric"))
     without_analysis = forms.BooleanField(required=False, label=_("Without the analysis"))
@@ -103,6 +103,7 @@ class ConditionForm(forms.Form):
         decimal_places=2,
         required=False,
         label=_("Temperature"),
+        help_text=_("Empty: 0."),
     )
     again = forms.BooleanField(
         required=False,

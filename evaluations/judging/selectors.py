@@ -111,7 +111,7 @@ def check_of_run(run: Run) -> dict[str, Any]:
     yes, no = gettext("yes"), gettext("not shown")
     shown = [
         (gettext("Prompts"), settings["prompt_version"]),
-        (gettext("Marking criterion shown"), yes if settings.get("criterion", True) else no),
+        (gettext("Rubric shown"), yes if settings.get("criterion", True) else no),
         (gettext("Analysis shown"), yes if settings.get("analysis", True) else no),
         (gettext("Marking notes shown"), yes if settings.get("notes", True) else no),
         (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from evaluations.facts.params import ReportParams, models_with_answers
 from evaluations.reports.forms import PAPER, read_params
-from evaluations.reports.rules.paper_page import page_tables
+from evaluations.reports.rules.paper_page import PageLine, PageTable, page_tables
 from evaluations.reports.rules.published_tables import Paper
 from evaluations.reports.rules.setting_tables import prompts_chart
 from evaluations.reports.selectors.paper_tables import (
@@ -26,36 +27,46 @@ from gradeapp.accounts.roles import Capability
 from gradeapp.common.charts import Chart
 from questions.forms.filters import named_choices
 
+# The figures of AGIBench that print bars: their columns, in the order of the bars, with names.
+PROMPT_FIGURES = {
+    "figure-5": {
+        "all_same": _("All the same"),
+        "one_differs": _("One differs"),
+        "all_different": _("All different"),
+    },
+    "figure-6": {
+        "average": _("Average"),
+        "worst": _("Worst"),
+        "best": _("Best"),
+        "majority": _("Majority"),
+        "majority_paper": _("Mostly correct"),
+    },
+}
+
 
 def prompt_charts(paper: Paper, dataset: str, report: Report) -> dict[str, Chart]:
     """Return the charts of figures 5 and 6 of AGIBench that have a bar, by table."""
     if paper is not Paper.AGIBENCH:
         return {}
-    figures = {
-        "figure-5": {
-            "all_same": _("All the same"),
-            "one_differs": _("One differs"),
-            "all_different": _("All different"),
-        },
-        "figure-6": {
-            "average": _("Average"),
-            "worst": _("Worst"),
-            "best": _("Best"),
-            "majority": _("Majority"),
-            "majority_paper": _("Mostly correct"),
-        },
-    }
     kinds = {
-        "none": _("question alone"),
-        "answer": _("asked for the answer"),
-        "reason": _("asked for answer and reason"),
+        "none": str(_("question alone")),
+        "answer": str(_("asked for the answer")),
+        "reason": str(_("asked for answer and reason")),
     }
     colours = choices(dataset).colours
     made = {
-        table: prompts_chart(report, table, columns, kinds, colours)
-        for table, columns in figures.items()
+        table: prompts_chart(
+            report, table, {one: str(name) for one, name in columns.items()}, kinds, colours
+        )
+        for table, columns in PROMPT_FIGURES.items()
     }
     return {table: chart for table, chart in made.items() if not chart.empty}
+
+
+def column_heads(table: PageTable) -> list[tuple[PageLine, Promise | str]]:
+    """Return the columns of *table*, each with its name in words; "" for one named as printed."""
+    words = PROMPT_FIGURES.get(table.table.id, {})
+    return [(column, words.get(column.name, "")) for column in table.columns]
 
 
 @require_safe
@@ -81,7 +92,7 @@ def paper_page(request: MemberRequest) -> HttpResponse:
         "policies": named_choices(Policy),
         "everything": everything,
         "tables": [
-            (one, charts.get(one.table.id))
+            (one, charts.get(one.table.id), column_heads(one))
             for one in page_tables(paper, report, all_cells=everything)
         ],
         "stand_ins": [(name, who.get(name, "")) for name in printed_models(paper)],

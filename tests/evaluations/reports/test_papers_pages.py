@@ -86,17 +86,21 @@ def test_figures_of_agibench_are_drawn_by_prompt(admin: User) -> None:
     score_responses(others)
     client = logged_in(admin)
     page = client.get(PAPERS, {"paper": "agibench", "policy": "strict"})
-    drawn = {one.table.id: chart.data for one, chart in page.context["tables"] if chart}
+    drawn = {one.table.id: chart.data for one, chart, _heads in page.context["tables"] if chart}
     (same,), (rates,) = (drawn[name]["series"] for name in ("figure-5", "figure-6"))
     assert same["name"] == rates["name"] == "GPT-4 · asked for the answer"
     assert same["values"] == [50.0, 50.0, 0.0]
     assert rates["values"] == pytest.approx([500 / 6, 50, 100, 100, 100])
     assert page.text.count('data-chart="bar"') == 2
+    assert (
+        "all_same" not in page.text and '<th scope="col" class="number">All the same' in page.text
+    )
     chinese = client.get(
         PAPERS, {"paper": "agibench", "policy": "strict"}, headers={"Accept-Language": "zh-hans"}
     )
     assert "要求作答" in json.dumps(
-        [chart.data for _one, chart in chinese.context["tables"] if chart], ensure_ascii=False
+        [chart.data for _one, chart, _heads in chinese.context["tables"] if chart],
+        ensure_ascii=False,
     )
 
 
