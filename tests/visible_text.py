@@ -18,9 +18,11 @@ KNOWN_WORDS = frozenset(
     {
         *("Gradeapp", "CSV", "API", "Enter", "Esc", "Tab", "Ctrl", "token", "Token", "CNY"),
         *("temperature", "top", "max", "tokens", "Spearman", "Kendall", "ICC", "Krippendorff"),
-        *("JSON", "JSONL", "Schema", "Cohen", "AGIEval", "AGIBench", "MB", "Excel", "PDF"),
+        *("JSON", "JSONL", "Schema", "UTC", "Cohen", "AGIEval", "AGIBench", "MB", "Excel", "PDF"),
         *("SVG", "PNG", "XLSX", "Parquet", "Lines"),
         *("OpenAI", "gradeapp", "none", "minimal", "low", "medium", "high", "xhigh"),
+        *("DeepSeek", "Qwen", "DashScope", "Moonshot", "Kimi", "Zhipu", "GLM", "SiliconFlow"),
+        *("OpenRouter", "Ollama", "vLLM", "llama", "cpp", "LM", "Studio", "SGLang"),
         # The command that starts a worker
         *("celery", "worker"),
         # The name of a condition is as the interfaces give it.

@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='workers', to='evaluations.run')),
             ],
             options={
-                'ordering': ['run_id', 'number'],
+                'ordering': ['id'],
                 'constraints': [models.UniqueConstraint(fields=('run', 'number'), name='one_worker_per_place_of_a_run')],
             },
         ),

@@ -42,7 +42,7 @@ class RunWorker(models.Model):
     waiting = models.PositiveIntegerField(default=0)
 
     class Meta:
-        ordering = ["run_id", "number"]
+        ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["run", "number"], name="one_worker_per_place_of_a_run")
         ]

@@ -278,6 +278,7 @@ DETAILS: Words = {
     "until": ("until", "截止时间"),
     "username": ("login name", "登录名"),
     "value": ("value", "值"),
+    "verdict": ("verdict", "结论"),
     "version": ("version", "版本"),
     "was": ("before", "变更前"),
     "without_reference": ("without a reference mark", "无标准分"),

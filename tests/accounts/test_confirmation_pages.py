@@ -71,6 +71,7 @@ def test_a_costly_run_asks_for_the_password_and_then_starts(
 ) -> None:
     client = logged_in(admin)
     wanted = {"endpoint": dear.pk, "dataset": exam.slug, "repeats": 1, "setting": "zero-shot"}
+    wanted["anyway"] = "1"  # the same run twice
     start = reverse("runs:new")
     assert client.post(start, wanted)["Location"].startswith("/runs/"), "who has just logged in"
     minutes_ago(client, 16)
@@ -100,12 +101,12 @@ def test_each_way_to_spend_more_asks(admin: User, exam: Dataset, dear: Endpoint)
     judge = reverse("runs:judge", args=[run.pk])
     assert asks(client.post(judge, {"judge": dear.pk})), "2 replies of the judge may cost 60"
     assert not asks(client.post(judge, {"judge": dear.pk, "budget": "50"}))
-    body = {"endpoint": dear.name, "dataset": exam.slug}
+    body = {"endpoint": dear.name, "dataset": exam.slug, "start_anyway": True}
     api = client.post("/api/v1/runs/", body, "application/json")
     assert (api.status_code, api.json()["code"]) == (403, "confirm_password")
     assert CONFIRM in api.json()["detail"]
     study = {**body, "name": "S", "endpoints": [dear.name], "conditions": [{}]}
-    del study["endpoint"]
+    del study["endpoint"], study["start_anyway"]
     refused = client.post("/api/v1/studies/", study, "application/json")
     assert refused.json()["code"] == "confirm_password", refused.json()
     page = {"name": "S", "dataset": exam.slug, "endpoints": [dear.pk], "repeats": 1}
@@ -123,6 +124,7 @@ def test_each_file_of_marks_asks(lead: User) -> None:
     client = minutes_ago(logged_in(lead), 16)
     pages = {"exports", "export-work", "export-progress", "export-stop", "export-resume"}
     about = {f"reports:{name}" for name in (*pages, "export-manifest")}
+    about |= {"api-exports", "api-export"}
     files = {name for name, needed in TABLE.items() if needed == Capability.EXPORT} - about
     assert {"reports:export", "reports:export-file", "rounds:marks"} <= files
     _row, token = make_token(lead, name="s", scopes=[Scope.EXPORT], days=1, acting_user=lead)

@@ -17,6 +17,7 @@ from evaluations.runs.selectors.accounts import get_endpoint
 from evaluations.runs.services.endpoints import MOST_TOKENS, check_endpoint, save_endpoint
 from gradeapp import api_fields
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.parameters import refuse_unknown
 
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
@@ -75,6 +76,11 @@ class EndpointListAPI(generics.ListAPIView[Endpoint]):
     capability = Capability.OPERATE
     serializer_class = EndpointSerializer
     queryset = Endpoint.objects.select_related("language_model", "account").order_by("name")
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Answer:
+        """Return the endpoints."""
+        refuse_unknown(request.query_params)
+        return super().get(request, *args, **kwargs)
 
     @extend_schema(request=NewEndpointSerializer, responses={201: EndpointSerializer})
     def post(self, request: Request) -> Answer:

@@ -84,6 +84,5 @@ def test_two_copies_of_a_database_give_the_same_reports_byte_for_byte(
     rows = {line.split()[0]: line.split()[1] for line in first}
     assert set(REPORTS) < set(rows)
     assert (rows["marks"], rows["responses"]) == ("6", "10")
-    assert (
-        sum(number == "refused" for number in rows.values()) <= 3
-    )  # points of 750; settings, gains
+    # Points of 750, settings, gains and the calibration of a judge model.
+    assert sum(number == "refused" for number in rows.values()) <= 4

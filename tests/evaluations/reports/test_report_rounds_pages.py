@@ -11,6 +11,7 @@ from html import unescape
 import pytest
 from django.core.management import call_command
 
+from evaluations.facts.answer_facts import rebuild_facts
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
@@ -31,6 +32,7 @@ def early() -> MarkingRound:
     for marking, name in zip(rounds, ("Early", "Late", "Trial"), strict=True):
         marking.name, marking.practice = name, name == "Trial"
         marking.save()
+    rebuild_facts()  # practice is chosen before the first mark elsewhere
     return rounds[0]
 
 

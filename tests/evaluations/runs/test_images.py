@@ -273,7 +273,7 @@ def test_a_judge_sees_the_image_of_the_question_and_none_of_the_response(
     server.endpoint.faults = lambda prompt: saying("It is ![](image:a.png). 【总分】1分")
     run = asked(endpoint, task.dataset, OMIT)
     assert Response.objects.get(run=run).images_omitted == 1
-    judged = worked(start_judge_run(run, ensure_judge(endpoint), acting_user=None))
+    judged = worked(start_judge_run(run, ensure_judge(endpoint), canaries=0, acting_user=None))
     content_sent = json.loads(server.requests[-1].body)["messages"][-1]["content"]
     kinds = [part["type"] for part in content_sent]
     assert kinds == ["text", "image_url", "text"]

@@ -105,7 +105,7 @@ def test_the_form_says_what_a_run_will_ask_and_cost(admin: User, run: Run) -> No
     assert (facts["Questions"], facts["Calls"], facts["Calls to the judge model"]) == (
         "3",
         "12",
-        "4",
+        "31",  # 4 responses and 27 canaries
     )
     assert facts["Expected cost"].startswith("¥ ")
     assert "Rough estimate" in text

@@ -168,7 +168,8 @@ def test_command_api_and_form_read_alike(admin: User, endpoint: Endpoint) -> Non
     target = ["--endpoint", "scripted", "--dataset", "exam"]
     call_command("run_model", *target, *options, stdout=io.StringIO())
     body: dict[str, Any] = {**TYPED, "stop": ["\n\n", "END"], "extra": dict(READ.extra)}
-    client, given = logged_in(admin), {"endpoint": "scripted", "dataset": "exam"}
+    client = logged_in(admin)
+    given = {"endpoint": "scripted", "dataset": "exam", "start_anyway": True}
     address, as_json = "/api/v1/runs/", {"content_type": "application/json"}
     assert client.post(address, {**given, "sampling": body}, **as_json).status_code == 201
     first, second = Run.objects.order_by("pk")

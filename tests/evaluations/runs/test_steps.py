@@ -60,6 +60,7 @@ def claimed(run: Run, n: int = 1) -> list[Attempt]:
     assert join_run(run, "w", now)
     session = WorkSession(run, "w", now + timedelta(minutes=1), bool, timezone.now, lambda: None)
     keys = [request.key for request in session.claim(n)]
+    session.permits.release()
     leave_run(run, "w")
     return list(Attempt.objects.filter(pk__in=keys))
 
