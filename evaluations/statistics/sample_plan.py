@@ -70,6 +70,19 @@ def deviations(full: Vector, judge: Vector, strata: npt.NDArray[np.int64]) -> Ve
     return found
 
 
+def even_deviations(full: Vector, strata: npt.NDArray[np.int64]) -> Vector:
+    """Return the deviation of each stratum if points are spread evenly from 0 to full marks.
+
+    *full* is by question, in points of the total. An even spread over a width w has the deviation
+    w / sqrt(12); a stratum has the root of the mean square of those of its questions.
+    """
+    number = int(strata.max()) + 1
+    counts = np.bincount(strata, minlength=number)
+    squares = np.bincount(strata, weights=full**2 / 12, minlength=number)
+    found: Vector = np.sqrt(squares / np.maximum(counts, 1))
+    return found
+
+
 def judge_gain(correlation: float, n: int) -> float:
     """Return by what share of it (0 to 1) a judge leaves the deviation, with *n* marked.
 

@@ -23,6 +23,7 @@ from evaluations.statistics.sample_plan import (
     FEWEST_IN_A_STRATUM,
     Stratum,
     deviations,
+    even_deviations,
 )
 from questions.rules.vocabulary import Part, Stream, Subject
 
@@ -100,11 +101,18 @@ def points_table(rows: Sequence[SampledRow]) -> tuple[MarkedTable, list[tuple[Su
 
 
 def strata_of(rows: Sequence[SampledRow]) -> list[Stratum]:
-    """Return the strata of *rows* with their questions, those marked, and deviations."""
+    """Return the strata of *rows* with their questions, those marked, and deviations.
+
+    Where no judge marked any of *rows*, points are taken as spread evenly from 0 to full marks.
+    """
     table, keys = points_table(rows)
     if not len(table.strata):
         return []
-    spread = deviations(table.per_unit(table.full), table.per_unit(table.judge), table.strata)
+    full = table.per_unit(table.full)
+    if any(row.judge is not None for row in rows):
+        spread = deviations(full, table.per_unit(table.judge), table.strata)
+    else:
+        spread = even_deviations(full, table.strata)
     units = Counter(table.strata.tolist())
     known = table.per_unit((~np.isnan(table.human)).astype(float)) > 0
     marked = Counter(table.strata[known].tolist())

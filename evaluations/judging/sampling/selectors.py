@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from statistics import median
 
 import numpy as np
@@ -68,7 +67,7 @@ class Cost:
 
     minutes: float
     measured: bool
-    price: Decimal | None
+    price: float | None
 
     def hours(self, marks: int) -> float:
         """Return the teachers' hours for so many *marks*."""
@@ -226,7 +225,7 @@ def cost_of_marking(run: Run, judge: Judge | None) -> Cost:
         calls = Attempt.objects.filter(job__run__judge=judge).aggregate(
             spent=Sum("cost"), replies=Count("judgement")
         )
-        price = calls["spent"] / calls["replies"] if calls["replies"] else None
+        price = float(calls["spent"]) / calls["replies"] if calls["replies"] else None
     return Cost(minutes, bool(seconds), price)
 
 

@@ -77,7 +77,8 @@ def _planned(wish: SampleWish, people: TeachersForm) -> dict[str, Any]:
     rows = rows_of(wish.run, wish.judge)
     correlation = fitness.correlation if fitness else 0.0
     curve = width_curve(rows, wish.streams[0], correlation)
-    return {"plan": plan, "wish": wish, "fitness": fitness} | _cost(
+    assumed = all(row.judge is None for row in rows)
+    return {"plan": plan, "wish": wish, "fitness": fitness, "spread_assumed": assumed} | _cost(
         wish, scheme, curve, plan.size, plan.without_judge
     )
 

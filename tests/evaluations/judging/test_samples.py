@@ -176,6 +176,10 @@ def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher
     page = client.post(reverse("judging:sample-new"), given | {"plan": "yes"})
     assert page.status_code == 200
     assert "of 72 questions" in words(page.text)
+    assert "spread evenly" not in page.text
+    alone = client.post(reverse("judging:sample-new"), given | {"judge": "", "plan": "yes"})
+    assert "spread evenly" in alone.text
+    assert 12 < alone.context["plan"].size <= 72  # more than two of each of the six tasks
     people = {"name": "Autumn", "teachers": [teacher.pk, other_teacher.pk], "scheme": "mean"}
     made = client.post(reverse("judging:sample-new"), given | people | {"open": "yes"})
     sample = MarkingSample.objects.get()

@@ -44,6 +44,14 @@ def test_with_all_marked_it_is_the_converted_total() -> None:
     assert (found.marked, found.questions) == (360, 360)
 
 
+def test_a_plan_without_a_judge_takes_points_as_spread_evenly() -> None:
+    """Four questions of full marks 6 in one task: each stands for a quarter of the subject."""
+    rows = [SampledRow(SCIENCES[0], "task", i, 6.0, None, None) for i in range(4)]
+    (line,) = strata_of(rows)
+    each = WEIGHTS[SCIENCES[0]].subjective / 4
+    assert line.deviation == pytest.approx(each / 12**0.5)
+
+
 def test_samples_by_plan_hold_the_total_and_the_judge_narrows_them() -> None:
     rng = np.random.default_rng(7)
     rows = paper(rng)
