@@ -2,7 +2,7 @@
 
 A circuit breaker: it opens after a few failures without an answer in between. While it is open, one
 probe is sent after a wait, which doubles with each probe that fails; an answer to a probe closes
-it.
+it. While another worker tries the endpoint (``tried_elsewhere``), no call is sent at all.
 
 A state machine without asyncio, files or a database; the caller passes the time in seconds. It is
 not thread-safe.
@@ -48,8 +48,9 @@ class Breaker:
     """Limits calls to one probe at a time after failures in a row.
 
     ``cause`` is the failure that opened it, or that of the last probe; ``failed_probes`` counts the
-    probes in a row that failed. With *probing* it begins open, with a probe at once; *rejected*
-    says that calls with different prompts were rejected before (``BAD_REQUEST``).
+    probes in a row that failed. ``elsewhere`` says that another worker tries the endpoint. With
+    *probing* it begins open, with a probe at once; *rejected* says that calls with different
+    prompts were rejected before (``BAD_REQUEST``).
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Breaker:
         self.is_open = probing
         self.cause: ChatFailure | None = None
         self.failed_probes = 0
+        self.elsewhere = False
         self._rejected = rejected
         self._limits = limits
         self._random = random
@@ -78,9 +80,23 @@ class Breaker:
 
     def capacity(self, now: float) -> int:
         """Return how many calls may be sent at *now*: one or none while the breaker is open."""
+        if self.elsewhere:
+            return 0
         if not self.is_open:
             return sys.maxsize
         return 1 if not self._probes and now >= self._next_probe else 0
+
+    def tried_elsewhere(self, tried: bool) -> None:
+        """Note whether another worker tries the endpoint now.
+
+        This opens the breaker, so that calls that fail meanwhile are part of the outage. It closes
+        when the other worker has an answer.
+        """
+        if tried != self.elsewhere:
+            if not tried:
+                self._close()
+            self._probes.clear()
+            self.is_open = self.elsewhere = tried
 
     def sent(self, keys: Iterable[Key]) -> None:
         """Note the calls *keys* as sent; while the breaker is open they are probes."""

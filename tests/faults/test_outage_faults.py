@@ -55,8 +55,8 @@ def test_60_s_of_503_in_a_run_of_1781_fail_nothing(site: Site) -> None:
 def test_html_for_every_call_is_paid_a_few_times_only(site: Site) -> None:
     """R20: 200 with an HTML page for 1,000 jobs.
 
-    Each of the two processes of the worker notices the outage by itself, so that the second one
-    may send what the first has given back.
+    The first of the two processes of the worker that notices the outage shows it to the other one,
+    which does not send what the first has given back.
     """
     with ScriptedServer(latency=0.1, faults=lambda _prompt: named_fault("html")) as server:
         run = planned(scripted_endpoint(server, max_in_flight=IN_FLIGHT), 1000)
@@ -73,7 +73,7 @@ def test_html_for_every_call_is_paid_a_few_times_only(site: Site) -> None:
         print(
             f"HTML for 1,000 jobs: {server.ledger.billed} calls billed with {IN_FLIGHT} in flight"
         )
-        assert beyond <= IN_FLIGHT
+        assert beyond <= 20
         server.endpoint.faults = None
         finished(run)
         check(run, server, 1000)

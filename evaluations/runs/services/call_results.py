@@ -127,7 +127,7 @@ def store_results(
     for attempt, failure in failures:
         _reschedule(attempt, failure, now, random)
     if failures and breaker.is_open:
-        _forget_failures(breaker)
+        forget_failures(breaker)
     stored.answered = len(replies)
     stored.failures = [failure for _attempt, failure in failures]
     return stored
@@ -175,7 +175,8 @@ def _tell(breaker: Breaker, fresh: Sequence[tuple[CallResult, Attempt]], now: da
             attempt.during_outage = attempt.pk in breaker.failures
 
 
-def _forget_failures(breaker: Breaker) -> None:
+@transaction.atomic
+def forget_failures(breaker: Breaker) -> None:
     """Mark the failures that came before *breaker* opened; they count against no job.
 
     A job that failed for good by one of them is called again.

@@ -75,8 +75,8 @@ def begin(run_id: int, owner: str, now: datetime) -> Run | None:
 def wants_worker(run: Run, now: datetime) -> bool:
     """Return whether one more worker at *run* would have calls to send at *now*.
 
-    A run has one worker while it tries a single call after a pause, and while it has a budget of
-    its own, which that worker counts.
+    A run gets no further worker while one tries single calls in an outage, and has only one worker
+    while it has a budget of its own, which that worker counts.
     """
     limit = run.endpoint.max_in_flight if run.endpoint else 0
     one_only = run.pause_reason or run.budget is not None
@@ -102,6 +102,16 @@ def pause_for_failure(run: Run, failure: ChatFailure, now: datetime) -> None:
 def forget_pause(run: Run) -> None:
     """Clear the reason of the last pause, because the endpoint answers again."""
     Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(pause_reason="")
+
+
+def show_outage(run: Run, failure: ChatFailure) -> bool:
+    """Show the workers of *run* that all calls fail, as by *failure*; the caller tries single ones.
+
+    The reason of a pause says it while the run is running. Return False if another worker was
+    first, or if the run is not running any more.
+    """
+    row = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, pause_reason="")
+    return bool(row.update(pause_reason=OUTAGE_OF[failure.kind]))
 
 
 def pause_for_outage(run: Run, failure: ChatFailure | None, now: datetime) -> None:

@@ -1,4 +1,9 @@
-"""A work session of one worker on one run, from claiming jobs to storing answers."""
+"""A work session of one worker on one run, from claiming jobs to storing answers.
+
+The workers of a run share what they know of an outage: the first one that notices it stores the
+reason in the run and tries the endpoint with single calls. The others send nothing until one of
+these is answered, or the run is paused.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +30,15 @@ from evaluations.llm.client import CallResult, ChatRequest
 from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import JobStatus, PauseReason, RunStatus
+from evaluations.models.vocabulary import PASSING, JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services import job_queue, spending
-from evaluations.runs.services.call_results import Stored, fails_every_call, store_each
+from evaluations.runs.services.call_results import (
+    Stored,
+    fails_every_call,
+    forget_failures,
+    store_each,
+)
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
 from evaluations.runs.services.frozen import is_still_the_same
@@ -42,6 +52,7 @@ from evaluations.runs.services.run_states import (
     pause_for_failure,
     pause_for_outage,
     pause_if_limited,
+    show_outage,
 )
 from evaluations.runs.services.run_workers import part_of, show_waiting
 from evaluations.runs.services.study_budgets import calls_are_open
@@ -115,6 +126,8 @@ class WorkSession:
         self.breaker = Breaker(
             random=self.random, limits=BREAKER, probing=self.waits, rejected=rejected
         )
+        # Whether this worker is the one that tries the endpoint for all workers of the run.
+        self.tries = self.waits
         self.renew_at = self.show_at = clock()
         self.waiting_shown = 0
 
@@ -139,7 +152,7 @@ class WorkSession:
         while (chat := self.open_chat()) is not None:
             if self.pump(chat) is not StopReason.DRAINED or not self.wait_for_due():
                 break
-        if self.breaker.is_open:
+        if self.breaker.is_open and not self.breaker.elsewhere:
             # Another session would begin with as many calls as may be in flight.
             self.pause_for_outage()
 
@@ -268,8 +281,19 @@ class WorkSession:
         self.permits.keep(self.in_flight)
         if not self.renew() or self.asked() or self.clock() >= self.ends:
             return True
-        status = Run.objects.values_list("status", flat=True).get(pk=self.run.pk)
-        return status != RunStatus.RUNNING
+        states = Run.objects.values_list("status", "pause_reason")
+        status, reason = states.get(pk=self.run.pk)
+        runs = status == RunStatus.RUNNING
+        self.note_outage(reason in PASSING and not self.tries, over=runs and not reason)
+        return not runs
+
+    def note_outage(self, elsewhere: bool, over: bool) -> None:
+        """Send nothing while the run shows that another worker tries the endpoint."""
+        if elsewhere and not self.breaker.elsewhere:
+            self.breaker.tried_elsewhere(True)
+            forget_failures(self.breaker)
+        elif over:
+            self.breaker.tried_elsewhere(False)
 
     def renew(self) -> bool:
         """Renew the leases if it is time, and say how many replies wait to be processed.
@@ -291,9 +315,12 @@ class WorkSession:
 
     def react_to_failures(self, stored: Stored) -> None:
         """Pause the run if every call would fail, or if the endpoint refuses calls."""
-        if self.waits and not self.breaker.is_open:
-            self.waits = False
+        if self.tries and not self.breaker.is_open:
+            self.waits = self.tries = False
             forget_pause(self.run)
+        elif self.breaker.cause is not None and not self.tries and not self.breaker.elsewhere:
+            self.tries = show_outage(self.run, self.breaker.cause)
+            self.breaker.tried_elsewhere(not self.tries)
         for failure in stored.failures:
             if fails_every_call(failure):
                 pause_for_failure(self.run, failure, self.clock())

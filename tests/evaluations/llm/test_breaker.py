@@ -117,3 +117,17 @@ def test_an_hour_of_failures_costs_few_calls() -> None:
         now += 0.5
     # 64 in flight at first, then probes after 1, 2, 4 ... 32 s, and every 45 to 60.5 s
     assert 64 + 6 + 3537 / 60.5 - 1 <= calls <= 64 + 6 + 3537 / 45 + 1
+
+
+def test_nothing_is_sent_while_another_worker_tries_the_endpoint() -> None:
+    one = breaker()
+    fail(one, range(2), K.BAD_REQUEST)
+    one.tried_elsewhere(True)
+    assert (one.is_open, one.cause, one.capacity(1e9)) == (True, None, 0)
+    one.failed(2, "in flight before", failure(K.BAD_REQUEST), 0.0)
+    one.answered(3, 0.0)
+    assert one.failures == frozenset(range(3)), "part of the outage"
+    assert one.capacity(1e9) == 0
+    one.tried_elsewhere(False)
+    assert (one.is_open, one.failures) == (False, frozenset())
+    assert one.capacity(0.0) > 1000

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,7 +19,8 @@ from evaluations.runs.services.run_states import finalize_all
 from evaluations.runs.services.run_workers import workers_of
 from evaluations.runs.services.runs import start_run
 from tests.evaluations.run_world import planned
-from tests.scripted_server import ScriptedServer
+from tests.scripted_server import ScriptedServer, named_fault
+from tests.worker_processes import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("quick_retries")]
 
@@ -95,3 +98,62 @@ def test_a_worker_takes_in_runs_that_wait(server: ScriptedServer, endpoint: Endp
         check_done(one, items)
         assert one.started_at - began < timedelta(seconds=10)
     assert server.endpoint.most_in_flight <= 3
+
+
+def test_a_worker_sends_nothing_while_another_one_tries_the_endpoint(
+    server: ScriptedServer, endpoint: Endpoint
+) -> None:
+    """The row of the run shows the outage; what failed before counts against no job."""
+    Endpoint.objects.update(max_in_flight=2)
+    run = planned(endpoint, 20)
+    rejected = replace(named_fault("bad_request"), delay=0.0)
+    faults = iter([None] * 4 + [rejected] * 2)
+    server.endpoint.faults = lambda _prompt: next(faults, None)
+    row = Run.objects.filter(pk=run.pk)
+    shown: list[str] = []
+
+    def show() -> None:
+        if not shown and Job.objects.filter(run=run, status="failed").exists():
+            shown.append("rejected")
+            row.update(pause_reason="rejected")
+
+    worker = in_thread(run, on_progress=show)
+    failed = Attempt.objects.filter(job__run=run, during_outage=True)
+    leased = Job.objects.filter(run=run, status="leased")
+    wait_until(lambda: failed.exists() and not leased.exists(), 60)
+    sent = len(server.requests)
+    time.sleep(1)
+    assert len(server.requests) == sent <= 6
+    assert Counter(Job.objects.filter(run=run).values_list("status", "attempts_made")) == {
+        ("done", 1): 4,
+        ("pending", 0): 16,
+    }
+    server.endpoint.faults = None
+    row.update(pause_reason="")  # the other worker has an answer
+    worker.join()
+    run.refresh_from_db()
+    assert run.status == "finished"
+    assert Counter(Job.objects.filter(run=run).values_list("status")) == {("done",): 20}
+    assert len(server.requests) == 16 + sent
+
+
+def test_the_first_worker_in_an_outage_shows_it_until_an_answer(
+    server: ScriptedServer, endpoint: Endpoint
+) -> None:
+    run = planned(endpoint, 20)
+    states: list[tuple[str, str]] = []
+    html = named_fault("html")
+
+    def note() -> None:
+        row = Run.objects.values_list("status", "pause_reason").get(pk=run.pk)
+        states.append(row)
+        if row[1]:
+            server.endpoint.faults = None
+
+    server.endpoint.faults = lambda _prompt: html
+    work_on_run(run.pk, on_progress=note)
+    connections.close_all()
+    run.refresh_from_db()
+    assert (run.status, run.pause_reason) == ("finished", "")
+    assert ("running", "broken_replies") in states
+    assert states[-1] == ("running", ""), "the probe was answered"
