@@ -74,7 +74,7 @@ def opened(run: Run, people: list[User], lead: User, **fields: object) -> Markin
 
 def finalize(sample: MarkingSample) -> None:
     """Give each drawn response a final mark: the judge's total, one point less."""
-    for answer in sample.round.answers.select_related("response"):
+    for answer in sample.round.answers.filter(repeat_of=None).select_related("response"):
         total = answer.response.judgements.get().total
         final_mark(answer, value=total - 1, full=answer.full_marks, rule="mean of two")
     MarkingRound.objects.filter(pk=sample.round_id).update(status="closed")
@@ -195,6 +195,6 @@ def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher
     following = reverse("judging:sample-next", args=[sample.public_id])
     assert client.post(following, {}).status_code == 400
     assert client.post(following, people | {"name": "Winter"}).url == made.url
-    assert FinalMark.objects.count() == sample.round.answers.count()
+    assert FinalMark.objects.count() == sample.round.answers.filter(repeat_of=None).count()
     bad = client.post(reverse("judging:sample-new"), given | {"half_width": "0"})
     assert bad.status_code == 400
