@@ -1,4 +1,4 @@
-"""Reads the JSON of a request to the API as strictly as a file: bounded before it is parsed."""
+"""The JSON of the API: requests are read as strictly as files, answers can always be sent."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import IO, Any
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.parsers import JSONParser
+from rest_framework.renderers import JSONRenderer
 
 from gradeapp.common.refusals import BadInput
 from gradeapp.common.strict_json import MAX_DEPTH, JsonRefusal, parse_value
@@ -41,3 +42,23 @@ class StrictJSONParser(JSONParser):
             if refusal.code == "too_deep":
                 sentence %= {"n": MAX_DEPTH}
             raise BadInput(sentence, code=refusal.code) from None
+
+
+class AnyTextJSONRenderer(JSONRenderer):
+    """JSON in UTF-8, with escapes where a refusal repeats half of a surrogate pair.
+
+    UTF-8 cannot encode such a character, so the answer would be an error of the server.
+    """
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """Return the bytes of *data*."""
+        try:
+            return bytes(super().render(data, accepted_media_type, renderer_context))
+        except UnicodeEncodeError:
+            self.ensure_ascii = True
+            return bytes(super().render(data, accepted_media_type, renderer_context))

@@ -290,7 +290,7 @@ API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 120, low=1, high
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["gradeapp.accounts.api_auth.TokenOrSession"],
     "DEFAULT_PERMISSION_CLASSES": ["gradeapp.accounts.permissions.NobodyUnlessAllowed"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["gradeapp.api_json.AnyTextJSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["gradeapp.api_json.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",

@@ -40,6 +40,14 @@ def test_json_that_is_not_taken_is_a_400_with_a_sentence(
 
 
 @pytest.mark.django_db
+def test_half_of_a_surrogate_pair_is_refused_and_repeated_as_an_escape(admin: User) -> None:
+    body = b'{"endpoint": "x", "dataset": "x", "setting": "\\ud800"}'
+    answer = logged_in(admin).post(RUNS, body, content_type="application/json")
+    assert answer.status_code == 400
+    assert "\ud800" in answer.json()["setting"][0]
+
+
+@pytest.mark.django_db
 def test_a_request_of_three_megabytes_is_refused_with_a_sentence(admin: User) -> None:
     body = b'{"name": "' + b"a" * 3 * 2**20 + b'"}'
     answer = logged_in(admin).post(RUNS, body, content_type="application/json")
