@@ -109,15 +109,25 @@ def _cost(
 def sample_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """Show how far a sample is, and what it says of the totals."""
     sample = get_object_or_404(samples(), public_id=public_id)
-    state = state_of(sample)
+    return _shown(request, state_of(sample))
+
+
+def _shown(
+    request: MemberRequest,
+    state: SampleState,
+    people: TeachersForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Return the page of a sample, and note who saw its totals: they cannot join its open round."""
     for part in state.parts:
-        if part.round.status in LIVE:  # who saw the totals cannot mark in it
+        if part.round.status in LIVE:
             record_view(part.round, acting_user=request.user, page="judgements")
-    return render(request, "evaluations/judging/sampling/sample.html", _context(request, state))
+    context = _context(request, state, people)
+    return render(request, "evaluations/judging/sampling/sample.html", context, status=status)
 
 
 def _context(
-    request: MemberRequest, state: SampleState, people: TeachersForm | None = None
+    request: MemberRequest, state: SampleState, people: TeachersForm | None
 ) -> dict[str, Any]:
     sample = state.sample
     wish = wish_of(sample)
@@ -165,5 +175,4 @@ def next_sample(request: MemberRequest, public_id: UUID) -> HttpResponse:
         else:
             messages.success(request, _("The sample was drawn, and its round is open."))
             return redirect("judging:sample", sample.public_id)
-    context = _context(request, state, people)
-    return render(request, "evaluations/judging/sampling/sample.html", context, status=400)
+    return _shown(request, state, people, status=400)

@@ -187,6 +187,8 @@ def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher
     assert "0 of" in words(client.get(made.url).text)
     looked = AuditEntry.objects.filter(tag=Tag.ROUND_VIEWED, actor=lead)
     assert looked.count() == 1  # a lead who saw the totals cannot mark in this round
+    refused = client.post(reverse("judging:sample-next", args=[sample.public_id]), {})
+    assert (refused.status_code, looked.count()) == (400, 2)  # a refused form shows them too
     finalize(sample)
     MarkingSample.objects.update(half_width=2)
     text = words(client.get(made.url).text)
