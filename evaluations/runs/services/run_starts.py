@@ -61,14 +61,19 @@ def planned_once(run: Run, plan: Callable[[], None], request: Mapping[str, objec
 def _same_request(existing: Run, run: Run) -> Run:
     """Return *existing*. Raises OtherRequest if *run* was asked for by another request."""
     if existing.request_hash not in ("", run.request_hash):  # older runs have none
-        raise OtherRequest(
-            _(
-                "Run %(run)d was started with this idempotency key, and with other settings. Use a "
-                "new key for another run."
-            )
-            % {"run": existing.pk}
-        )
+        raise other_request(existing)
     return existing
+
+
+def other_request(existing: Run) -> OtherRequest:
+    """Return the refusal of a request whose key started *existing* by another request."""
+    return OtherRequest(
+        _(
+            "Run %(run)d was started with this idempotency key, and with other settings. Use a "
+            "new key for another run."
+        )
+        % {"run": existing.pk}
+    )
 
 
 def check_not_running(run: Run) -> None:

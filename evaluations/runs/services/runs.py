@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
@@ -56,6 +57,7 @@ def start_run(
     budget: Decimal | None = None,
     judge: Endpoint | None = None,
     study: Study | None = None,
+    together: Mapping[str, object] | None = None,
     trial: bool = False,
     unless_running: bool = False,
 ) -> Run:
@@ -64,8 +66,8 @@ def start_run(
     ``asking`` says how they are asked: it gives the run its condition. ``budget`` is in the
     endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget of
     the same amount, which marks the subjective answers as they arrive. A run of a *study* shares
-    its budget. A *trial*, or a *choice* that is one, asks ten of the chosen questions;
-    ``extend_run`` goes on with the others.
+    its budget; *together* is what was asked for of the whole study. A *trial*, or a *choice* that
+    is one, asks ten of the chosen questions; ``extend_run`` goes on with the others.
     A second call with the same idempotency key returns the same run. Raises BadInput, OtherRequest
     for another request with the key, and with *unless_running* Conflict (``same_run``) if a run
     that is not over makes the same calls.
@@ -101,7 +103,13 @@ def start_run(
             for follower in followers():
                 follower.after_start(run, judge, acting_user=acting_user, budget=budget)
 
-    beside = {"asking": asdict(asking), "judge": judge and judge.pk, "trial": trial}
+    beside: dict[str, object] = {
+        "asking": asdict(asking),
+        "judge": judge and judge.pk,
+        "trial": trial,
+    }
+    if together is not None:
+        beside["study"] = together
     return planned_once(run, plan, {**beside, **_asked_for(run, choice)})
 
 

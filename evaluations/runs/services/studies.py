@@ -14,7 +14,7 @@ from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.services.planning import check_size
-from evaluations.runs.services.run_starts import as_text, check_budget, hashed
+from evaluations.runs.services.run_starts import as_text, check_budget, hashed, other_request
 from evaluations.runs.services.run_states import OVER
 from evaluations.runs.services.runs import RESUMABLE, resume_run, start_run, stop_run
 from evaluations.runs.services.study_budgets import units
@@ -42,16 +42,15 @@ def start_study(
     """Start a run of each pair of endpoint and way of asking over the same *choice* of questions.
 
     ``budget`` is what all runs may cost together, in the one currency of the endpoints. A second
-    call with the same idempotency key returns the same study. Raises BadInput.
+    call with the same idempotency key returns the same study. Raises BadInput, and OtherRequest
+    for another request with the key.
     """
-    keys = [f"{idempotency_key}:{place}" for place in range(len(pairs))]
-    if idempotency_key and keys:
-        made = Run.objects.filter(idempotency_key=hashed(keys[0])).select_related("study").first()
-        if made is not None and made.study is not None:
-            return made.study
     _check(name, pairs, budget)
+    keys = [f"{idempotency_key}:{place}" for place in range(len(pairs))]
+    study = _study_with_key(keys[0]) if idempotency_key else None
+    made_before = study is not None
     check_size(len(chosen_questions(dataset, choice)) * repeats * len(pairs))
-    study = Study.objects.create(
+    study = study or Study.objects.create(
         name=name.strip(),
         dataset=dataset,
         choice=choice.as_dict(),
@@ -59,7 +58,8 @@ def start_study(
         currency=pairs[0][0].currency,
         created_by=acting_user,
     )
-    for key, (endpoint, asking) in zip(keys, pairs, strict=True):
+    together = {"name": name.strip(), "budget": as_text(budget), "runs": len(pairs)}
+    runs = [
         start_run(
             endpoint=endpoint,
             dataset=dataset,
@@ -69,11 +69,31 @@ def start_study(
             choice=choice,
             repeats=repeats,
             study=study,
+            together=together,
         )
+        for key, (endpoint, asking) in zip(keys, pairs, strict=True)
+    ]
+    if made_before:
+        return study
+    if runs[0].study is not None and runs[0].study != study:
+        # Another request with the same key committed first.
+        study.delete()
+        return runs[0].study
     record(
         Tag.STUDY_STARTED, study, actor=acting_user, runs=len(pairs), budget=as_text(study.budget)
     )
     return study
+
+
+def _study_with_key(key: str) -> Study | None:
+    """Return the study whose first run has this key, None if there is no such run.
+
+    Raises OtherRequest if the run is of no study.
+    """
+    made = Run.objects.filter(idempotency_key=hashed(key)).select_related("study").first()
+    if made is not None and made.study is None:
+        raise other_request(made)
+    return made.study if made else None
 
 
 def _check(name: str, pairs: Sequence[tuple[Endpoint, Asking]], budget: Decimal | None) -> None:

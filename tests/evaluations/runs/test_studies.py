@@ -22,7 +22,7 @@ from evaluations.runs.services.runs import extend_run, start_run
 from evaluations.runs.services.studies import resume_study, start_study, stop_study
 from evaluations.runs.services.study_budgets import reserve
 from gradeapp.accounts.models import User
-from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict, OtherRequest
 from questions.models import Dataset
 from tests.evaluations.marking.desk.test_marking_races import at_once
 from tests.evaluations.run_world import scripted_endpoint, worked
@@ -182,3 +182,30 @@ def test_a_run_or_study_of_too_many_calls_is_refused_before_it_is_planned(
     assert not Run.objects.exists()
     settings.RUN_MOST_CALLS = 48
     assert start_study(name="Big", pairs=pairs, acting_user=admin, **given).runs.count() == 2
+
+
+def test_a_key_is_of_one_request_for_a_study(
+    exam: Dataset, endpoint: Endpoint, admin: User
+) -> None:
+    """Another request with it is refused, also where the key is that of a run alone."""
+    asked: dict[str, Any] = {
+        "name": "Temperature",
+        "dataset": exam,
+        "choice": QuestionChoice(),
+        "pairs": [(endpoint, COLD), (endpoint, WARM)],
+        "budget": Decimal(1),
+        "acting_user": admin,
+        "idempotency_key": "once",
+    }
+    study = start_study(**asked)
+    assert start_study(**asked) == study
+    others: list[dict[str, Any]] = [{"name": "Other"}, {"budget": None}, {"repeats": 2}]
+    others += [{"pairs": asked["pairs"][:1]}, {"pairs": asked["pairs"][::-1]}]
+    for other in others:
+        with pytest.raises(OtherRequest):
+            start_study(**asked | other)
+    start_run(endpoint=endpoint, dataset=exam, acting_user=admin, idempotency_key="alone:0")
+    with pytest.raises(OtherRequest):
+        start_study(**asked | {"idempotency_key": "alone"})
+    assert list(Study.objects.all()) == [study]
+    assert study.runs.count() == 2
