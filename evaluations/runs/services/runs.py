@@ -69,8 +69,7 @@ def start_run(
     its budget; *together* is what was asked for of the whole study. A *trial*, or a *choice* that
     is one, asks ten of the chosen questions; ``extend_run`` goes on with the others.
     A second call with the same idempotency key returns the same run. Raises BadInput, OtherRequest
-    for another request with the key, and with *unless_running* Conflict (``same_run``) if a run
-    that is not over makes the same calls.
+    for another one with the key; with *unless_running* Conflict if a live run makes the same calls.
     """
     if not 1 <= repeats <= MOST_REPEATS:
         raise BadInput(
@@ -103,13 +102,8 @@ def start_run(
             for follower in followers():
                 follower.after_start(run, judge, acting_user=acting_user, budget=budget)
 
-    beside: dict[str, object] = {
-        "asking": asdict(asking),
-        "judge": judge and judge.pk,
-        "trial": trial,
-    }
-    if together is not None:
-        beside["study"] = together
+    beside = {"asking": asdict(asking), "judge": judge and judge.pk, "trial": trial}
+    beside |= {"study": together} if together else {}
     return planned_once(run, plan, {**beside, **_asked_for(run, choice)})
 
 
