@@ -44,6 +44,12 @@ class StrictJSONParser(JSONParser):
             raise BadInput(sentence, code=refusal.code) from None
 
 
+class _EscapingJSONRenderer(JSONRenderer):
+    """JSON in ASCII."""
+
+    ensure_ascii = True
+
+
 class AnyTextJSONRenderer(JSONRenderer):
     """JSON in UTF-8, with escapes where a refusal repeats half of a surrogate pair.
 
@@ -60,5 +66,5 @@ class AnyTextJSONRenderer(JSONRenderer):
         try:
             return bytes(super().render(data, accepted_media_type, renderer_context))
         except UnicodeEncodeError:
-            self.ensure_ascii = True
-            return bytes(super().render(data, accepted_media_type, renderer_context))
+            escaping = _EscapingJSONRenderer()
+            return bytes(escaping.render(data, accepted_media_type, renderer_context))
