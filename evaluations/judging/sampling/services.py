@@ -54,6 +54,12 @@ class PlannedStratum:
         """How many questions are drawn now."""
         return self.wanted - self.stratum.marked
 
+    def as_dict(self) -> dict[str, object]:
+        """Return what is stored with the sample: subject, task, questions, and how many drawn."""
+        own = self.stratum
+        names = {"subject": own.subject, "task": own.task}
+        return {**names, "questions": own.units, "drawn": self.wanted}
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -139,9 +145,16 @@ def open_sample(
 ) -> MarkingSample:
     """Draw a sample and open a round for it; *follows* is the last sample of a chain.
 
-    Raises BadInput where the round could not work, and Conflict where nothing is left to mark,
-    where the chain has gone on meanwhile, or while its last round is going on.
+    Raises BadInput where the round could not work, or for an *acting_user* among the *teachers*:
+    they chose the run. Raises Conflict where nothing is left to mark, where the chain has gone on
+    meanwhile, or while its last round is going on.
     """
+    if acting_user in teachers:
+        raise BadInput(
+            _("%(name)s chose the run of this sample and knows the model, so cannot mark in it.")
+            % {"name": acting_user},
+            code="planned",
+        )
     if random_seed is None:
         random_seed = secrets.randbelow(2**53)
     parts: tuple[MarkingSample, ...] = ()
@@ -172,15 +185,7 @@ def open_sample(
         follows=follows,
         streams=[stream.value for stream in wish.streams],
         half_width=wish.half_width,
-        strata=[
-            {
-                "subject": one.stratum.subject,
-                "task": one.stratum.task,
-                "questions": one.stratum.units,
-                "drawn": one.wanted,
-            }
-            for one in plan.strata
-        ],
+        strata=[one.as_dict() for one in plan.strata],
         random_seed=random_seed,
         created_by=acting_user,
     )

@@ -26,6 +26,7 @@ from evaluations.reports.selectors.reports import build_report
 from evaluations.schemes import Scheme
 from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
@@ -34,6 +35,7 @@ from tests.conftest import logged_in
 from tests.evaluations.report_world import JUDGE, chosen, judged, run_of, written
 from tests.evaluations.reports.test_reports_pages import words
 from tests.factories import final_mark, make_question, make_response
+from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
 EACH = 12
@@ -162,6 +164,22 @@ def test_the_total_follows_from_the_sample(
     (total,) = state_of(MarkingSample.objects.get(pk=sample.pk)).totals
     assert total.aided.reason == "judge_suspended"
     assert total.human_only.value is not None
+
+
+def test_who_opens_a_sample_does_not_mark_in_it(
+    run: Run, lead: User, teacher: User, other_teacher: User
+) -> None:
+    """All its responses are of one run, and who opens it has chosen that."""
+    both = also(teacher, [Role.LEAD])
+    given = {"run": run.pk, "judge": "", "streams": ["sciences"], "half_width": "20", "open": "yes"}
+    given |= {"name": "Own", "teachers": [both.pk, other_teacher.pk], "scheme": "mean"}
+    refused = logged_in(both).post(
+        reverse("judging:sample-new"), given, headers={"Accept-Language": "en"}
+    )
+    assert refused.status_code == 400
+    assert "knows the model, so cannot mark" in refused.text
+    assert not MarkingRound.objects.exists()
+    assert logged_in(lead).post(reverse("judging:sample-new"), given).status_code == 302
 
 
 def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher: User) -> None:
