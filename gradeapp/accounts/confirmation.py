@@ -51,6 +51,9 @@ def check_confirmed(request: HttpRequest | Request) -> None:
         _just_confirmed(request)
     except ReauthenticationRequired:
         if not isinstance(request, Request):
+            if request.method == "POST":
+                # What was sent is done if allauth comes back to its path; it keeps the query too.
+                request.get_full_path = lambda force_append_slash=False: request.path  # type: ignore[method-assign]
             raise
         sentence = _("Confirm your password first, on the page %(page)s, or use an API token.")
         page = reverse("account_reauthenticate")

@@ -75,7 +75,7 @@ def test_a_costly_run_asks_for_the_password_and_then_starts(
     start = reverse("runs:new")
     assert client.post(start, wanted)["Location"].startswith("/runs/"), "who has just logged in"
     minutes_ago(client, 16)
-    answer = client.post(start, wanted)
+    answer = client.post(f"{start}?again=1", wanted)
     assert asks(answer), "4 replies may cost 120"
     assert "The password is wrong" in client.post(answer["Location"], {"password": "no"}).text
     assert Run.objects.count() == 1
