@@ -102,8 +102,8 @@ def start_run(
             for follower in followers():
                 follower.after_start(run, judge, acting_user=acting_user, budget=budget)
 
-    beside = {"asking": asdict(asking), "judge": judge and judge.pk, "trial": trial}
-    beside |= {"study": together} if together else {}
+    beside: dict[str, object] = {"asking": asdict(asking), "judge": judge and judge.pk}
+    beside |= {"trial": trial, "study": together} if together else {"trial": trial}
     return planned_once(run, plan, {**beside, **_asked_for(run, choice)})
 
 
