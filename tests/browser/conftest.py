@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
@@ -27,6 +27,8 @@ QUIET = [
     # No renderer is started before it is asked for, and none of the graphics card's is imitated.
     *("--renderer-process-limit=1", "--disable-software-rasterizer"),
 ]
+# A commit waits for seconds while the disk of a small machine writes other databases.
+expect.set_options(timeout=15_000)
 AXE = Path(__file__).parent / "vendor" / "axe-core-4.14.1" / "axe.min.js"
 
 
