@@ -26,6 +26,10 @@ from gradeapp.common.refusals import NotAllowed
 
 # In a session: when its person was last known to have confirmed, in seconds since 1970.
 CONFIRMED = "confirmed"
+# In a session: when starts were let through without a confirmation, and what each may cost.
+UNCONFIRMED = "unconfirmed"
+# In seconds: what was started earlier is not added up any more.
+ADDED_UP = 24 * 3600
 
 
 @reauthentication_required  # type: ignore[untyped-decorator]
@@ -44,8 +48,7 @@ def check_confirmed(request: HttpRequest | Request) -> None:
         return
     now = timezone.now().timestamp()
     session = request.session
-    last = max(session.get(BEGAN, 0.0), session.get(CONFIRMED, 0.0))
-    if now - last <= settings.CONFIRM_MINUTES * 60:
+    if now - _last_confirmed(request) <= settings.CONFIRM_MINUTES * 60:
         return
     try:
         _just_confirmed(request)
@@ -62,9 +65,27 @@ def check_confirmed(request: HttpRequest | Request) -> None:
 
 
 def check_cost(request: HttpRequest | Request, most: Callable[[], Decimal]) -> None:
-    """Do ``check_confirmed`` if *most* is above ``CONFIRM_COST``, in whatever currency it is."""
-    if settings.CONFIRM_CHANGES and most() > settings.CONFIRM_COST:
+    """Do ``check_confirmed`` if *most* is above ``CONFIRM_COST``, in whatever currency it is.
+
+    What was started in this session since the last confirmation, at most a day ago, is added.
+    """
+    if not settings.CONFIRM_CHANGES or isinstance(getattr(request, "auth", None), ApiToken):
+        return
+    cost, now, session = most(), timezone.now().timestamp(), request.session
+    since = max(_last_confirmed(request), now - ADDED_UP)
+    earlier = [(at, one) for at, one in session.get(UNCONFIRMED, ()) if at > since]
+    if cost + sum(Decimal(one) for _at, one in earlier) > settings.CONFIRM_COST:
         check_confirmed(request)
+        earlier, cost = [], Decimal(0)
+    if cost:
+        earlier.append((now, str(cost)))
+    session[UNCONFIRMED] = earlier
+
+
+def _last_confirmed(request: HttpRequest | Request) -> float:
+    """Return when its person last logged in or confirmed, in seconds since 1970."""
+    session = request.session
+    return max(session.get(BEGAN, 0.0), session.get(CONFIRMED, 0.0))
 
 
 def confirmed(view: Callable[..., Any]) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from gradeapp.accounts.blindness import CLOSED, CLOSED_BY_LEAD
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.accounts.session_rules import held_back
 from gradeapp.common.refusals import NotAllowed
 
 View = Callable[..., HttpResponse]
@@ -49,6 +50,10 @@ def requires(capability: Capability) -> Callable[[View], View]:
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             check(request.user, capability)
+            # A request that waited for the password does not pass the middleware again.
+            if held := held_back(request):
+                page, sentence = held
+                raise NotAllowed(sentence, code=page)
             return view(request, *args, **kwargs)
 
         guarded.capability = capability  # type: ignore[attr-defined]

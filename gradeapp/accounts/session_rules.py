@@ -30,8 +30,10 @@ POLLED = {
     *("progress", "export-progress", "import-progress", "pattern-progress"),
     *("judges", "study-rows"),
 }
-# What a person may reach before the password is changed or the factor is added.
-ALWAYS = {"logout", "set_language", "icon", "password_change", "account_reauthenticate"}
+# What a person may reach before the password is changed or the factor is added. Adding a factor
+# asks for the password first; changing the password asks for the old one itself.
+ALWAYS = {"logout", "set_language", "icon", "password_change"}
+CONFIRM = "account_reauthenticate"
 
 
 class SessionRules:
@@ -61,22 +63,27 @@ class SessionRules:
                 request.session[SEEN] = now
         if not user.is_authenticated:
             return None
-        if user.must_change_password:
-            page, sentence = "password_change", _("Change your first password before you go on.")
-            open_here = name in ALWAYS
-        elif needs_factor(user) and not request.session.get(FACTOR):
-            if has_factor(user):
+        held = held_back(request)
+        if held is None:
+            if needs_factor(user):
                 request.session[FACTOR] = True
-                return None
-            page, sentence = "mfa_index", _("Your role needs a second factor. Add one first.")
-            open_here = name in ALWAYS or name.startswith("mfa_")
-        else:
             return None
-        if open_here:
+        page, sentence = held
+        if name in ALWAYS or (page == "mfa_index" and (name == CONFIRM or name.startswith("mfa_"))):
             return None
         if request.path.startswith("/api/"):
             return JsonResponse({"code": page, "detail": sentence}, status=403)
         return redirect(page)
+
+
+def held_back(request: HttpRequest) -> tuple[str, str] | None:
+    """Return what somebody who is logged in has to do first: its page and a sentence, or None."""
+    user: Any = request.user
+    if user.must_change_password:
+        return "password_change", _("Change your first password before you go on.")
+    if needs_factor(user) and not request.session.get(FACTOR) and not has_factor(user):
+        return "mfa_index", _("Your role needs a second factor. Add one first.")
+    return None
 
 
 def ended(request: HttpRequest, now: float) -> str:

@@ -91,6 +91,44 @@ def test_a_costly_run_asks_for_the_password_and_then_starts(
 
 
 @pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("held", ["first_password", "second_factor"])
+def test_what_waited_for_the_password_is_not_done_for_who_is_held_back(
+    held: str, admin: User, exam: Dataset, dear: Endpoint, settings: Any
+) -> None:
+    """The request that goes on after the confirmation does not pass the middleware again."""
+    client = minutes_ago(logged_in(admin), 16)
+    wanted = {"endpoint": dear.pk, "dataset": exam.slug, "repeats": 1, "setting": "zero-shot"}
+    page = client.post(reverse("runs:new"), wanted)["Location"]
+    assert page.startswith(CONFIRM)
+    if held == "first_password":
+        User.objects.filter(pk=admin.pk).update(must_change_password=True)
+    else:
+        settings.SECOND_FACTOR_ROLES = ["admin"]
+    answer = client.post(page, {"password": PASSWORD})
+    assert answer.get("Location", "") == ("/password/" if held == "first_password" else "")
+    assert not Run.objects.exists()
+
+
+@pytest.mark.usefixtures("confirming")
+def test_cheap_starts_after_one_another_are_added_up(
+    admin: User, exam: Dataset, dear: Endpoint
+) -> None:
+    client = minutes_ago(logged_in(admin), 16)
+    wanted = {"endpoint": dear.pk, "dataset": exam.slug, "repeats": 1, "setting": "zero-shot"}
+    wanted |= {"anyway": "1", "budget": "20"}
+    start = reverse("runs:new")
+    assert [asks(client.post(start, wanted)) for _ in range(3)] == [False, False, True]
+    answer = client.post(client.post(start, wanted)["Location"], {"password": PASSWORD})
+    assert answer["Location"].startswith("/runs/")
+    assert Run.objects.count() == 3
+    minutes_ago(client, 16)
+    session = client.session
+    session["unconfirmed"] = [(timezone.now().timestamp() - 25 * 3600, "49")]
+    session.save()
+    assert not asks(client.post(start, wanted)), "a day later it is forgotten"
+
+
+@pytest.mark.usefixtures("confirming")
 def test_each_way_to_spend_more_asks(admin: User, exam: Dataset, dear: Endpoint) -> None:
     client = minutes_ago(logged_in(admin), 16)
     run = start_run(endpoint=dear, dataset=exam, acting_user=admin, budget=Decimal(1))
@@ -99,6 +137,8 @@ def test_each_way_to_spend_more_asks(admin: User, exam: Dataset, dear: Endpoint)
     assert asks(client.post(resume, {"budget": "51"}))
     assert not asks(client.post(resume, {"budget": "50"}))
     judge = reverse("runs:judge", args=[run.pk])
+    assert asks(client.post(judge, {"judge": dear.pk, "budget": "1"})), "50 were started already"
+    client = minutes_ago(logged_in(admin), 16)
     assert asks(client.post(judge, {"judge": dear.pk})), "2 replies of the judge may cost 60"
     assert not asks(client.post(judge, {"judge": dear.pk, "budget": "50"}))
     body = {"endpoint": dear.name, "dataset": exam.slug, "start_anyway": True}
