@@ -14,15 +14,25 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from evaluations.statistics.confidence_sequence import FIRST_LOOK, Looks, false_alarms
-from evaluations.statistics.prediction_powered import MarkedTable, Simulated, Vector, simulate
+from evaluations.statistics.prediction_powered import (
+    Codes,
+    MarkedTable,
+    Simulated,
+    Vector,
+    simulate,
+)
+from evaluations.statistics.sample_plan import Stratum, allocation, deviations
 
 MARKED = (30, 60, 120, 240)
 GROUPS = 60
+# A sample that is planned from the judge's marks, and what is marked in all after the next one.
+PARTS = (120, 360)
 
 
 def rows(folder: Path) -> Iterator[tuple[int, float, float]]:
@@ -66,16 +76,42 @@ def simulations(folder: Path, draws: int) -> Iterator[tuple[str, str, int, Simul
 
 def looks(folder: Path, draws: int) -> Iterator[tuple[str, str, Looks]]:
     """Yield judge, design and the alarms of looking again and again while people mark."""
-    _task, full, human = (np.array(column) for column in zip(*rows(folder), strict=True))
+    task, full, human = (np.array(column) for column in zip(*rows(folder), strict=True))
     rng = np.random.default_rng(2027)
     groups = rng.integers(0, len(full) // 4, len(full))
-    for name, judge in judges(full, human, rng).items():
+    made_of = judges(full, human, rng)
+    for name, judge in made_of.items():
         for design, columns in {"simple": {}, "in clusters": {"cluster": groups}}.items():
             table = MarkedTable.of(full, judge, human, **columns)
             last = len(table.strata) // 2
             times = range(FIRST_LOOK, last + 1, max((last - FIRST_LOOK) // 40, 1))
             made = false_alarms(table, draws=draws, looks=times, narrowest=last // 2, rng=rng)
             yield name, design, made
+    yield from stratified_looks(task.astype(np.int64), full, human, made_of, draws)
+
+
+def stratified_looks(
+    task: Codes, full: Vector, human: Vector, made_of: dict[str, Vector], draws: int
+) -> Iterator[tuple[str, str, Looks]]:
+    """Yield the same for samples in strata as they are planned for a total, one after another."""
+    rng = np.random.default_rng(2028)
+    for name, judge in made_of.items():
+        table = MarkedTable.of(full, judge, human, stratum=task)
+        spread = deviations(full, judge, table.strata)
+        units = np.bincount(table.strata).tolist()
+        strata = [Stratum("", str(i), n, spread[i]) for i, n in enumerate(units)]
+        wanted = np.zeros(len(strata), dtype=np.int64)
+        parts = []
+        for size in PARTS:
+            marked = [replace(one, marked=int(n)) for one, n in zip(strata, wanted, strict=True)]
+            drawn = np.array(allocation(marked, size))
+            parts.append((drawn - wanted).tolist())
+            wanted = drawn
+        times = range(FIRST_LOOK, PARTS[-1] + 1, 10)
+        made = false_alarms(
+            table, draws=draws, looks=times, narrowest=PARTS[0], rng=rng, parts=parts
+        )
+        yield name, "by task, in two parts", made
 
 
 def print_looks(folder: Path, draws: int) -> None:

@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluations.statistics.prediction_powered import (
+    SMALLEST_STRATUM,
+    Codes,
     Estimated,
     MarkedTable,
     PredictionPowered,
@@ -89,26 +91,43 @@ def false_alarms(
     looks: Sequence[int],
     narrowest: int,
     rng: np.random.Generator,
+    parts: Sequence[Sequence[int]] = (),
 ) -> Looks:
     """Draw the units of a fully marked *table* in random order, and look when *looks* are marked.
 
-    A look without bounds is no alarm: nothing can be concluded from it.
+    With *parts* the sample is stratified: each part has the number of units that are drawn from
+    each stratum, and is marked in random order before the next. A look without bounds is no alarm,
+    nor is one while a stratum has too few marked units for a total: nothing is concluded from it.
     """
     truth = float(table.human.sum() / table.full.sum())
     units = len(table.strata)
+    least = np.minimum(np.bincount(table.strata), SMALLEST_STRATUM) if parts else np.zeros(1)
     missed = np.zeros(3)
     for _draw in range(draws):
-        order = rng.permutation(units)
+        order = _in_parts(table.strata, parts, rng) if parts else rng.permutation(units)
         found = np.zeros(3, dtype=np.bool_)
         for n in looks:
             kept = np.zeros(units, dtype=np.bool_)
             kept[order[:n]] = True
+            if parts and np.any(np.bincount(table.strata[kept], minlength=len(least)) < least):
+                continue
             made = estimate(replace(table, human=np.where(kept[table.units], table.human, np.nan)))
             always = at_any_time(made, units=units, sampled=n, narrowest=narrowest)
             found |= [_misses(one, truth) for one in (made.ppi, always.ppi, always.human_only)]
         missed += found
     usual, sequence, human_only = (missed / draws).tolist()
     return Looks(draws, len(looks), usual, sequence, human_only)
+
+
+def _in_parts(strata: Codes, parts: Sequence[Sequence[int]], rng: np.random.Generator) -> Codes:
+    """Return drawn units (keys into *strata*), part after part, each part in random order."""
+    queues = [rng.permutation(np.flatnonzero(strata == code)) for code in range(len(parts[0]))]
+    drawn, taken = [], np.zeros(len(queues), dtype=np.int64)
+    for part in parts:
+        own = [queue[i : i + n] for queue, i, n in zip(queues, taken, part, strict=True)]
+        drawn.append(rng.permutation(np.concatenate(own)))
+        taken += np.array(part)
+    return np.concatenate(drawn)
 
 
 def _misses(one: Estimated, truth: float) -> bool:

@@ -24,6 +24,7 @@ Two small-sample corrections keep the level with few marks (bench/ppi_simulation
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass, replace
 
@@ -121,11 +122,12 @@ def estimate(table: MarkedTable, *, level: float = 0.95) -> PredictionPowered:
     if not marked.any():
         raise ValueError("no row is marked")
     sampled = table.per_unit(marked.astype(float)) > 0
+    judged, full = table.per_unit(table.judge), table.per_unit(table.full)
     sample = _Sample(
         human=table.per_unit(np.where(marked, table.human, 0.0))[sampled],
         judge=table.per_unit(table.judge, marked)[sampled],
         full=table.per_unit(table.full, marked)[sampled],
-        strata=joined(table.strata, sampled),
+        strata=joined(table.strata, sampled, judged, full),
         sampled=sampled,
         whole=float(marked[np.isin(table.units, np.flatnonzero(sampled))].mean()),
     )
@@ -133,13 +135,13 @@ def estimate(table: MarkedTable, *, level: float = 0.95) -> PredictionPowered:
     residuals = sample.human - human * sample.full
     human_half = sample.half_width(residuals, level, estimated=0)
     human_only = bounded(human, human_half, sample, level)
-    judged = sample.rate(sample.judge)
-    judge_residuals = sample.judge - judged * sample.full
+    judge_rate = sample.rate(sample.judge)
+    judge_residuals = sample.judge - judge_rate * sample.full
     tuning = min(sample.tuning(residuals, judge_residuals), most_tuning(sample.n))
     ppi = human_only
     half = sample.half_width(residuals - tuning * judge_residuals, level, estimated=1)
     if tuning and half is not None and human_half is not None and half <= human_half:
-        offset = float(table.judge.sum() / table.full.sum()) - judged
+        offset = float(table.judge.sum() / table.full.sum()) - judge_rate
         ppi = bounded(human + tuning * offset, half, sample, level)
     else:
         tuning = 0.0
@@ -151,19 +153,51 @@ def most_tuning(n: int) -> float:
     return 1 / (1 + math.sqrt(CAP / n))
 
 
-def joined(strata: Codes, sampled: npt.NDArray[np.bool_]) -> Codes:
+def joined(strata: Codes, sampled: npt.NDArray[np.bool_], judged: Vector, full: Vector) -> Codes:
     """Return *strata* (by unit) with those joined of which fewer than two units were sampled.
 
-    They become one stratum; if that is still too small, the smallest other one joins it.
+    The one with the fewest sampled units joins the one whose rate of the judge, *judged* over
+    *full* (both by unit), is nearest, until each has two: what two strata differ by counts as
+    variance, so that strata that are alike cost little. Source: Cochran (1977), 5A.12.
     """
     count = int(strata.max()) + 1
-    taken = np.bincount(strata[sampled], minlength=count)
-    rest = taken < SMALLEST_STRATUM
-    if rest.any() and taken[rest].sum() < SMALLEST_STRATUM and not rest.all():
-        others = np.where(rest, np.iinfo(np.int64).max, taken)
-        rest[int(others.argmin())] = True
-    codes = np.where(rest, -1, np.arange(count))
-    return np.unique(codes[strata], return_inverse=True)[1].astype(np.int64)
+    points = np.bincount(strata, weights=judged, minlength=count)
+    marks = np.bincount(strata, weights=full, minlength=count)
+    order = np.argsort(points / marks, kind="stable")
+    taken = np.bincount(strata[sampled], minlength=count)[order].tolist()
+    sums = [[float(points[i]), float(marks[i])] for i in order]
+    # In the order of rates the nearest is a neighbour, also of what has been joined.
+    left, right = list(range(-1, count - 1)), list(range(1, count + 1))
+    into = list(range(count))
+    queue = [(n, i) for i, n in enumerate(taken)]
+    heapq.heapify(queue)
+    while queue[0][0] < SMALLEST_STRATUM:
+        n, i = heapq.heappop(queue)
+        if into[i] != i or n != taken[i]:
+            continue
+        beside = [j for j in (left[i], right[i]) if 0 <= j < count]
+        if not beside:
+            break
+        rate = sums[i][0] / sums[i][1]
+        near = min(beside, key=lambda j: abs(sums[j][0] / sums[j][1] - rate))
+        into[i] = near
+        taken[near] += n
+        sums[near] = [sums[near][0] + sums[i][0], sums[near][1] + sums[i][1]]
+        if left[i] >= 0:
+            right[left[i]] = right[i]
+        if right[i] < count:
+            left[right[i]] = left[i]
+        heapq.heappush(queue, (taken[near], near))
+    places = np.argsort(order, kind="stable")
+    return np.unique(_ends(into)[places[strata]], return_inverse=True)[1].astype(np.int64)
+
+
+def _ends(into: list[int]) -> Codes:
+    """Return where each chain of *into* ends (a number that leads to itself)."""
+    ends = np.array(into, dtype=np.int64)
+    while np.any(ends[ends] != ends):
+        ends = ends[ends]
+    return ends
 
 
 class _Sample:

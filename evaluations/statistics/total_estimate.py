@@ -132,7 +132,8 @@ def estimated_total(
 ) -> TotalEstimate:
     """Estimate the total of *stream* from *rows*, sampled by strata, and *objective* rates (0-1).
 
-    *planned* is the number of questions that teachers were to mark. *refused* is the reason why
+    *planned* is the number of questions that teachers were to mark at first, which was fixed before
+    anybody looked: bounds that hold at every look depend on it. *refused* is the reason why
     the judge may not be used. Reasons: ``missing:SUBJECT/PART``, ``no_data`` where nothing is
     marked, ``strata_not_marked`` while a stratum has fewer than 2 marked questions.
     """

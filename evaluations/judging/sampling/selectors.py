@@ -189,13 +189,13 @@ def state_of(sample: MarkingSample) -> SampleState:
     fitness = fitness_of(sample.judge, sample.run) if sample.judge else None
     refused = fitness.reason if fitness else "without_judge"
     objective = objective_rates(sample.run)
-    drawn = drawn_questions(parts)
+    drawn, first = drawn_questions(parts), drawn_questions(parts[:1])
     totals = tuple(
         estimated_total(
             rows,
             objective,
             Stream(stream),
-            planned=len(drawn & {row.question for row in of_stream(rows, Stream(stream))}),
+            planned=len(first & {row.question for row in of_stream(rows, Stream(stream))}),
             refused=refused,
         )
         for stream in sample.streams

@@ -81,9 +81,11 @@ def test_strata_and_clusters() -> None:
     assert allocated([50, 30, 20], 11) == [6, 3, 2]  # 5.5, 3.3, 2.2
     sampled = np.array([True, True, True, True, False, True, False])
     strata = np.array([0, 0, 1, 1, 2, 3, 3])
-    assert joined(strata, sampled).tolist() == [0, 0, 1, 1, 0, 0, 0]
-    more = np.append(sampled, True)
-    assert joined(np.append(strata, 2), more).tolist() == [1, 1, 2, 2, 0, 0, 0, 0]
+    # Each joins the stratum with the nearest rate of the judge: 0.3 joins 0.2, and 0.8 joins 0.9.
+    judged, ones = np.array([0.9, 0.2, 0.3, 0.8])[strata], np.ones(7)
+    assert joined(strata, sampled, judged, ones).tolist() == [1, 1, 0, 0, 0, 1, 1]
+    one = np.array([True, False])
+    assert joined(np.array([0, 1]), one, judged[:2], ones[:2]).tolist() == [0, 0]
     # A cluster across strata leaves strata out; a table of clusters of one is a plain table.
     full, halves = np.full(36, 10.0), np.arange(36) % 2
     human = np.concatenate([HUMAN, np.full(24, np.nan)])
