@@ -56,7 +56,8 @@ class SessionRules:
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
         user = request.user
-        name = request.resolver_match.url_name or ""
+        match = request.resolver_match
+        name = (match.url_name if match else None) or ""
         if SESSION_KEY in request.session and name not in POLLED:
             now = timezone.now().timestamp()
             if now - request.session[SEEN] >= GRAIN:
