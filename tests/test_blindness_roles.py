@@ -8,6 +8,7 @@ did. Then attacks as sequences: look between own marks, leave a round and look, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -352,7 +353,8 @@ def test_the_seed_of_a_round_is_known_to_nobody_who_marks_in_it(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
     """With it and a list of the runs one can say which alias is which model's, and a check."""
-    responses, person = responses_to(subjective_question(), 4), also(teacher, [Role.LEAD])
+    question, person = subjective_question(), also(teacher, [Role.LEAD])
+    responses = [*responses_to(question, 2), *responses_to(question, 2, "canary-qwen-91bc")]
     settings = RoundSettings("Own", 7, Scheme.TWO_AND_LEAD)
     choice = {"responses": ResponseChoice(tuple(one.run_id for one in responses))}
     made = plan_round(settings, teachers=[person, other_teacher], acting_user=person, **choice)
@@ -362,6 +364,11 @@ def test_the_seed_of_a_round_is_known_to_nobody_who_marks_in_it(
     told += client.get(f"/api/v1{page}").text + client.get("/api/v1/rounds/").text
     assert str(made.random_seed) not in told
     assert "Random seed" not in told
+    of_one = ResponseChoice(choice["responses"].runs[:1])
+    people = {"teachers": [person, other_teacher], "acting_user": person}
+    with pytest.raises(BadInput, match="knows the model of all its responses"):
+        plan_round(settings, responses=of_one, **people)  # type: ignore[arg-type]
+    plan_round(replace(settings, practice=True), responses=of_one, **people)  # type: ignore[arg-type]
     theirs = plan_round(settings, teachers=[teacher, other_teacher], acting_user=lead, **choice)
     reader = also(third_teacher, [Role.LEAD])
     assert "Random seed" in logged_in(reader).get(f"/rounds/{theirs.public_id}/").text

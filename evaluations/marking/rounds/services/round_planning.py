@@ -17,6 +17,7 @@ from evaluations.marking.rounds.services.round_settings import (
     RoundSettings,
     check_name,
     check_people,
+    check_planner,
     check_responses,
     check_settings,
     tolerance_of,
@@ -60,10 +61,13 @@ def plan_round(
     from closed rounds have their reference mark; the others wait for the lead's.
     Who marks what is laid down when the round starts. Aliases and checks follow from the random
     seed: that of somebody who will mark is replaced by one that nobody knows. Raises BadInput with
-    one sentence where the round could not work.
+    one sentence where the round could not work, or where *acting_user* would mark responses that
+    are all of one model, except in a practice round.
     """
     if acting_user in teachers:
         settings = replace(settings, random_seed=secrets.randbelow(2**53))
+        if not settings.practice:
+            check_planner(acting_user, responses)
     contents = contents_of(responses, settings.seeds, settings.random_seed)
     check_people(teachers, settings.scheme)
     check_settings(settings, now)

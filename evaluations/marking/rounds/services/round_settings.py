@@ -159,6 +159,20 @@ def check_people(teachers: Sequence[User], scheme: Scheme) -> None:
     check_markers(teachers)
 
 
+def check_planner(planner: User | None, choice: ResponseChoice) -> None:
+    """Raise BadInput if all responses of *choice* are of one model: who chose it would mark it."""
+    chosen = Run.objects.filter(pk__in=choice.runs).order_by()
+    if chosen.values("language_model").distinct().count() == 1:
+        raise BadInput(
+            _(
+                "%(name)s plans this round and knows the model of all its responses, so cannot"
+                " mark in it. Choose runs of several models, other teachers, or a practice round."
+            )
+            % {"name": planner},
+            code="planned",
+        )
+
+
 def check_markers(teachers: Sequence[User]) -> None:
     """Raise BadInput for somebody who may not mark."""
     for teacher in teachers:
