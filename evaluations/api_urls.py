@@ -2,6 +2,7 @@
 
 from evaluations.capability import api as capability_review
 from evaluations.judging import api as judging
+from evaluations.judging.sampling import api as sampling
 from evaluations.marking.desk import api as marking
 from evaluations.marking.rounds.api import rounds
 from evaluations.marking.sheets import api as marking_sheets
@@ -22,5 +23,6 @@ urlpatterns = [
     *marking_sheets.urlpatterns,
     *rounds.urlpatterns,
     *judging.urlpatterns,
+    *sampling.urlpatterns,
     *reports.urlpatterns,
 ]

@@ -16,6 +16,8 @@ from questions.models import Dataset, Question
 
 TEACHERS = "teachers"
 JUDGE_PREFIX = "judge:"
+# Before the name of a marker: an estimate from its marks and a sample that teachers marked.
+ESTIMATE_PREFIX = "estimate:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class ReportParams:
     ``conditions`` are the names of the conditions under which the models were asked, and ``runs``
     the numbers of the runs whose answers count; none means all.
 
-    ``marker`` is who marked the subjective answers: ``teachers`` or ``judge:NAME``. ``rounds`` are
+    ``marker`` is who marked the subjective answers: ``teachers`` or ``judge:NAME``; of totals also
+    ``estimate:teachers`` or ``estimate:judge:NAME``, from a sample. ``rounds`` are
     the public ids of the marking rounds whose marks count; none means all. Marks of practice rounds
     never count. ``by`` names the keys that a report groups by, separated by commas.
     ``paper`` names the paper whose tables are rebuilt (report ``paper-tables``).
@@ -48,6 +51,11 @@ class ReportParams:
     def judge(self) -> str:
         """The name of the judge; "" if the marker is not a judge."""
         return self.marker.removeprefix(JUDGE_PREFIX) if self.is_judge else ""
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether the marker is an estimate from a sample."""
+        return self.marker.startswith(ESTIMATE_PREFIX)
 
     @property
     def is_judge(self) -> bool:

@@ -159,4 +159,9 @@ def marker_name(marker: str | None) -> str:
         return _("teachers")
     if marker and marker.startswith("judge:"):
         return _("judge model %(name)s") % {"name": marker.removeprefix("judge:")}
+    if marker == "estimate:teachers":
+        return _("estimate: teachers’ sample alone")
+    if marker and marker.startswith("estimate:judge:"):
+        name = marker.removeprefix("estimate:judge:")
+        return _("estimate: judge model %(name)s and teachers’ sample") % {"name": name}
     return _("none yet")

@@ -47,7 +47,11 @@ def add_report_arguments(parser: ArgumentParser) -> None:
         metavar="ID",
         help="only answers of these runs",
     )
-    parser.add_argument("--marker", default="", help="teachers or judge:NAME")
+    parser.add_argument(
+        "--marker",
+        default="",
+        help="teachers or judge:NAME; of converted also estimate:teachers or estimate:judge:NAME",
+    )
     parser.add_argument(
         "--policy", default="", help="published (default of paper-tables) or strict (of the others)"
     )

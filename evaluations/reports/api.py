@@ -46,7 +46,11 @@ CHOICES = [
     OpenApiParameter(
         "run", OpenApiTypes.INT, many=True, description="numbers of runs; all if left out"
     ),
-    OpenApiParameter("marker", description="teachers or judge:NAME"),
+    OpenApiParameter(
+        "marker",
+        description="teachers or judge:NAME; of converted also estimate:teachers or"
+        " estimate:judge:NAME, from samples",
+    ),
     OpenApiParameter(
         "policy",
         enum=list(Policy),
@@ -117,7 +121,7 @@ class ReportAPI(APIView):
     def get(self, request: Request, name: str) -> Response:
         params = read_params(request.query_params, others=keys_of(name))
         report = build_report(name, params)
-        note_look(params, acting_user=cast(User, request.user))
+        note_look(params, acting_user=cast(User, request.user), report=name)
         return Response(report.as_dict())
 
 

@@ -181,6 +181,67 @@ def estimated_total(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SubjectEstimate:
+    """Estimates of one subject: points of its subjective part; ``objective`` points are known.
+
+    Figures as in ``TotalEstimate``; n counts questions marked by teachers.
+    """
+
+    subject: Subject
+    objective: Figure
+    human_only: Figure
+    aided: Figure
+
+
+def estimated_subjects(
+    rows: Sequence[SampledRow],
+    objective: Mapping[Subject, float],
+    stream: Stream,
+    *,
+    refused: str = "",
+) -> list[SubjectEstimate]:
+    """Estimate the subjective points of each subject of *stream* from its own questions.
+
+    Each has a lambda of its own, and is a ratio of its own, so that the points of the subjects need
+    not add up to the total of ``estimated_total``. Reasons as there.
+    """
+    found = []
+    for subject in STREAMS[stream]:
+        own = [row for row in rows if row.subject == subject]
+        marked = len({row.question for row in own if row.human is not None})
+        part = (subject, Part.OBJECTIVE)
+        known = (
+            Figure(WEIGHTS[subject].objective * objective[subject], marked)
+            if subject in objective
+            else missing(missing_reason([part]), marked)
+        )
+        reason = ""
+        if not own:
+            reason = missing_reason([(subject, Part.SUBJECTIVE)])
+        elif not marked:
+            reason = "no_data"
+        elif any(line.marked < min(FEWEST_IN_A_STRATUM, line.units) for line in strata_of(own)):
+            reason = "strata_not_marked"
+        if reason:
+            none = missing(reason, marked)
+            found.append(SubjectEstimate(subject, known, none, none))
+            continue
+        table, _keys = points_table(own)
+        made, full = estimate(table), float(table.full.sum())
+        human, aided = (
+            Figure(full * one.value, marked, _times(full, one.low), _times(full, one.high))
+            for one in (made.human_only, made.ppi)
+        )
+        aided = missing(refused, marked) if refused else aided
+        found.append(SubjectEstimate(subject, known, human, aided))
+    return found
+
+
+def _times(full: float, bound: float | None) -> float | None:
+    return None if bound is None else full * bound
+
+
 def _without(stream: Stream, reason: str, marked: int, units: int) -> TotalEstimate:
     none = missing(reason, marked)
     return TotalEstimate(stream, marked, units, none, none, none, none, 0.0)

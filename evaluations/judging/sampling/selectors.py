@@ -84,6 +84,7 @@ class SampleState:
     fitness: Fitness | None
     drawn: int
     totals: tuple[TotalEstimate, ...]
+    objective: dict[Subject, float]
 
     @property
     def marked(self) -> int:
@@ -200,7 +201,7 @@ def state_of(sample: MarkingSample) -> SampleState:
         )
         for stream in sample.streams
     )
-    return SampleState(sample, parts, tuple(rows), fitness, len(drawn), totals)
+    return SampleState(sample, parts, tuple(rows), fitness, len(drawn), totals, objective)
 
 
 def drawn_questions(parts: Sequence[MarkingSample]) -> set[int]:

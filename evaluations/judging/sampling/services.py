@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -19,7 +19,11 @@ from evaluations.judging.sampling.selectors import (
     state_of,
 )
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
-from evaluations.marking.rounds.services.rounds import open_round
+from evaluations.marking.rounds.services.rounds import (
+    open_round,
+    record_view,
+    refuse_who_looked,
+)
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import Judge, MarkingSample, Run
 from evaluations.schemes import Scheme
@@ -40,6 +44,12 @@ class SampleWish:
     judge: Judge | None
     streams: tuple[Stream, ...]
     half_width: Decimal
+
+
+def wish_of(sample: MarkingSample) -> SampleWish:
+    """Return what *sample* was made for."""
+    streams = tuple(Stream(stream) for stream in sample.streams)
+    return SampleWish(sample.run, sample.judge, streams, sample.half_width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +155,12 @@ def open_sample(
 ) -> MarkingSample:
     """Draw a sample and open a round for it; *follows* is the last sample of a chain.
 
-    Raises BadInput where the round could not work, or for an *acting_user* among the *teachers*:
-    they chose the run. Raises Conflict where nothing is left to mark, where the chain has gone on
+    Raises BadInput where the round could not work, or for *teachers* who know the model: who chose
+    the run now or for an earlier part of the chain, or looked at its marks or estimates. Raises
+    Conflict where nothing is left to mark, where the chain has gone on
     meanwhile, or while its last round is going on.
     """
-    if acting_user in teachers:
-        raise BadInput(
-            _("%(name)s chose the run of this sample and knows the model, so cannot mark in it.")
-            % {"name": acting_user},
-            code="planned",
-        )
+    _refuse_who_chose([acting_user], teachers)
     if random_seed is None:
         random_seed = secrets.randbelow(2**53)
     parts: tuple[MarkingSample, ...] = ()
@@ -162,6 +168,9 @@ def open_sample(
     if follows is not None:
         MarkingSample.objects.select_for_update().get(pk=follows.pk)
         parts = _chain_to(follows)
+        _refuse_who_chose([part.created_by for part in parts], teachers)
+        for part in parts:
+            refuse_who_looked(part.round, teachers)
         state = state_of(parts[0])
         if parts[-1] != follows or state.marked < state.drawn:
             raise Conflict(_("Questions of this sample still wait for their final mark."))
@@ -189,6 +198,31 @@ def open_sample(
         random_seed=random_seed,
         created_by=acting_user,
     )
+
+
+def _refuse_who_chose(people: Sequence[User | None], teachers: Sequence[User]) -> None:
+    """Raise BadInput if one of *people*, who chose the run, is among *teachers*."""
+    for person in people:
+        if person in teachers:
+            raise BadInput(
+                _(
+                    "%(name)s chose the run of this sample and knows the model,"
+                    " so cannot mark in it."
+                )
+                % {"name": person},
+                code="planned",
+            )
+
+
+def note_look_at_samples(found: Iterable[MarkingSample], *, acting_user: User, page: str) -> None:
+    """Write down that somebody saw estimates of samples: they cannot mark in the next part.
+
+    *found* are the first of their chains. There is an entry for each round of a chain that was
+    started, closed or not.
+    """
+    for sample in found:
+        for part in chain_of(sample):
+            record_view(part.round, acting_user=acting_user, page=page)
 
 
 def draw(plan: Planned, rows: Sequence[SampledRow], taken: set[int], random_seed: int) -> list[int]:

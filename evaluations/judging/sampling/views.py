@@ -22,15 +22,17 @@ from evaluations.judging.sampling.selectors import (
     state_of,
     width_curve,
 )
-from evaluations.judging.sampling.services import SampleWish, open_sample, plan_sample
-from evaluations.marking.rounds.services.rounds import record_view
-from evaluations.models import MarkingSample
-from evaluations.models.vocabulary import LIVE
+from evaluations.judging.sampling.services import (
+    SampleWish,
+    note_look_at_samples,
+    open_sample,
+    plan_sample,
+    wish_of,
+)
 from evaluations.schemes import Scheme
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
-from questions.rules.vocabulary import Stream
 
 
 @require_safe
@@ -118,10 +120,8 @@ def _shown(
     people: TeachersForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return the page of a sample, and note who saw its totals: they cannot join its open round."""
-    for part in state.parts:
-        if part.round.status in LIVE:
-            record_view(part.round, acting_user=request.user, page="judgements")
+    """Return the page of a sample, and note who saw its totals: they cannot mark its next part."""
+    note_look_at_samples([state.sample], acting_user=request.user, page="judgements")
     context = _context(request, state, people)
     return render(request, "evaluations/judging/sampling/sample.html", context, status=status)
 
@@ -144,12 +144,6 @@ def _context(
         if request.user.may(Capability.LEAD_ROUNDS):
             context["people"] = people or TeachersForm()
     return context
-
-
-def wish_of(sample: MarkingSample) -> SampleWish:
-    """Return what *sample* was made for."""
-    streams = tuple(Stream(stream) for stream in sample.streams)
-    return SampleWish(sample.run, sample.judge, streams, sample.half_width)
 
 
 @require_POST

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.params import TEACHERS, ReportParams, validated
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS
+from evaluations.reports.selectors.estimates import check_estimate
 from evaluations.reports.selectors.reports import (
     EVERY_REPORT,
     OF_A_PAPER,
@@ -72,6 +73,10 @@ def checked(name: str, params: ReportParams) -> ReportParams:
     if name in OF_A_PAPER:
         # Its models may be pairs, which the report checks itself.
         validated(replace(params, models=()))
+        return params
+    if params.is_estimate:
+        validated(replace(params, marker=""))
+        check_estimate(name, params)
         return params
     if name in EVERY_REPORT:
         return validated(params)

@@ -23,6 +23,7 @@ from evaluations.reports.selectors.cuts import (
     leakage_report,
     trend_report,
 )
+from evaluations.reports.selectors.estimates import check_estimate, estimated_rows
 from evaluations.reports.selectors.fact_groups import (
     about_groups,
     answer_groups,
@@ -65,11 +66,12 @@ SCORE_COLUMNS = (
 def build_report(name: str, params: ReportParams) -> Report:
     """Return the report *name*, with the parameters it was made from.
 
-    Without a marker, ``converted`` has rows for every marker, ``agreement`` for every pair, and the
-    others use the teachers. Items that do not count are left out; ``params`` contains the number of
-    ``items`` with answers, how many are ``left_out`` by status, the number of their answers
-    (``excluded``), and the ``unscored`` answers by reason. Raises BadInput or NotFound, which lists
-    the valid values, for an unknown report, dataset, model, marker, policy, key or year.
+    Without a marker, ``converted`` has rows for every marker and each estimate from a sample,
+    ``agreement`` for every pair, and the others use the teachers. Items that do not count are left
+    out; ``params`` contains the number of ``items`` with answers, how many are ``left_out`` by
+    status, the number of their answers (``excluded``), and the ``unscored`` answers by reason.
+    Raises BadInput or NotFound, which lists the valid values, for an unknown report, dataset,
+    model, marker, policy, key or year.
     """
     if name not in EVERY_REPORT:
         raise BadInput(
@@ -78,6 +80,10 @@ def build_report(name: str, params: ReportParams) -> Report:
         )
     if name == paper_tables.NAME:
         return paper_tables.paper_tables(params)
+    if params.is_estimate:
+        validated(replace(params, marker=""))
+        check_estimate(name, params)
+        return Report(name, asked_params(params), estimated_rows(params))
     params = validated(params)
     if name == "calibration":
         return calibration_of(params)
@@ -87,11 +93,12 @@ def build_report(name: str, params: ReportParams) -> Report:
         markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
         each = [replace(params, marker=marker) for marker in markers]
         groups = [answer_groups(one) for one in each]
-        return converted_of(
+        made = converted_of(
             [frame_of(counted(own), one) for own, one in zip(groups, each, strict=True)],
             marker=params.marker or None,
             params=asked_params(params) | about_groups(groups[0]),
         )
+        return replace(made, rows=[*made.rows, *estimated_rows(params)])
     # The answers of two markers are never pooled.
     of_one_marker = replace(params, marker=params.marker or TEACHERS)
     if name == "repeats":

@@ -13,10 +13,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.facts.params import ReportParams
+from evaluations.judging.sampling.services import note_look_at_samples
 from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
+from evaluations.reports.selectors.estimates import shown_samples
 from evaluations.reports.selectors.export_tables import (
     ROWS,
     SUMMARIES,
@@ -155,17 +157,24 @@ def note_export(asked: Asked, about: Mapping[str, object], *, acting_user: User 
     """
     dataset = Dataset.objects.get(slug=asked.params.dataset)
     record(Tag.EXPORTED, dataset, actor=acting_user, report=asked.name, **about)
-    if acting_user is None or not (asked.name in ROWS or _is_by_question(asked.params)):
+    if acting_user is None:
+        return
+    if asked.name == "converted":
+        note_look_at_samples(shown_samples(asked.params), acting_user=acting_user, page="report")
+    if not (asked.name in ROWS or _is_by_question(asked.params)):
         return
     for one in _rounds_not_closed(asked.params):
         record(Tag.EXPORTED, one, actor=acting_user, report=asked.name)
 
 
-def note_look(params: ReportParams, *, acting_user: User) -> None:
+def note_look(params: ReportParams, *, acting_user: User, report: str = "") -> None:
     """Record for each round that is not closed that *acting_user* saw figures of each question.
 
-    Of one answer of a model to a question, the figure is its mark.
+    Of one answer of a model to a question, the figure is its mark. Estimates from samples, which
+    the *report* ``converted`` has, are noted for the rounds of the samples.
     """
+    if report == "converted":
+        note_look_at_samples(shown_samples(params), acting_user=acting_user, page="report")
     if _is_by_question(params):
         for one in _rounds_not_closed(params):
             record_view(one, acting_user=acting_user, page="report")

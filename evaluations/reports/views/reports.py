@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -39,6 +39,7 @@ from evaluations.reports.rules.page_tables import (
     ranked,
     rate_lines,
 )
+from evaluations.reports.selectors.estimates import estimated_rows
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import (
     Cell,
@@ -50,6 +51,7 @@ from evaluations.reports.selectors.report_pages import (
     row_facts,
     rows_behind,
 )
+from evaluations.reports.services.exports import note_look
 from evaluations.reports.views.cut_words import cut_names
 from evaluations.statistics.accuracy import converted_report, exact_figures
 from evaluations.statistics.agreement import agreement
@@ -82,12 +84,16 @@ def report_overview(request: MemberRequest) -> HttpResponse:
     short = shortfalls(made.rates, settings.REPORT_MARKED_PERCENT)
     colours = {asked: colours[asked] for asked in ranked(made.converted, colours, short)}
     part = part_to_draw(request.GET.get("part", ""), made)
+    samples = replace(params, marker="")
+    note_look(samples, acting_user=request.user, report="converted")
     context: dict[str, Any] = {
+        "estimated_rows": [row for row in estimated_rows(samples) if row.key["subject"] == ALL],
         "form": form,
         "choices": offered,
         "params": params,
         "colours": colours,
         "may_export": request.user.may(Capability.EXPORT),
+        "may_see_judgements": request.user.may(Capability.SEE_JUDGEMENTS),
         "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
         "own_prompts": asked_by_other_prompts(params),

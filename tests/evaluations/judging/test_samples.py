@@ -9,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -24,21 +25,23 @@ from evaluations.judging.sampling.services import SampleWish, open_sample, plan_
 from evaluations.models import FinalMark, Judge, MarkingRound, MarkingSample, Run
 from evaluations.reports.selectors.reports import build_report
 from evaluations.schemes import Scheme
+from evaluations.statistics.figure import Report, ReportRow
 from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict, Refusal
 from questions.rules.vocabulary import Stream
 from tests.conftest import logged_in
 from tests.evaluations.report_world import JUDGE, chosen, judged, run_of, written
 from tests.evaluations.reports.test_reports_pages import words
-from tests.factories import final_mark, make_question, make_response
+from tests.factories import final_mark, make_question, make_response, make_user
 from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
 EACH = 12
+AIDED = f"estimate:judge:{JUDGE}"
 
 
 @pytest.fixture
@@ -120,6 +123,8 @@ def test_the_total_follows_from_the_sample(
 ) -> None:
     sample = opened(run, [teacher, other_teacher], lead)
     assert state_of(sample).totals[0].human_only.reason == "no_data"
+    (row,) = totals_of(build_report("converted", ReportParams("exam", marker=AIDED)))
+    assert row.figures["total"].reason == "no_data"
     finalize(sample)
     state = state_of(sample)
     (total,) = state.totals
@@ -146,6 +151,7 @@ def test_the_total_follows_from_the_sample(
     assert (fitness.reason, fitness.pairs) == ("", state.drawn)
     assert fitness.correlation == pytest.approx(1)
     assert total.aided.high - total.aided.low < total.human_only.high - total.human_only.low  # type: ignore[operator]
+    check_report(sample, truth, logged_in(lead))
     following = open_sample(
         wish(run, "3"),
         name="Next",
@@ -164,6 +170,117 @@ def test_the_total_follows_from_the_sample(
     (total,) = state_of(MarkingSample.objects.get(pk=sample.pk)).totals
     assert total.aided.reason == "judge_suspended"
     assert total.human_only.value is not None
+
+
+def totals_of(report: Report) -> list[ReportRow]:
+    return [row for row in report.rows if row.key["subject"] == "ALL"]
+
+
+def check_report(sample: MarkingSample, truth: float, client: Client) -> None:
+    """The total of the sample in ``converted``: command, API, page and file, with its marker."""
+    everything = build_report("converted", ReportParams("exam")).rows
+    markers = {row.key["marker"] for row in everything}
+    assert markers == {"teachers", f"judge:{JUDGE}", AIDED, "estimate:teachers"}
+    report = build_report("converted", ReportParams("exam", marker=AIDED))
+    (total,) = totals_of(report)
+    assert total.key == {
+        **{"model": sample.run.language_model.name, "condition": sample.run.condition.name},  # type: ignore[union-attr]
+        **{"stream": "sciences", "subject": "ALL", "marker": AIDED, "policy": "strict"},
+        **{"run": str(sample.run_id), "sample": str(sample.public_id)},
+    }
+    figure, rate = total.figures["total"], total.figures["rate"]
+    (state,) = state_of(sample).totals
+    assert figure == state.aided
+    assert total.figures["total_at_every_look"] == state.aided_always
+    assert figure.low < truth < figure.high  # type: ignore[operator]
+    objective = objective_rates(sample.run)
+    known = sum(WEIGHTS[one].objective * objective[one] for one in STREAMS[Stream.SCIENCES])
+    subjective = sum(WEIGHTS[one].subjective for one in STREAMS[Stream.SCIENCES])
+    assert known + subjective * rate.value == pytest.approx(figure.value)  # type: ignore[operator]
+    subjects = [row for row in report.rows if row.key["subject"] != "ALL"]
+    assert sum(row.figures["total"].n for row in subjects) == figure.n
+    together = sum(row.figures["total"].value or 0 for row in subjects)
+    assert together == pytest.approx(figure.value, rel=0.02)
+    printed = io.StringIO()
+    options = ["--dataset", "exam", "--marker", "estimate:teachers", "--format", "json"]
+    call_command("report", "converted", *options, stdout=printed)
+    alone = json.loads(printed.getvalue())["rows"][-1]
+    assert alone["figures"]["total"]["value"] == pytest.approx(state.human_only.value)
+    said = client.get("/api/v1/reports/converted/", {"dataset": "exam", "marker": AIDED}).json()
+    assert said["rows"] == report.as_dict()["rows"]
+    looks = AuditEntry.objects.filter(
+        tag=Tag.ROUND_VIEWED, target=f"markinground:{sample.round_id}"
+    )
+    assert looks.count() == 1
+    page = words(client.get(reverse("reports:overview"), {"dataset": "exam"}).text)
+    assert f"estimate: judge model {JUDGE} and teachers’ sample" in page
+    assert looks.count() == 2
+    published = client.get(reverse("reports:overview"), {"dataset": "exam", "policy": "published"})
+    assert "Totals from samples" not in published.text
+    address = reverse("reports:export", args=["converted", "csv"])
+    assert AIDED in client.get(address, {"dataset": "exam"}).text
+    for name, params in (
+        ("rates", ReportParams("exam", marker=AIDED)),
+        ("converted", ReportParams("exam", marker=AIDED, policy="published")),
+        ("converted", ReportParams("exam", marker=AIDED, year=2022)),
+        ("converted", ReportParams("exam", marker="estimate:judge:nobody")),
+    ):
+        with pytest.raises(Refusal):
+            build_report(name, params)
+
+
+def test_who_looked_at_a_sample_does_not_mark_its_next_part(
+    run: Run, lead: User, teacher: User, other_teacher: User
+) -> None:
+    sample = opened(run, [teacher, other_teacher], lead)
+    finalize(sample)
+    both = also(other_teacher, [Role.LEAD])
+    assert logged_in(both).get(f"/api/v1/samples/{sample.public_id}/").status_code == 200
+    people = {"name": "Winter", "teachers": [teacher.username, both.username], "scheme": "mean"}
+    MarkingSample.objects.update(half_width=2)
+    following = f"/api/v1/samples/{sample.public_id}/next/"
+    refused = logged_in(lead).post(following, people, "application/json")
+    assert (refused.status_code, refused.json()["code"]) == (400, "looked")
+    also(teacher, [Role.LEAD])
+    MarkingSample.objects.update(created_by=teacher)
+    people["teachers"] = [teacher.username, make_user(Role.TEACHER, "zhou").username]
+    refused = logged_in(lead).post(following, people, "application/json")
+    assert (refused.status_code, refused.json()["code"]) == (400, "planned")
+    MarkingSample.objects.update(created_by=lead)
+    made = logged_in(lead).post(following, people, "application/json")
+    assert made.status_code == 201, made.json()
+    assert len(made.json()["rounds"]) == 2
+    assert made.json()["marked"] < made.json()["drawn"]
+
+
+def test_the_api_of_samples(run: Run, lead: User, teacher: User, other_teacher: User) -> None:
+    client = logged_in(lead)
+    body = {"run": run.pk, "judge": JUDGE, "streams": ["sciences"], "half_width": "20"}
+    plan = client.post("/api/v1/samples/plan/", body, "application/json").json()
+    expected = plan_sample(wish(run))
+    assert (plan["questions"], plan["wanted"], plan["next"]) == (72, expected.size, expected.size)
+    assert plan["reason"] is None
+    pair = [teacher.username, other_teacher.username]
+    people = {"name": "Autumn", "teachers": pair, "scheme": "mean"}
+    made = client.post("/api/v1/samples/", body | people, "application/json")
+    assert made.status_code == 201, made.json()
+    sample = MarkingSample.objects.get()
+    assert made.json()["id"] == str(sample.public_id)
+    assert client.get("/api/v1/samples/").json()["results"] == [made.json()]
+    finalize(sample)
+    said = client.get(f"/api/v1/samples/{sample.public_id}/").json()
+    assert said["marked"] == said["drawn"] == expected.size
+    (total,) = said["totals"]
+    (figure,) = state_of(sample).totals
+    assert total["with_judge"] == figure.aided.as_dict()
+    assert total["teachers_alone"] == figure.human_only.as_dict()
+    wrong: list[dict[str, object]] = [{"run": 0}, {"judge": "nobody"}, {"streams": []}]
+    wrong += [{"half_width": "0"}, {"half_width": "NaN"}, {"streams": ["art"]}, {"random_seed": 1}]
+    for one in wrong:
+        refused = client.post("/api/v1/samples/plan/", body | one, "application/json")
+        assert refused.status_code == 400, one
+    assert client.get("/api/v1/samples/?model=x").status_code == 400
+    assert logged_in(teacher).get(f"/api/v1/samples/{sample.public_id}/").status_code == 403
 
 
 def test_who_opens_a_sample_does_not_mark_in_it(

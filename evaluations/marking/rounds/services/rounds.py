@@ -140,7 +140,7 @@ def add_teachers(
                     code="left",
                 )
             raise BadInput(_("%(name)s is already in this round.") % {"name": known.teacher})
-        _refuse_who_looked(locked, teachers)
+        _refuse_who_planned_or_looked(locked, teachers)
         RoundTeacher.objects.bulk_create(
             RoundTeacher(round=marking_round, teacher_id=key) for key in keys
         )
@@ -187,7 +187,7 @@ def record_views(responses: Collection[int], *, acting_user: User, page: str) ->
         record_view(marking_round, acting_user=acting_user, page=page)
 
 
-def _refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
+def _refuse_who_planned_or_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
     """Raise BadInput for who planned the round, or looked at its marks or took them away."""
     if marking_round.created_by in teachers:
         raise BadInput(
@@ -195,6 +195,11 @@ def _refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) ->
             % {"name": marking_round.created_by},
             code="planned",
         )
+    refuse_who_looked(marking_round, teachers)
+
+
+def refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
+    """Raise BadInput for who looked at the marks of a round, or took them away."""
     target = f"{marking_round._meta.model_name}:{marking_round.pk}"
     looks = AuditEntry.objects.filter(tag__in=(Tag.ROUND_VIEWED, Tag.EXPORTED), target=target)
     if look := looks.filter(actor__in=teachers).select_related("actor").first():
