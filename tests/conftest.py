@@ -23,6 +23,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.audit.append_only import lifted
 from tests.database_template import postgres_template, sqlite_template
 from tests.factories import make_user
+from tests.faults.table import fault_row as fault_row
 from tests.scripted_server import LOOPBACK
 
 # Logins in tests need no slow hash; that the real one is set is tested in test_accounts.
