@@ -118,6 +118,8 @@ class WorkSession:
         self.permits = Permits(self.endpoint, owner, self.most_in_flight)
         self.processing = Processing(run)
         self.prepared: dict[int, Call] = {}
+        # Whether the call in flight is one that may end the worker: nothing is sent beside it.
+        self.alone = False
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
         self.waits = waits_for_endpoint(run)
         first = 1 if self.waits else None
@@ -187,6 +189,9 @@ class WorkSession:
     def claim(self, n: int) -> Sequence[ChatRequest]:
         """Claim up to *n* calls, within the worker's share of the account and the budget."""
         now = self.clock()
+        if self.alone and (self.in_flight or self.unstored):
+            return []
+        self.alone = False
         n = min(n, self.breaker.capacity(now.timestamp()))
         capacity = self.permits.take(n, self.in_flight) if n else 0
         if capacity < 1:
@@ -213,7 +218,10 @@ class WorkSession:
         return [one.request for one in claims.calls]
 
     def prepare(self, n: int, now: datetime) -> None:
-        """Prepare calls until there are *n* that are not sent."""
+        """Prepare calls until there are *n* that are not sent.
+
+        If there is none, and none is in flight, prepare one that may have ended two workers.
+        """
         missing = n - len(self.prepared)
         if missing > 0:
             self.prepared |= prepare_calls(
@@ -225,6 +233,9 @@ class WorkSession:
                 part=part_of(self.run, self.owner, now),
                 least_called=self.breaker.is_open,
             )
+        if not (self.prepared or self.in_flight or self.unstored):
+            self.prepared = prepare_calls(self.run, 1, now, prepare=self.call_of, suspects=True)
+            self.alone = bool(self.prepared)
 
     def others_call(self) -> bool:
         """Return whether other workers of the run have calls in flight."""
