@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.reports.selectors.fact_groups import answer_groups, counted
-from evaluations.reports.selectors.scored_answers import KEY, included, scored_answers
+from evaluations.reports.selectors.fact_query import Detail
+from evaluations.reports.selectors.scored_answers import KEY
 from questions.models import HumanRate, Question
 from questions.rules.four_tuple import Rate, joined
 from questions.rules.vocabulary import Part, RateKind
@@ -80,17 +81,10 @@ def repeat_frame(params: ReportParams) -> pd.DataFrame:
     Columns: ``model, condition, question, repeat, points`` (NaN without points), ``full, answer``
     (None where it is not known), ``outcome``, ``reason``.
     """
-    import pandas as pd
-
+    rows = counted(answer_groups(params, Detail.RESPONSES))
+    rows = rows.assign(points=rows["points"].where(rows["scored"] > 0), full=rows["full_each"])
     names = ("model", "condition", "question", "repeat", "points", "full", "answer", "outcome")
-    rows = included(scored_answers(params))
-    frame = pd.DataFrame(
-        [tuple(getattr(row, name) for name in (*names, "reason")) for row in rows],
-        columns=[*names, "reason"],
-    )
-    return frame.astype(
-        {"question": "int64", "repeat": "int64", "points": "float64", "full": "float64"}
-    )
+    return rows[[*names, "reason"]].reset_index(drop=True)
 
 
 def questions_frame(dataset: str) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from evaluations.reports.selectors.fact_groups import (
     counted,
     task_outcomes,
 )
+from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.reports import asked_params
 from evaluations.reports.selectors.scored_answers import included, scored_answers
@@ -28,7 +29,7 @@ from evaluations.statistics.agreement import MarkPair, agreement_report
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger_of, outcome_of
 from evaluations.statistics.policies import Policy
-from evaluations.statistics.repeats import repeats, without_repeats
+from evaluations.statistics.repeat_sums import repeats_of
 from evaluations.statistics.rows import ScoredAnswer
 from evaluations.statistics.tally import ALL
 from gradeapp.common.collector import collector_paused
@@ -71,9 +72,8 @@ def overview(params: ReportParams) -> Overview:
     groups = answer_groups(params)
     about = asked_params(params) | about_groups(groups)
     frame = frame_of(counted(groups), params)
-    repeated = without_repeats(frame, params=about) or repeats(
-        included(scored_answers(params)), params=about
-    )
+    is_repeated = bool((frame["n"] + frame["unscored"] > 1).any())
+    answers = answer_groups(params, Detail.ANSWERS) if is_repeated else groups.assign(answer=None)
     of_all_pairs = replace(params, marker="")
     pairs = mark_pairs(of_all_pairs)
     return Overview(
@@ -81,7 +81,7 @@ def overview(params: ReportParams) -> Overview:
         converted=converted_of([frame], marker=params.marker, params=about),
         agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
         ledger=ledger_of(task_outcomes(groups), params=about),
-        repeats=repeated,
+        repeats=repeats_of(counted(answers), params=about),
         pairs=tuple(pairs),
     )
 

@@ -29,11 +29,11 @@ from evaluations.reports.selectors.fact_groups import (
     counted,
     task_outcomes,
 )
+from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS, settings_report
 from evaluations.reports.selectors.scored_answers import (
     included,
-    scored_answers,
     scored_pages,
 )
 from evaluations.runs.selectors.conditions import changed_names
@@ -42,8 +42,8 @@ from evaluations.statistics.agreement import agreement_report
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger_of
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.repeats import repeats
-from evaluations.statistics.retries import retries
+from evaluations.statistics.repeat_sums import repeats_of
+from evaluations.statistics.retries import retries_of
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.refusals import BadInput
 from questions.models import Question
@@ -95,12 +95,12 @@ def build_report(name: str, params: ReportParams) -> Report:
     # The answers of two markers are never pooled.
     of_one_marker = replace(params, marker=params.marker or TEACHERS)
     if name == "repeats":
-        rows = scored_answers(of_one_marker)
-        return repeats(included(rows), params=report_params(params, rows))
+        answers = answer_groups(of_one_marker, Detail.ANSWERS)
+        return repeats_of(counted(answers), params=asked_params(params) | about_groups(answers))
     if name == "retries":
-        rows = scored_answers(of_one_marker)
-        about = report_params(of_one_marker, rows)
-        return retries(included(rows), retried_responses(params.dataset), params=about)
+        rows = answer_groups(of_one_marker, Detail.RESPONSES)
+        about = asked_params(of_one_marker) | about_groups(rows)
+        return retries_of(counted(rows), retried_responses(params.dataset), params=about)
     return _of_groups(name, of_one_marker)
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from importlib import import_module
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 from django.apps import apps
 from django.core.management import call_command
@@ -38,6 +39,7 @@ from evaluations.reports.selectors.fact_groups import (
     forget,
     task_outcomes,
 )
+from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.reports import build_report, report_params
 from evaluations.reports.selectors.scored_answers import included, scored_answers
@@ -45,7 +47,9 @@ from evaluations.statistics.accuracy import converted_of, converted_report, rate
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger, ledger_of
 from evaluations.statistics.policies import Policy
-from evaluations.statistics.repeats import repeats, without_repeats
+from evaluations.statistics.repeat_sums import repeats_of
+from evaluations.statistics.repeats import repeats
+from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import Conflict, NotFound, Refusal
@@ -71,6 +75,18 @@ ITEM, TOTAL = st.integers(0, 2), st.integers(0, 5)
 
 def stored() -> list[tuple[object, ...]]:
     return list(AnswerFact.objects.order_by("pk").values_list())
+
+
+def same_rows(frame: pd.DataFrame, rows: list[ScoredAnswer]) -> None:
+    """Assert that *frame*, of single responses, says what *rows* say."""
+    names = ["response", "model", "condition", "question", "repeat", "outcome", "reason", "answer"]
+    found = {
+        tuple(row[:-3]) + ((row[-3],) if row[-2] else (None,)) + (row[-1],)
+        for row in frame[[*names, "points", "scored", "full_each"]].itertuples(index=False)
+    }
+    assert found == {
+        (*(getattr(row, name) for name in names), row.points, row.full) for row in rows
+    }
 
 
 def same(found: Report, expected: Report) -> None:
@@ -264,9 +280,11 @@ class History(RuleBasedStateMachine):
             same(rates_of(frame), rates(kept))
             same(ledger_of(task_outcomes(groups)), ledger(rows))
             whose = params.marker
-            single = without_repeats(frame)
-            assert single is not None
-            same(single, repeats(kept))
+            answers = answer_groups(params, Detail.ANSWERS)
+            assert about_groups(answers) == about_groups(groups)
+            same(rates_of(frame_of(counted(answers), params)), rates(kept))
+            same(repeats_of(counted(answers)), repeats(kept))
+            same_rows(answer_groups(params, Detail.RESPONSES), rows)
             same(converted_of([frame], marker=whose), converted_report(kept, marker=whose))
 
 
