@@ -142,6 +142,22 @@ def converted_of(
     return Report("converted", dict(params or {}), rows)
 
 
+def converted_of_parts(parts: Sequence[pd.DataFrame]) -> Report:
+    """Return the report of ``converted_of`` from the rows of each part of one marker."""
+    import pandas as pd
+
+    return converted_of([pd.concat(parts, ignore_index=True)], marker=None)
+
+
+def frame_exact(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Return ``exact_figures`` from the rows of a ``question_frame``."""
+    n = int(frame["exact_n"].sum())
+    if not n:
+        return {}
+    matched, f1 = float(frame["exact_sum"].sum()), float(frame["f1_sum"].sum())
+    return {"exact_match": Figure(matched / n, n), "f1": Figure(f1 / n, n)}
+
+
 def _tallies(frame: pd.DataFrame) -> Tallies:
     """Return the sums of the subjects and parts of the examination."""
     return {

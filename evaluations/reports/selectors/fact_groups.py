@@ -27,6 +27,7 @@ from evaluations.reading.selectors.repaired_keys import repaired_keys
 from evaluations.reports.selectors.fact_query import (
     COUNTS,
     KEYS,
+    LEVELS,
     Detail,
     fetched,
     kept_sums,
@@ -96,6 +97,8 @@ class _Groups:
         if len(failed):
             rows = pd.concat([rows, failed], ignore_index=True) if len(rows) else failed
         self._apply_status(rows)
+        if self.detail is Detail.OUTCOMES:
+            _set_levels(rows)
         return self._described(rows)
 
     def _summed(self, *, kept: bool) -> pd.DataFrame:
@@ -236,6 +239,15 @@ class _Groups:
         rows.loc[held, "exact_n"] = n
         rows.loc[held, "exact_sum"] = n * same
         rows.loc[held, "f1_sum"] = n * f1
+
+
+def _set_levels(rows: pd.DataFrame) -> None:
+    """Put the outcome of marks that follows from their points in the place of none."""
+    open_ = rows["outcome"] == ""
+    unscored = (rows["scored"] == 0).to_numpy()
+    levels = np.array([one.value for one in LEVELS], dtype=object)[rows["each"].astype(int)]
+    outcomes = np.where(unscored, LedgerOutcome.NOT_SCORED.value, levels)
+    rows.loc[open_, "outcome"] = outcomes[open_.to_numpy()]
 
 
 def _answers(rows: pd.DataFrame) -> np.ndarray[Any, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from django.db import connection
 
 from evaluations.models.vocabulary import FactMarker
+from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 # Frames of sums that a process keeps for a second look; one over 10,000 groups takes 1 MB.
 MOST_KEPT = 8
+# The outcome of a mark in the ledger: 0 wrong, 1 partly correct, 2 correct.
+LEVEL = f"""CASE WHEN fact.marker <> '{FactMarker.KEY}' AND fact.points IS NOT NULL THEN CASE
+    WHEN fact.points <= 0 THEN 0 WHEN fact.points >= fact.full_marks THEN 2 ELSE 1 END END"""
+LEVELS = (LedgerOutcome.WRONG, LedgerOutcome.PARTIAL, LedgerOutcome.CORRECT)
 # Rows that are Python objects at the same time.
 ROWS_AT_ONCE = 10_000
 KEYS: dict[str, type] = {
@@ -38,11 +43,13 @@ class Detail(Enum):
     """How far the facts are summed: what a row of the frame is about.
 
     ``QUESTIONS``: a run and a question; ``EXACT``: so too, but exact answers by what was read;
-    ``ANSWERS``: objective answers by what was read and its points; ``RESPONSES``: one response.
+    ``OUTCOMES``: so too, and marks by their outcome in the ledger; ``ANSWERS``: objective answers
+    by what was read and its points; ``RESPONSES``: one response.
     """
 
     QUESTIONS = "questions"
     EXACT = "exact"
+    OUTCOMES = "outcomes"
     ANSWERS = "answers"
     RESPONSES = "responses"
 
@@ -77,10 +84,11 @@ def statement(
     joined = ""
     if detail is Detail.QUESTIONS:
         own = ("NULL", "NULL", "0", "0", "0")
-    elif detail is Detail.EXACT:
+    elif detail in (Detail.EXACT, Detail.OUTCOMES):
         joined = " JOIN questions_questionrevision AS revision ON revision.id = fact.revision_id"
         exact = "CASE WHEN revision.question_type = 'exact_answer' THEN {} END"
-        own = (exact.format("fact.read"), exact.format("fact.option_order"), "0", "0", "0")
+        level = LEVEL if detail is Detail.OUTCOMES else "0"
+        own = (exact.format("fact.read"), exact.format("fact.option_order"), level, "0", "0")
     elif detail is Detail.ANSWERS:
         by_key = f"CASE WHEN {of_key} THEN {{}} END"
         own = (*map(by_key.format, ("fact.read", "fact.option_order", "fact.points")), "0", "0")

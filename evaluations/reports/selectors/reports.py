@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.judged_marks import calibration_of
 from evaluations.facts.open_marking import marks_wait_for_the_lead
-from evaluations.facts.pairs import mark_pairs
+from evaluations.facts.pairs import mark_pair_frame
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
@@ -82,7 +82,7 @@ def build_report(name: str, params: ReportParams) -> Report:
     if name == "calibration":
         return calibration_of(params)
     if name == "agreement":
-        return agreement_report(mark_pairs(params), params=asked_params(params))
+        return agreement_report(mark_pair_frame(params), params=asked_params(params))
     if name == "converted":
         markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
         each = [replace(params, marker=marker) for marker in markers]

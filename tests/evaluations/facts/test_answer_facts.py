@@ -42,6 +42,7 @@ from evaluations.reports.selectors.fact_groups import (
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.reports import build_report, report_params
+from evaluations.reports.selectors.rows_behind import Cell, RowsBehind
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_of, converted_report, rates, rates_of
 from evaluations.statistics.figure import Report
@@ -87,6 +88,13 @@ def same_rows(frame: pd.DataFrame, rows: list[ScoredAnswer]) -> None:
     assert found == {
         (*(getattr(row, name) for name in names), row.points, row.full) for row in rows
     }
+
+
+CELLS = (Cell(), Cell(outcome="partial"), Cell(part="subjective", unscored=True))
+
+
+def in_a_list(row: ScoredAnswer) -> tuple[object, ...]:
+    return row.asked, row.task, row.question, row.repeat
 
 
 def same(found: Report, expected: Report) -> None:
@@ -285,6 +293,11 @@ class History(RuleBasedStateMachine):
             same(rates_of(frame_of(counted(answers), params)), rates(kept))
             same(repeats_of(counted(answers)), repeats(kept))
             same_rows(answer_groups(params, Detail.RESPONSES), rows)
+            for cell in CELLS if given["policy"] == "strict" else ():
+                of_cell = sorted(filter(cell.holds, rows), key=in_a_list)
+                behind = RowsBehind(params, cell)
+                assert (behind[0:99], behind.count()) == (of_cell, len(of_cell))
+                assert behind[1:2] == of_cell[1:2]
             same(converted_of([frame], marker=whose), converted_report(kept, marker=whose))
 
 
