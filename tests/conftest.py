@@ -183,5 +183,6 @@ def logged_in(user: User) -> Client:
 def no_report_kept_from_another_test() -> Iterator[None]:
     """Forget the sums that reports keep by version: in every test versions begin anew."""
     yield
-    if groups := sys.modules.get("evaluations.reports.selectors.fact_groups"):
-        groups.forget()
+    for name in ("fact_groups", "kept_reports"):
+        if keeper := sys.modules.get(f"evaluations.reports.selectors.{name}"):
+            keeper.forget()

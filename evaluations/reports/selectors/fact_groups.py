@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db import connection
 from django.db.models import Count
 
 from evaluations.facts.answer_facts import facts_version
@@ -49,7 +48,7 @@ from evaluations.reports.selectors.scored_answers import (
 )
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
-from gradeapp.common.snapshot import one_snapshot
+from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import Part
 
@@ -72,7 +71,7 @@ def answer_groups(params: ReportParams, detail: Detail = Detail.QUESTIONS) -> pd
     ``right`` those with full marks and ``zero`` those with none; ``exact_n``, ``exact_sum`` and
     ``f1_sum`` of exact answers. Calls that failed finally are answers, as in ``scored_answers``.
     """
-    kept = not connection.in_atomic_block  # what a transaction has not committed is not kept
+    kept = sees_only_committed()  # what a transaction has not committed is not kept
     with one_snapshot():
         bank = BankRows(params)
         return _Groups(params, bank, detail).frame(kept=kept)

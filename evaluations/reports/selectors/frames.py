@@ -7,7 +7,7 @@ where it is used: it takes half a second to load, and most processes never need 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.reports.selectors.fact_groups import answer_groups, counted
@@ -87,18 +87,27 @@ def repeat_frame(params: ReportParams) -> pd.DataFrame:
     return rows[[*names, "reason"]].reset_index(drop=True)
 
 
-def questions_frame(dataset: str) -> pd.DataFrame:
-    """Return the questions of *dataset*, one row each, with the columns ``QUESTION``."""
-    import pandas as pd
-
-    rows = Question.objects.filter(task__dataset__slug=dataset).order_by("pk")
-    frame = pd.DataFrame(
-        rows.values_list(
+def question_rows(dataset: str) -> list[tuple[Any, ...]]:
+    """Return what ``questions_frame`` is made from, rates of people aside."""
+    rows = (
+        Question.objects.filter(task__dataset__slug=dataset)
+        .order_by("pk")
+        .values_list(
             *("pk", "external_id", "task__slug", "task__dataset__slug", "subject", "part", "year"),
             *("current__language", "current__question_type", "label__ability_branch"),
             *("label__knowledge__slug", "label__knowledge__parent__slug"),
             *("label__difficulty", "label__modal"),
-        ),
+        )
+    )
+    return list(rows)
+
+
+def questions_frame(dataset: str) -> pd.DataFrame:
+    """Return the questions of *dataset*, one row each, with the columns ``QUESTION``."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        question_rows(dataset),
         columns=[*QUESTION[:-6], "ability_branch", "slug", "parent", "difficulty", "modal"],
     )
     # A category is its own knowledge; a subclass names its category as the knowledge.

@@ -22,7 +22,8 @@ from evaluations.reports.selectors.fact_groups import (
 )
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
-from evaluations.reports.selectors.reports import asked_params
+from evaluations.reports.selectors.kept_reports import kept
+from evaluations.reports.selectors.reports import asked_params, changed_models
 from evaluations.statistics.accuracy import converted_of, rates_of
 from evaluations.statistics.agreement import MarkPair, agreement_report, frame_agreement, pairs_of
 from evaluations.statistics.figure import Figure, Report
@@ -70,21 +71,34 @@ def overview(params: ReportParams) -> Overview:
 
     The agreement report has all pairs, of any marker.
     """
+    of_all_pairs = replace(params, marker="")
+    pairs = mark_pair_frame(of_all_pairs)
+    rates, converted, ledger, repeats = kept(
+        "overview", params, changed_models(params), lambda: _from_facts(params)
+    )
+    return Overview(
+        rates=rates,
+        converted=converted,
+        agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
+        ledger=ledger,
+        repeats=repeats,
+        pairs=pairs,
+    )
+
+
+def _from_facts(params: ReportParams) -> list[Report]:
+    """Return the reports of the page that are computed from the facts."""
     groups = answer_groups(params)
     about = asked_params(params) | about_groups(groups)
     frame = frame_of(counted(groups), params)
     is_repeated = bool((frame["n"] + frame["unscored"] > 1).any())
     answers = answer_groups(params, Detail.ANSWERS) if is_repeated else groups.assign(answer=None)
-    of_all_pairs = replace(params, marker="")
-    pairs = mark_pair_frame(of_all_pairs)
-    return Overview(
-        rates=rates_of(frame, params=about),
-        converted=converted_of([frame], marker=params.marker, params=about),
-        agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
-        ledger=ledger_of(task_outcomes(groups), params=about),
-        repeats=repeats_of(counted(answers), params=about),
-        pairs=pairs,
-    )
+    return [
+        rates_of(frame, params=about),
+        converted_of([frame], marker=params.marker, params=about),
+        ledger_of(task_outcomes(groups), params=about),
+        repeats_of(counted(answers), params=about),
+    ]
 
 
 def asked_by_other_prompts(params: ReportParams) -> bool:
