@@ -268,7 +268,9 @@ def _known(rows: pd.DataFrame, answers: np.ndarray[Any, Any]) -> np.ndarray[Any,
     reason = rows["reason"].to_numpy()
     scored = (rows["part"] == Part.OBJECTIVE).to_numpy() & (rows["scored"] > 0).to_numpy()
     scored &= (reason == "") | (reason == TOOK_NO_IMAGES.reason)
-    return np.where(scored, answers, None)
+    known = answers.copy()
+    known[~scored] = None
+    return known
 
 
 def _letters(rows: pd.DataFrame) -> dict[int, str]:

@@ -83,20 +83,20 @@ def statement(
     of_key = f"fact.marker = '{FactMarker.KEY}'"
     joined = ""
     if detail is Detail.QUESTIONS:
-        own = ("NULL", "NULL", "0", "0", "0")
+        extra: tuple[str, ...] = ("NULL", "NULL", "0", "0", "0")
     elif detail in (Detail.EXACT, Detail.OUTCOMES):
         joined = " JOIN questions_questionrevision AS revision ON revision.id = fact.revision_id"
         exact = "CASE WHEN revision.question_type = 'exact_answer' THEN {} END"
         level = LEVEL if detail is Detail.OUTCOMES else "0"
-        own = (exact.format("fact.read"), exact.format("fact.option_order"), level, "0", "0")
+        extra = (exact.format("fact.read"), exact.format("fact.option_order"), level, "0", "0")
     elif detail is Detail.ANSWERS:
         by_key = f"CASE WHEN {of_key} THEN {{}} END"
-        own = (*map(by_key.format, ("fact.read", "fact.option_order", "fact.points")), "0", "0")
+        extra = (*map(by_key.format, ("fact.read", "fact.option_order", "fact.points")), "0", "0")
     else:
-        own = ("fact.read", "fact.option_order", "0", "fact.response_id", "fact.repeat")
-    grouped = ", ".join([groups, *(one for one in own if one not in ("NULL", "0"))])
+        extra = ("fact.read", "fact.option_order", "0", "fact.response_id", "fact.repeat")
+    grouped = ", ".join([groups, *(one for one in extra if one not in ("NULL", "0"))])
     blind = " AND NOT fact.images_omitted" if without_blind else ""
-    return f"""SELECT {groups}, {", ".join(own)}, COUNT(*), COUNT(fact.points),
+    return f"""SELECT {groups}, {", ".join(extra)}, COUNT(*), COUNT(fact.points),
         SUM(CASE WHEN fact.points >= fact.full_marks THEN 1 ELSE 0 END),
         SUM(CASE WHEN fact.points <= 0 THEN 1 ELSE 0 END), COALESCE(SUM(fact.points), 0)
     FROM evaluations_answerfact AS fact{joined}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
@@ -91,6 +91,10 @@ class RowsBehind:
     def count(self) -> int:
         """Return the number of answers."""
         return int(self.groups["n"].sum())
+
+    def __iter__(self) -> Iterator[ScoredAnswer]:
+        """Yield all answers."""
+        return iter(self[0 : self.count()])
 
     def __getitem__(self, wanted: slice) -> list[ScoredAnswer]:
         """Return the answers from ``wanted.start`` up to ``wanted.stop``."""

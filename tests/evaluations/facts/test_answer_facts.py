@@ -28,7 +28,14 @@ from evaluations.facts.params import ReportParams
 from evaluations.marking.arbitration.services import arbitrate, correct_final
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.marking.services.reopening import reopen_slots
-from evaluations.models import AnswerFact, BlindAnswer, MarkingRound, ObjectiveScore, Response
+from evaluations.models import (
+    AnswerFact,
+    BlindAnswer,
+    LanguageModel,
+    MarkingRound,
+    ObjectiveScore,
+    Response,
+)
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
@@ -365,4 +372,15 @@ def test_a_report_is_kept_until_somebody_writes() -> None:
     assert "SUM(fact.points)" not in "".join(one["sql"] for one in again.captured_queries)
     mark(written(run), "8", "8")
     assert points() == [13, 13]
+    # What the question bank owns is in no fact, and makes a kept report old all the same.
+    Question.objects.update(status=ItemStatus.EXCLUDED)
+    assert points() == []
+    Question.objects.update(status=ItemStatus.ACTIVE)
+    with suppress(ZeroDivisionError), transaction.atomic():
+        Question.objects.update(status=ItemStatus.EXCLUDED)
+        assert points() == []
+        raise ZeroDivisionError
+    assert points() == [13, 13]
+    LanguageModel.objects.update(name="renamed")
+    assert {row.key["model"] for row in build_report("rates", params).rows} == {"renamed"}
     forget()
