@@ -18,7 +18,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
@@ -169,7 +169,7 @@ def median_of(way: Callable[[], object], rounds: int) -> float:
     return median([seconds_of(way) for _ in range(rounds + 1)][1:])
 
 
-def measure(responses: int, rounds: int) -> list[Measured]:
+def measure(responses: int, rounds: int) -> Iterator[Measured]:
     """The reports and the page, both beside the same floor."""
     from bench.report_world import make_world  # after Django is set up
 
@@ -185,19 +185,14 @@ def measure(responses: int, rounds: int) -> list[Measured]:
     detail = f"{made:,} responses in {engine()}"
     grouped = median_of(group_by, rounds)
     restart_peak()
-    single = [row for name in FROM_FACTS for row in from_facts(name, rounds, grouped, detail)]
-    whole = [
-        Measured.time("reports of the page", median_of(reports, rounds), bare, detail=detail),
-        Measured.time("report page, whole", median_of(page, rounds), bare, detail=detail),
-    ]
+    for name in FROM_FACTS:
+        yield from from_facts(name, rounds, grouped, detail)
+    yield Measured.time("reports of the page", median_of(reports, rounds), bare, detail=detail)
+    yield Measured.time("report page, whole", median_of(page, rounds), bare, detail=detail)
     peak = peak_memory()
-    return [
-        *single,
-        *whole,
-        Measured.time("memory over all reports", peak, MEMORY, unit="MB", detail=detail),
-        agreement(min(100_000, 100 * responses), rounds),
-        *export(detail),
-    ]
+    yield Measured.time("memory over all reports", peak, MEMORY, unit="MB", detail=detail)
+    yield agreement(min(100_000, 100 * responses), rounds)
+    yield from export(detail)
 
 
 def main() -> None:
