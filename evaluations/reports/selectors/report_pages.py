@@ -121,7 +121,7 @@ class PairFacts:
 class PairsBehind:
     """The pairs of one *kind* behind a figure of agreement, the largest difference first.
 
-    ``count()`` and a slice make an object of no other pair: a ``Paginator`` takes it.
+    Its length and a slice make an object of no other pair: a ``Paginator`` takes it.
     """
 
     def __init__(self, params: ReportParams, kind: str, subject: str) -> None:
@@ -133,7 +133,7 @@ class PairsBehind:
         order = np.lexsort((pairs["response"].to_numpy(), -apart.to_numpy()))
         self.frame = pairs.iloc[order]
 
-    def count(self) -> int:
+    def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.frame)
 

@@ -62,7 +62,7 @@ class Cell:
 class RowsBehind:
     """The answers that *cell* selects, by model, condition, task, question and repeat.
 
-    ``count()`` and a slice read no more answers than they give: a ``Paginator`` takes it.
+    Its length and a slice read no more answers than they give: a ``Paginator`` takes it.
     ``frame`` is the ``question_frame`` of all of them.
     """
 
@@ -88,13 +88,13 @@ class RowsBehind:
         """One row per model, condition and question."""
         return frame_of(self.groups, self.params)
 
-    def count(self) -> int:
+    def __len__(self) -> int:
         """Return the number of answers."""
         return int(self.groups["n"].sum())
 
     def __iter__(self) -> Iterator[ScoredAnswer]:
         """Yield all answers."""
-        return iter(self[0 : self.count()])
+        return iter(self[0 : len(self)])
 
     def __getitem__(self, wanted: slice) -> list[ScoredAnswer]:
         """Return the answers from ``wanted.start`` up to ``wanted.stop``."""

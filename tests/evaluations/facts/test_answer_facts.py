@@ -303,7 +303,7 @@ class History(RuleBasedStateMachine):
             for cell in CELLS if given["policy"] == "strict" else ():
                 of_cell = sorted(filter(cell.holds, rows), key=in_a_list)
                 behind = RowsBehind(params, cell)
-                assert (behind[0:99], behind.count()) == (of_cell, len(of_cell))
+                assert (behind[0:99], len(behind)) == (of_cell, len(of_cell))
                 assert behind[1:2] == of_cell[1:2]
             same(converted_of([frame], marker=whose), converted_report(kept, marker=whose))
 
