@@ -7,6 +7,7 @@ import signal
 import time
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -32,6 +33,16 @@ def kill_all(worker: Process) -> None:
     """``kill -9`` for a worker and all processes that it started, by its own group."""
     os.killpg(worker.pid, signal.SIGKILL)
     worker.process.wait(timeout=10)
+
+
+def processes_in(group: int) -> list[str]:
+    """What runs in the process group *group*."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if os.getpgid(int(one.name)) == group:
+                found.append((one / "cmdline").read_text().replace("\0", " ")[-300:])
+    return [command for command in found if command]  # others have ended
 
 
 def done_of(run: Run) -> int:
@@ -75,12 +86,15 @@ def test_ten_polite_stops_bill_nothing_twice(site: Site, fault_row: FaultRow) ->
     with ScriptedServer(latency=0.5) as server:
         run = planned(scripted_endpoint(server, max_in_flight=IN_FLIGHT), 600)
         connection.close()
-        for _stop in range(10):
+        for number in range(10):
             worker = site.worker()
-            enough = done_of(run) + 5
+            begun = done_of(run)
+            enough = begun + 5
             wait_until(lambda enough=enough: done_of(run) >= min(enough, 600))
             worker.process.terminate()
-            assert worker.process.wait(timeout=120) == 0
+            code = worker.process.wait(timeout=120)
+            assert code == 0, (code, number, begun, worker.log.read_text()[-500:])
+            assert processes_in(worker.pid) == [], "nobody goes on without the worker"
             assert not Job.objects.filter(run=run, status="leased").exists()
         site.worker()
         finished(run)
