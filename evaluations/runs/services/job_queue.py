@@ -20,6 +20,7 @@ from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, Job, MarkingNotes, Run, RunWorker
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
 from evaluations.runs.services import spending
+from evaluations.runs.services.attempts_sql import insert_sent
 from evaluations.runs.services.frozen import currency_of
 from evaluations.runs.services.run_workers import ALONE, PLACE, Part, lease_end, renew_place
 from evaluations.runs.services.steps import fail_steps_after
@@ -41,7 +42,7 @@ WORKER_LOST = "worker_lost"
 # the worker has nothing else in flight, so that no other job fails with it.
 SUSPECT = Q(error=WORKER_LOST, attempts_made__gte=2)
 # What the messages of a job are made from.
-SHOWN = ("revision", "question__task", "response", "waits_for__step_reply")
+SHOWN = ("revision", "question__task__dataset", "response", "waits_for__step_reply")
 JOB = Lease("lease_owner", "lease_until", "")
 
 
@@ -204,7 +205,9 @@ def _claim(run: Run, owner: str, planned: Mapping[int, Call], now: datetime) -> 
         next_at=None,
     )
     own = Job.objects.filter(pk__in=planned, status=JobStatus.LEASED, lease_owner=owner)
-    return Attempt.objects.bulk_create(planned[job.pk].attempt(job, now) for job in own)
+    attempts = [planned[job.pk].attempt(job, now) for job in own]
+    insert_sent(attempts)
+    return attempts
 
 
 def claim_jobs(
