@@ -5,6 +5,11 @@ migration must end with ``RunPython(install)``. ``rebuild_counts`` counts anew; 
 says whether the sums are right.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
 # Each counted table: the row of it (R stands for NEW or OLD), what it adds to which column, the
 # columns of which a change matters, and which rows count.
 _RUN_OF_ATTEMPT = "(SELECT run_id FROM evaluations_job WHERE id = R.job_id)"
@@ -12,15 +17,15 @@ _QUESTION_OF_ATTEMPT = "(SELECT question_id FROM evaluations_job WHERE id = R.jo
 _OPEN = "R.status IN ('sent', 'unknown')"
 
 
-def _if(condition):
+def _if(condition: str) -> str:
     return f"(CASE WHEN {condition} THEN 1 ELSE 0 END)"
 
 
-def _units(name):
+def _units(name: str) -> str:
     return f"CAST(ROUND(R.{name} * 100000000) AS BIGINT)"
 
 
-TABLES = {
+TABLES: dict[str, dict[str, Any]] = {
     "evaluations_job": {
         "run": "R.run_id",
         "question": "R.question_id",
@@ -63,7 +68,7 @@ TABLES = {
 SHARDS = 64
 
 
-def install(apps, schema_editor):
+def install(apps: Any, schema_editor: Any) -> None:
     """Put the triggers on the tables as they are now, in place of older ones."""
     remove(apps, schema_editor)
     make = _on_postgresql if schema_editor.connection.vendor == "postgresql" else _on_sqlite
@@ -72,7 +77,7 @@ def install(apps, schema_editor):
             schema_editor.execute(statement, params=None)
 
 
-def remove(apps, schema_editor):
+def remove(apps: Any, schema_editor: Any) -> None:
     """Take the triggers off; the counts stay."""
     postgresql = schema_editor.connection.vendor == "postgresql"
     for table in TABLES:
@@ -84,20 +89,20 @@ def remove(apps, schema_editor):
                 schema_editor.execute(f"DROP FUNCTION IF EXISTS {name}", None)
 
 
-def _actions(counted):
+def _actions(counted: dict[str, Any]) -> tuple[str, ...]:
     return ("insert", "update", "delete") if counted["changes"] else ("insert", "delete")
 
 
-def _of(text, row):
+def _of(text: str, row: str) -> str:
     return text.replace("R.", f"{row}.")
 
 
-def _task(counted, row):
+def _task(counted: dict[str, Any], row: str) -> str:
     question = _of(counted["question"], row)
     return f"(SELECT task_id FROM questions_question WHERE id = {question})"
 
 
-def _on_sqlite(table, counted):
+def _on_sqlite(table: str, counted: dict[str, Any]) -> Iterator[str]:
     """One statement makes the row of the sums if there is none, the next adds to it.
 
     Not one with ON CONFLICT: the policy of the statement that fires a trigger overrides it.
@@ -139,7 +144,7 @@ def _on_sqlite(table, counted):
         )
 
 
-def _on_postgresql(table, counted):
+def _on_postgresql(table: str, counted: dict[str, Any]) -> Iterator[str]:
     """One function for each action, called once a statement with all its rows."""
     names = list(counted["adds"])
     for action in _actions(counted):
@@ -227,6 +232,6 @@ GROUP BY run_id, task_id"""
 FILL = f"INSERT INTO evaluations_runcount ({', '.join(NAMES)}) {COUNTED}"
 
 
-def fill(apps, schema_editor):
+def fill(apps: Any, schema_editor: Any) -> None:
     """Count what is stored already."""
     schema_editor.execute(FILL, params=None)

@@ -9,7 +9,7 @@ result equal to the ORM.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -98,4 +98,8 @@ def _amount(value: Decimal) -> Any:
     return connection.ops.adapt_decimalfield_value(value)
 
 
-_ADAPTERS = {"timestamptz": _time, "numeric": _amount, "jsonb": json.dumps}
+_ADAPTERS: dict[str, Callable[[Any], Any]] = {
+    "timestamptz": _time,
+    "numeric": _amount,
+    "jsonb": json.dumps,
+}

@@ -53,12 +53,12 @@ def sums_of(run: Run) -> RunSums:
 def sums_by_task(run: Run) -> dict[tuple[str, str], RunSums]:
     """Return the jobs of *run* by state for each task, by its slug and part."""
     counts = RunCount.objects.filter(run=run).order_by("task__slug")
-    sums = {f"n_{state}": Sum(state) for state in STATES}
+    sums = [Sum(state) for state in STATES]
     found = {}
-    for row in counts.values("task__slug", "task__part").annotate(**sums):
-        one = RunSums(**{state: row[f"n_{state}"] for state in STATES})
+    for slug, part, *numbers in counts.values_list("task__slug", "task__part").annotate(*sums):
+        one = RunSums(**dict(zip(STATES, numbers, strict=True)))
         if one.planned:
-            found[row["task__slug"], row["task__part"]] = one
+            found[slug, part] = one
     return found
 
 
