@@ -54,7 +54,12 @@ from evaluations.runs.services.run_states import (
     pause_if_limited,
     show_outage,
 )
-from evaluations.runs.services.run_workers import part_of, show_waiting
+from evaluations.runs.services.run_workers import (
+    note_trying,
+    part_of,
+    show_waiting,
+    take_over_trying,
+)
 from evaluations.runs.services.study_budgets import calls_are_open
 from gradeapp.common.refusals import Refusal
 
@@ -146,6 +151,7 @@ class WorkSession:
 
     def work_with_permits(self) -> None:
         """Do what ``work`` says; the caller gives back the permits and processes the rest."""
+        note_trying(self.run, self.owner, self.tries)
         for path in spools_of(self.run):
             spool.replay(path, lambda batch: self.processing.add(self.store(batch).kept))
         self.budget = Budget(self.run.budget, money(self.run).exposed)
@@ -296,6 +302,9 @@ class WorkSession:
         status, reason = states.get(pk=self.run.pk)
         runs = status == RunStatus.RUNNING
         self.note_outage(reason in PASSING and not self.tries, over=runs and not reason)
+        if runs and self.breaker.elsewhere and take_over_trying(self.run, self.owner, self.clock()):
+            self.tries = True
+            self.breaker.take_over()
         return not runs
 
     def note_outage(self, elsewhere: bool, over: bool) -> None:
@@ -328,9 +337,11 @@ class WorkSession:
         """Pause the run if every call would fail, or if the endpoint refuses calls."""
         if self.tries and not self.breaker.is_open:
             self.waits = self.tries = False
+            note_trying(self.run, self.owner, False)
             forget_pause(self.run)
         elif self.breaker.cause is not None and not self.tries and not self.breaker.elsewhere:
             self.tries = show_outage(self.run, self.breaker.cause)
+            note_trying(self.run, self.owner, self.tries)
             self.breaker.tried_elsewhere(not self.tries)
         for failure in stored.failures:
             if fails_every_call(failure):
