@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 AIMOCK := tests/faults/aimock
+# Tests of the usual suite that have a row in the table of faults
+FAULTS := $(addprefix tests/evaluations/,runs/test_worker_kill.py::test_killed_at_each_step \
+	runs/test_runs_messages_api.py marking/desk/test_web_kill.py marking/desk/test_marking_races.py)
 # Packages are installed from the lock files: each file must have a recorded hash. LOCK=no takes the
 # same pins without hashes, for an index that has other files than PyPI.
 LOCK ?= yes
@@ -34,8 +37,8 @@ test: $(VENV)/test.done ## run the whole suite (installs what it needs)
 	@sh .ci/browser
 	@sh .ci/tests
 
-faults: $(VENV)/test.done $(AIMOCK)/node_modules ## run the fault tests: databases, brokers and processes that die
-	@timeout 3600 $(BIN)/python -m pytest -q -n 0 tests/faults
+faults: $(VENV)/test.done $(AIMOCK)/node_modules ## run the fault tests and print the table of faults (also to var/faults.md)
+	@timeout 3600 $(BIN)/python -m pytest -q -n 2 -p tests.faults.table tests/faults $(FAULTS)
 
 fuzz: $(VENV)/test.done ## ask the API much more than the usual suite does, as each role
 	@FUZZ_EXAMPLES=40 timeout 1500 $(BIN)/python -m pytest -q -n 0 tests/test_api_fuzz.py

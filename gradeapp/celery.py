@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import warnings
 
 from billiard.process import active_children
 from celery import Celery
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
+
+from gradeapp.redis_policy import eviction
 
 # Messages are JSON only, which is what makes this warning right for pickles beside the point.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser")
@@ -27,3 +30,14 @@ def let_runs_stop(**_: object) -> None:
     """
     for child in active_children():
         os.kill(child.pid, signal.SIGINT)
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def warn_of_eviction(**_: object) -> None:
+    """Warn at the start of a worker whose Redis may delete messages."""
+    if policy := eviction(app.conf.broker_url):
+        logging.getLogger(__name__).warning(
+            "Redis deletes messages when its memory is full (maxmemory-policy is %s). Nothing is "
+            "lost by that, but work begins later. Set it to noeviction.",
+            policy,
+        )

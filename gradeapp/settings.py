@@ -12,6 +12,7 @@ from csp.constants import NONE, SELF
 
 from gradeapp.env import Environment
 from gradeapp.providers import PROVIDERS
+from gradeapp.redis_policy import OPTIONS as REDIS_OPTIONS
 from gradeapp.start_rules import check_field_keys, check_hosts, check_key, stored_secret
 
 env = Environment()
@@ -338,7 +339,7 @@ if CELERY_BROKER_URL.startswith("filesystem://"):
         "polling_interval": 0.1,
     }
 elif CELERY_BROKER_URL.startswith("redis"):
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 900}
+    CELERY_BROKER_TRANSPORT_OPTIONS = dict(REDIS_OPTIONS)
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat")
 # How often the clock looks for work that no message points to
 CLOCK_SECONDS = env.number("CLOCK_SECONDS", 10, low=1, high=300)

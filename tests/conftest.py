@@ -23,6 +23,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.audit.append_only import lifted
 from tests.database_template import postgres_template, sqlite_template
 from tests.factories import make_user
+from tests.faults.table import fault_row as fault_row
 from tests.scripted_server import LOOPBACK
 
 # Logins in tests need no slow hash; that the real one is set is tested in test_accounts.
@@ -182,5 +183,6 @@ def logged_in(user: User) -> Client:
 def no_report_kept_from_another_test() -> Iterator[None]:
     """Forget the sums that reports keep by version: in every test versions begin anew."""
     yield
-    if groups := sys.modules.get("evaluations.reports.selectors.fact_groups"):
-        groups.forget()
+    for name in ("fact_groups", "kept_reports"):
+        if keeper := sys.modules.get(f"evaluations.reports.selectors.{name}"):
+            keeper.forget()

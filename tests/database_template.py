@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -35,6 +35,17 @@ def sqlite_template() -> Path:
             unfinished = made.with_suffix(".unfinished")
             unfinished.unlink(missing_ok=True)
             _migrate(f"sqlite:///{unfinished}")
+            unfinished.rename(made)
+    return made
+
+
+def postgres_dump(make: Callable[[Path], None]) -> Path:
+    """Return a dump of a migrated PostgreSQL, which *make* writes to a path where there is none."""
+    made = FOLDER / f"{_fingerprint()}.sql"
+    with _locked():
+        if not made.exists():
+            unfinished = made.with_suffix(".sql-unfinished")
+            make(unfinished)
             unfinished.rename(made)
     return made
 

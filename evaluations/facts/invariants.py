@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.db import connection
 
+from evaluations.migrations._run_counts import COUNTED
+
 # So many of the rows that break an invariant are named.
 MOST_NAMED = 5
 # A call or a lease that ended longer ago than this was forgotten, not just not looked at yet.
@@ -82,7 +84,25 @@ _SOURCES = f"""(SELECT final.id, final.answer_id, final.value, final.rule,
     LEFT JOIN {_NEWEST} AS newest ON newest.slot_id = slot.id
     GROUP BY final.id, final.answer_id, final.value, final.rule)"""
 
+_SUMS = (
+    *("pending", "waiting", "leased", "done", "failed", "refused", "answered", "unknown"),
+    *("spent_units", "open_units", "responses"),
+)
+# What is counted, less what the counts say; 0 where they agree.
+_COUNTS = f"""(SELECT run_id, task_id, {", ".join(_SUMS)} FROM ({COUNTED}) AS counted
+    UNION ALL SELECT counts.run_id, counts.task_id,
+        {", ".join(f"-counts.{name}" for name in _SUMS)}
+    FROM evaluations_runcount AS counts JOIN evaluations_run AS run ON run.id = counts.run_id)"""
+
 INVARIANTS = (
+    Invariant(
+        "counts_of_runs",
+        "the counts of a run are those of its jobs, calls and responses",
+        "run",
+        f"""SELECT DISTINCT run_id AS id FROM (SELECT run_id FROM {_COUNTS} AS compared
+        GROUP BY run_id, task_id
+        HAVING {" OR ".join(f"SUM({name}) <> 0" for name in _SUMS)}) AS different""",
+    ),
     Invariant(
         "finished_runs",
         "a finished run has no job left to do",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
@@ -13,53 +11,37 @@ from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
 from evaluations.facts.points import judge_points, left_out
 from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
 from evaluations.models.vocabulary import SlotKind
-from evaluations.statistics.agreement import MarkPair
+from evaluations.statistics.agreement import COLUMNS, MarkPair, pairs_of
 from gradeapp.common.casts import json_text, real
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEACHER_PAIR = "teacher-teacher"
 JUDGE_PAIR = "teachers-"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Fields that both marks of a blind answer have in common."""
-
-    response: int
-    model: str
-    condition: str
-    subject: str
-    full: float
-    tolerance: float
-
-    def pair(self, kind: str, x: float, y: float) -> MarkPair:
-        """Return two marks of this answer."""
-        return MarkPair(
-            model=self.model,
-            condition=self.condition,
-            subject=self.subject,
-            pair=kind,
-            x=x,
-            y=y,
-            full=self.full,
-            tolerance=self.tolerance,
-            response=self.response,
-        )
-
-
 def mark_pairs(params: ReportParams) -> list[MarkPair]:
+    """Return the rows of ``mark_pair_frame``."""
+    return pairs_of(mark_pair_frame(params))
+
+
+def mark_pair_frame(params: ReportParams) -> pd.DataFrame:
     """Return pairs of first and second marks, and of final marks with the marks of each judge.
 
-    ``marker`` selects one kind of pair: ``teachers`` or ``judge:NAME``; without it all are
-    returned. First and second marks are paired also if a third mark or the lead decided, because
-    the report is about agreement before correction.
+    One row a pair, with ``agreement.COLUMNS``. ``marker`` selects one kind of pair: ``teachers`` or
+    ``judge:NAME``; without it all are returned. First and second marks are paired also if a third
+    mark or the lead decided, because the report is about agreement before correction.
     """
+    import pandas as pd
+
     answers = _answers(params)
-    pairs: list[MarkPair] = []
+    found = []
     if params.marker in ("", TEACHERS):
-        pairs += _teacher_pairs(params, answers)
+        found.append(_teacher_pairs(params, answers))
     if params.marker != TEACHERS:
-        pairs += _judge_pairs(params, answers)
-    return pairs
+        found.append(_judge_pairs(params, answers))
+    return pd.concat(found, ignore_index=True)[[*COLUMNS]]
 
 
 def _wanted(params: ReportParams, path: str = "") -> Q:
@@ -74,45 +56,56 @@ def _wanted(params: ReportParams, path: str = "") -> Q:
     return wanted
 
 
-def _answers(params: ReportParams) -> dict[int, Answer]:
-    """Return the blind answers of *params* by their key."""
+def _answers(params: ReportParams) -> pd.DataFrame:
+    """Return what both marks of a blind answer have in common, by its key."""
+    import pandas as pd
+
     asked = ("response__run__language_model__name", "response__run__condition__name")
     columns = ("pk", "response_id", *asked, "question__subject")
     rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
-    return {
-        pk: Answer(response, model, condition, subject, full, tolerance)
-        for pk, response, model, condition, subject, full, tolerance in rows.values_list(
-            *columns, real("full_marks"), real("tolerance")
-        )
-    }
+    names = ["answer", "response", "model", "condition", "subject", "full", "tolerance"]
+    found = rows.values_list(*columns, real("full_marks"), real("tolerance"))
+    return pd.DataFrame(list(found), columns=names).set_index("answer")
 
 
-def _teacher_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
-    """Yield the newest versions of the first and second mark of each answer that has both."""
+def _teacher_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the newest versions of the first and second mark of each answer that has both."""
+    import pandas as pd
+
     kinds = (SlotKind.FIRST.value, SlotKind.SECOND.value)
     marks = Mark.objects.counting().filter(_wanted(params, "slot__answer__"), slot__kind__in=kinds)
     marks = marks.exclude(marks_wait_for_the_lead("slot__answer__"))
-    totals: dict[int, dict[str, float]] = defaultdict(dict)
-    columns = ("slot__answer_id", "slot__kind", real("total"))
-    for answer, kind, total in marks.order_by("version", "pk").values_list(*columns):
-        totals[answer][kind] = total
-    for answer, given in totals.items():
-        if len(given) == len(kinds):
-            x, y = (given[kind] for kind in kinds)
-            yield answers[answer].pair(TEACHER_PAIR, x, y)
+    rows = marks.order_by("version", "pk").values_list(
+        "slot__answer_id", "slot__kind", real("total")
+    )
+    given = pd.DataFrame(list(rows), columns=["answer", "kind", "total"])
+    newest = given.drop_duplicates(["answer", "kind"], keep="last")
+    x, y = (newest[newest["kind"] == kind].set_index("answer")["total"] for kind in kinds)
+    both = pd.DataFrame({"x": x, "y": y}).dropna()
+    return both.join(answers, how="inner").assign(pair=TEACHER_PAIR)
 
 
-def _judge_pairs(params: ReportParams, answers: Mapping[int, Answer]) -> Iterator[MarkPair]:
-    """Yield the newest final mark of each response with the judgement of each judge."""
+def _judge_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the newest final mark of each response with the judgement of each judge."""
+    import pandas as pd
+
     newest = FinalMark.objects.counting().filter(_wanted(params, "answer__")).order_by("pk")
-    finals = {
-        answers[answer].response: (answers[answer], value)
-        for answer, value in newest.values_list("answer_id", real("value"))
-    }
-    for (judge, response), points in _judgements(params).items():
-        if points is not None and response in finals:
-            answer, final = finals[response]
-            yield answer.pair(f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}", final, points)
+    finals = pd.DataFrame(
+        list(newest.values_list("answer_id", real("value"))), columns=["answer", "x"]
+    )
+    of_response = finals.join(answers, on="answer", how="inner").drop_duplicates(
+        "response", keep="last"
+    )
+    given = _judgements(params)
+    judged = pd.DataFrame(
+        [
+            (f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}", response, points)
+            for (judge, response), points in given.items()
+            if points is not None
+        ],
+        columns=["pair", "response", "y"],
+    )
+    return judged.merge(of_response, on="response", how="inner")
 
 
 def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:

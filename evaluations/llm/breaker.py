@@ -98,6 +98,11 @@ class Breaker:
             self._probes.clear()
             self.is_open = self.elsewhere = tried
 
+    def take_over(self) -> None:
+        """Try the endpoint with single calls, because the worker that did so is lost."""
+        self.elsewhere, self.is_open = False, True
+        self._probes.clear()
+
     def sent(self, keys: Iterable[Key]) -> None:
         """Note the calls *keys* as sent; while the breaker is open they are probes."""
         if self.is_open:

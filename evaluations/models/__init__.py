@@ -41,6 +41,7 @@ from evaluations.models.rounds import (
     MarkingSheet,
     RoundTeacher,
 )
+from evaluations.models.run_counts import RunCount
 from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run, StepReply
 from evaluations.models.samples import MarkingSample
 from evaluations.models.spending import Spending, SpendingCap
@@ -94,6 +95,7 @@ __all__ = [
     "ReviewSlot",
     "RoundTeacher",
     "Run",
+    "RunCount",
     "RunWorker",
     "SeedAnswer",
     "Slot",

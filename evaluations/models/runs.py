@@ -290,6 +290,8 @@ class Attempt(models.Model):
             known("attempt_status_known", status=AttemptStatus, usage=("", *UsageState)),
             models.UniqueConstraint(fields=["job", "number"], name="one_attempt_per_number"),
         ]
+        # What was answered in the last seconds is asked for all the time.
+        indexes = [models.Index(fields=["finished_at"], name="attempt_by_finished_at")]
 
     def __str__(self) -> str:
         return f"{self.job} attempt {self.number}"

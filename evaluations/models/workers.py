@@ -31,7 +31,8 @@ class RunWorker(models.Model):
 
     Any number of workers send calls of one run; each has a place of its own. The places of a run
     are numbered from 1, and a free one is taken again. ``waiting`` counts replies that this worker
-    stored and that are not read and scored yet.
+    stored and that are not read and scored yet. ``tries``: in an outage it tries the endpoint
+    for all workers of the run; if its lease ends, another one does.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="workers")
@@ -40,6 +41,7 @@ class RunWorker(models.Model):
     worker_until = models.DateTimeField(null=True)
     since = models.DateTimeField(null=True)
     waiting = models.PositiveIntegerField(default=0)
+    tries = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["id"]

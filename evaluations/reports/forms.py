@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, pgettext
 from evaluations.facts.params import ReportParams
 from evaluations.facts.words import marker_name
 from evaluations.reports.selectors.report_choices import Choices
-from evaluations.reports.selectors.report_pages import Cell
+from evaluations.reports.selectors.rows_behind import Cell
 from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy

@@ -23,6 +23,7 @@ from evaluations.runs.selectors.prompt_items import (
     prompt_item,
     prompts_of,
     steps_in,
+    wording_in,
 )
 from evaluations.runs.services.images import pictured
 from evaluations.runs.services.steps import earlier_replies
@@ -62,6 +63,11 @@ class AnswerKind(RunKind):
         """Return the steps of the prompt set for *question*; a wording may differ."""
         assert run.condition is not None
         return steps_in(run.condition, question, repeat)
+
+    def wording(self, run: Run, repeat: int) -> int:
+        """Return the wording of the prompt set in this repeat."""
+        assert run.condition is not None
+        return wording_in(run.condition, repeat)
 
     def setting(self, run: Run) -> str:
         """Return the prompt setting and the repeats; imported answers may have neither."""

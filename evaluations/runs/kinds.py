@@ -125,6 +125,13 @@ class RunKind(Protocol):
         """Return how many calls *repeat* of *question* needs, one after the other."""
         return 1
 
+    def wording(self, run: Run, repeat: int) -> int:
+        """Return the number of the wording in which *repeat* asks.
+
+        All questions have the same ``steps`` in repeats with the same wording.
+        """
+        return 0
+
     @abstractmethod
     def setting(self, run: Run) -> str:
         """Return in a few words how *run* asks, or what it judges, reads or suggests."""

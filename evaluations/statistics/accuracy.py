@@ -23,12 +23,13 @@ from evaluations.statistics.gaokao_750 import (
 from evaluations.statistics.grouped import rate_figures
 from evaluations.statistics.intervals import sum_half_width
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
-from evaluations.statistics.tally import ALL, Params, Tally, frame_tally, subject_order, tally
+from evaluations.statistics.tally import ALL, Params, Tally, subject_order, tallies_by, tally
 from questions.rules.vocabulary import Part, Stream, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
 
+KEYS = ("model", "condition", "policy", "marker", "subject", "part")
 PARTS = (Part.OBJECTIVE, Part.SUBJECTIVE)
 NO_MARKER = "none"
 PUBLISHED = "published"
@@ -128,27 +129,41 @@ def converted_of(
     subjective = [frame[frame["part"] == Part.SUBJECTIVE] for frame in frames]
     first = frames[0]
     frame = pd.concat([first[first["part"] == Part.OBJECTIVE], *subjective], ignore_index=True)
+    shared: dict[tuple[str, ...], Tallies] = defaultdict(dict)
+    marked: dict[tuple[str, ...], dict[str, Tallies]] = defaultdict(dict)
+    for (*whose, name, subject, part), sums in tallies_by(frame, KEYS):
+        asked = tuple(whose)
+        # A subject of another dataset, which is not in the examination, is left out.
+        where = WHERES.get((subject, part))
+        own = shared[asked]
+        if part != Part.OBJECTIVE:
+            own = marked[asked].setdefault(name, {})
+        if where is not None:
+            own[where] = sums
     rows: list[ReportRow] = []
-    for (model, condition, policy), own in frame.groupby(["model", "condition", "policy"]):
-        rule = own[own["part"] == Part.OBJECTIVE]
-        marked = own[own["part"] == Part.SUBJECTIVE]
-        markers = sorted(marked["marker"].unique()) or [marker or NO_MARKER]
-        shared = _tallies(rule)
-        for name in markers:
-            tallies = shared | _tallies(marked[marked["marker"] == name])
-            about = {"marker": name, "policy": policy}
+    for asked in sorted(shared):
+        model, condition, policy = asked
+        for name, own in sorted((marked[asked] or {marker or NO_MARKER: {}}).items()):
+            tallies, about = shared[asked] | own, {"marker": name, "policy": policy}
             for stream in Stream:
                 rows += stream_rows(ModelCondition(model, condition), stream, tallies, about)
     return Report("converted", dict(params or {}), rows)
 
 
-def _tallies(frame: pd.DataFrame) -> Tallies:
-    """Return the sums of the subjects and parts of the examination."""
-    return {
-        where: frame_tally(group)
-        for names, group in frame.groupby(["subject", "part"], sort=False)
-        if (where := WHERES.get(names)) is not None
-    }
+def converted_of_parts(parts: Sequence[pd.DataFrame]) -> Report:
+    """Return the report of ``converted_of`` from the rows of each part of one marker."""
+    import pandas as pd
+
+    return converted_of([pd.concat(parts, ignore_index=True)], marker=None)
+
+
+def frame_exact(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Return ``exact_figures`` from the rows of a ``question_frame``."""
+    n = int(frame["exact_n"].sum())
+    if not n:
+        return {}
+    matched, f1 = float(frame["exact_sum"].sum()), float(frame["f1_sum"].sum())
+    return {"exact_match": Figure(matched / n, n), "f1": Figure(f1 / n, n)}
 
 
 def exact_figures(rows: Iterable[ScoredAnswer]) -> dict[str, Figure]:

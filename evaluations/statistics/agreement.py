@@ -7,9 +7,9 @@ before the row ``ALL``.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.intervals import Z, share
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, Params, subject_order
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Two pairs always correlate at -1 or 1.
 MIN_PAIRS = 3
@@ -84,24 +87,49 @@ class MarkPair:
         return self.difference / self.full
 
 
-def agreement_report(pairs: Iterable[MarkPair], *, params: Params | None = None) -> Report:
-    """Return the figures of ``agreement`` per model, condition, subject (and ``ALL``) and pair."""
-    groups: dict[tuple[ModelCondition, str, str], list[MarkPair]] = defaultdict(list)
-    for one in pairs:
-        if one.subject:
-            groups[one.asked, one.subject, one.pair].append(one)
-        groups[one.asked, ALL, one.pair].append(one)
+# The columns of a frame of pairs: the fields of ``MarkPair``.
+COLUMNS = (
+    *("model", "condition", "subject", "pair", "x", "y", "full", "tolerance"),
+    "response",
+)
 
-    def order(
-        key: tuple[ModelCondition, str, str],
-    ) -> tuple[ModelCondition, str, tuple[int, str]]:
-        return key[0], key[2], subject_order(key[1])
 
-    rows = [
-        ReportRow(asked._asdict() | {"subject": subject, "pair": pair}, agreement(group))
-        for (asked, subject, pair), group in sorted(groups.items(), key=lambda kv: order(kv[0]))
-    ]
+def pairs_frame(pairs: Iterable[MarkPair]) -> pd.DataFrame:
+    """Return *pairs* as a frame with ``COLUMNS``."""
+    import pandas as pd
+
+    rows = [tuple(getattr(one, name) for name in COLUMNS) for one in pairs]
+    return pd.DataFrame(rows, columns=[*COLUMNS])
+
+
+def pairs_of(frame: pd.DataFrame) -> list[MarkPair]:
+    """Return the rows of a frame of pairs."""
+    return [MarkPair(*row) for row in frame[[*COLUMNS]].itertuples(index=False, name=None)]
+
+
+def agreement_report(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
+    """Return the figures of ``agreement`` per model, condition, subject (and ``ALL``) and pair.
+
+    *frame* has a row for each pair, with ``COLUMNS``.
+    """
+    rows = []
+    for whole in (False, True):
+        own = frame if whole else frame[frame["subject"] != ""]
+        keys = (
+            ["model", "condition", "pair"] if whole else ["model", "condition", "pair", "subject"]
+        )
+        for (model, condition, pair, *subject), group in own.groupby(keys, sort=False):
+            about = {"model": model, "condition": condition, "subject": ALL, "pair": pair}
+            if subject:
+                about["subject"] = subject[0]
+            rows.append(ReportRow(about, frame_agreement(group)))
+    rows.sort(key=lambda row: (row.asked, row.key["pair"], subject_order(row.key["subject"])))
     return Report("agreement", dict(params or {}), rows)
+
+
+def frame_agreement(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Return the figures of ``agreement`` of the pairs of one model and condition in *frame*."""
+    return agreement_of(*(frame[name].to_numpy(np.float64) for name in ("x", "y", "tolerance")))
 
 
 def agreement(pairs: Sequence[MarkPair]) -> dict[str, Figure]:
@@ -119,10 +147,13 @@ def agreement(pairs: Sequence[MarkPair]) -> dict[str, Figure]:
     """
     if len(asked := {pair.asked for pair in pairs}) > 1:
         raise ValueError(f"{' and '.join(map(str, sorted(asked)))} would be pooled")
-    n = len(pairs)
-    x = np.array([pair.x for pair in pairs], dtype=np.float64)
-    y = np.array([pair.y for pair in pairs], dtype=np.float64)
-    tolerance = np.array([pair.tolerance for pair in pairs], dtype=np.float64)
+    columns = np.array([(pair.x, pair.y, pair.tolerance) for pair in pairs], dtype=np.float64)
+    return agreement_of(*columns.reshape(-1, 3).T)
+
+
+def agreement_of(x: Floats, y: Floats, tolerance: Floats) -> dict[str, Figure]:
+    """Return the figures of ``agreement`` of the marks *x* and *y* of the same responses."""
+    n = len(x)
     apart = np.abs(x - y)
     figures = {
         "pairs": Figure(n, n),

@@ -21,7 +21,7 @@ from evaluations.statistics.tally import ALL, Params, subject_order
 from questions.rules.vocabulary import Part
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 ACCURACIES = ("average", "worst", "best", "majority", "majority_paper")
 SHARES = ("all_same", "one_differs", "all_different", "consistency")
@@ -64,27 +64,6 @@ def repeats(rows: Iterable[ScoredAnswer], *, params: Params | None = None) -> Re
             figures = accuracies(complete) | repeatability(complete)
         figures["incomplete"] = Figure(len(items) - len(complete), len(items))
         report_rows.append(ReportRow(asked._asdict() | {"subject": subject}, figures))
-    return Report("repeats", dict(params or {}), report_rows)
-
-
-def without_repeats(frame: pd.DataFrame, *, params: Params | None = None) -> Report | None:
-    """Return the report of ``repeats`` if no question was answered twice, else None.
-
-    *frame* has a row per model, condition and question (``question_frame``).
-    """
-    rule = frame[frame["part"] == Part.OBJECTIVE]
-    if (rule["n"] + rule["unscored"] > 1).any():
-        return None
-    report_rows = []
-    named = [rule[rule["subject"] != ""], rule.assign(subject=ALL)]
-    for own in named:
-        for key, items in own.groupby(["model", "condition", "subject"]):
-            figures = {name: missing("too_few_repeats") for name in ACCURACIES + SHARES}
-            incomplete = int((items["unscored"] > 0).sum())
-            figures["incomplete"] = Figure(incomplete, len(items))
-            about = dict(zip(("model", "condition", "subject"), key, strict=True))
-            report_rows.append(ReportRow(about, figures))
-    report_rows.sort(key=lambda row: (row.asked, subject_order(row.key["subject"])))
     return Report("repeats", dict(params or {}), report_rows)
 
 

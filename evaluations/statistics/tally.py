@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.intervals import Interval, ratio_interval, ratio_variance, wilson
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "ALL"
+
+Floats = NDArray[np.float64]
 
 Params = Mapping[str, object]
 
@@ -121,17 +124,41 @@ def tally(rows: Iterable[ScoredAnswer]) -> Tally:
     )
 
 
+SUMMED = ("points", "full", "n", "subs", "units", "unscored_units")
+
+
 def frame_tally(group: pd.DataFrame) -> Tally:
     """Return the sums over the questions of *group*, each with all its repeats as one cluster."""
-    scored = group[group["full"] > 0]
-    points, full = (scored[name].to_numpy(np.float64) for name in ("points", "full"))
-    single = ((scored["n"] == 1) & (scored["subs"] == 1)).all() and len(set(full)) == 1
-    whole = single and bool(np.isin(points / full, (0.0, 1.0)).all())
+    return _tally_of(*(group[name].to_numpy(np.float64) for name in SUMMED))
+
+
+def tallies_by(frame: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], Tally]]:
+    """Yield the values of *keys* (two or more) and the ``frame_tally`` of each group of *frame*."""
+    if frame.empty:
+        return
+    grouped = frame.groupby([*keys], sort=True)
+    codes = grouped.ngroup().to_numpy()
+    order = np.argsort(codes, kind="stable")
+    columns = [frame[name].to_numpy(np.float64)[order] for name in SUMMED]
+    ends = np.cumsum(np.bincount(codes)).tolist()
+    start = 0
+    for names, end in zip(grouped.size().index, ends, strict=True):
+        yield names, _tally_of(*(column[start:end] for column in columns))
+        start = end
+
+
+def _tally_of(
+    points: Floats, full: Floats, n: Floats, subs: Floats, units: Floats, unscored: Floats
+) -> Tally:
+    kept = full > 0
+    points, full = points[kept], full[kept]
+    single = bool(((n[kept] == 1) & (subs[kept] == 1)).all()) and len(set(full.tolist())) == 1
+    whole = single and bool(((points == 0) | (points == full)).all())
     return Tally(
         points=float(points.sum()),
         full=float(full.sum()),
-        n=int(scored["units"].sum()),
-        unscored=int(group["unscored_units"].sum()),
+        n=int(units[kept].sum()),
+        unscored=int(unscored.sum()),
         cluster_points=tuple(points.tolist()),
         cluster_full=tuple(full.tolist()),
         all_or_nothing=(int((points > 0).sum()), len(points)) if whole else None,

@@ -16,11 +16,14 @@ from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.grouped import rate_figures
 from evaluations.statistics.intervals import sum_half_width
 from evaluations.statistics.rows import ModelCondition
-from evaluations.statistics.tally import Params, frame_tally
+from evaluations.statistics.tally import Params, tallies_by
 from questions.rules.vocabulary import Part, Stream
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+KEYS = ("model", "condition", "year", "subject", "part")
 
 
 def trend(frame: pd.DataFrame, *, marker: str, policy: str, params: Params | None = None) -> Report:
@@ -33,12 +36,12 @@ def trend(frame: pd.DataFrame, *, marker: str, policy: str, params: Params | Non
     """
     dated = frame[frame["year"].notna()]
     rows = []
-    for (model, condition, year), own in dated.groupby(["model", "condition", "year"], sort=True):
-        tallies: Tallies = {
-            where: frame_tally(group)
-            for names, group in own.groupby(["subject", "part"], sort=False)
-            if (where := WHERES.get(names)) is not None
-        }
+    groups: dict[tuple[str, str, int], Tallies] = {}
+    for (*about, subject, part), sums in tallies_by(dated, KEYS):
+        tallies = groups.setdefault((about[0], about[1], about[2]), {})
+        if (where := WHERES.get((subject, part))) is not None:
+            tallies[where] = sums
+    for (model, condition, year), tallies in groups.items():
         asked = ModelCondition(model, condition)
         for stream in Stream:
             whole = stream_rows(asked, stream, tallies, {"marker": marker, "policy": policy})[-1]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from django.db import connection, transaction
+
+# Whether the transaction that is open is a snapshot, in which nothing is written.
+_is_inside: ContextVar[bool] = ContextVar("is_inside_snapshot", default=False)
 
 
 @contextmanager
@@ -21,7 +25,11 @@ def one_snapshot() -> Iterator[None]:
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield
+            before = _is_inside.set(True)
+            try:
+                yield
+            finally:
+                _is_inside.reset(before)
     elif _reads_already():
         yield
     else:
@@ -31,6 +39,11 @@ def one_snapshot() -> Iterator[None]:
                 yield
             finally:
                 cursor.execute("ROLLBACK")
+
+
+def sees_only_committed() -> bool:
+    """Return whether what is read now was committed: outside of transactions, and in snapshots."""
+    return not connection.in_atomic_block or _is_inside.get()
 
 
 def _reads_already() -> bool:

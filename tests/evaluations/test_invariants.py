@@ -32,6 +32,7 @@ pytestmark = pytest.mark.django_db
 
 # Each statement breaks one invariant of the world below, and perhaps others with it.
 BREAKING = {
+    "counts_of_runs": "UPDATE evaluations_runcount SET answered = answered + 1",
     "finished_runs": "UPDATE evaluations_job SET status = 'pending'",
     "leases_of_jobs": (
         "UPDATE evaluations_run SET status = 'running' WHERE endpoint_id IS NOT NULL",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.database_template import sqlite_template
-from tests.faults.services import Postgres, Redis
+from tests.database_template import postgres_dump, sqlite_template
+from tests.faults.services import Postgres, Redis, program
 from tests.faults.site import Site, site_on_postgres, site_on_sqlite
 
 TEMPLATE = "template_gradeapp"
@@ -26,11 +28,25 @@ def postgres() -> Iterator[Postgres]:
         cluster = Postgres(folder / "c")
         try:
             cluster.run(f'CREATE DATABASE "{TEMPLATE}"')
-            migrated = Site(folder, cluster.url(TEMPLATE)).manage("migrate", "--verbosity", "0")
-            assert migrated.returncode == 0, migrated.stderr
+            restore(cluster, postgres_dump(lambda file: dump(cluster, folder, file)))
             yield cluster
         finally:
             cluster.stop()
+
+
+def dump(cluster: Postgres, folder: Path, file: Path) -> None:
+    """Migrate a database of *cluster*, which takes a minute, and dump it to *file*."""
+    cluster.run("CREATE DATABASE migrated")
+    url = cluster.url("migrated")
+    migrated = Site(folder, url).manage("migrate", "--verbosity", "0")
+    assert migrated.returncode == 0, migrated.stderr
+    subprocess.run([program("pg_dump"), "--no-owner", "-f", str(file), url], check=True)
+
+
+def restore(cluster: Postgres, file: Path) -> None:
+    """Fill the template database of *cluster* from the dump."""
+    command = [program("psql"), "-q", "-o", os.devnull, "-v", "ON_ERROR_STOP=1", "-f", str(file)]
+    subprocess.run([*command, cluster.url(TEMPLATE)], check=True)
 
 
 @pytest.fixture

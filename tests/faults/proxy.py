@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import struct
+import sys
 import threading
 from types import TracebackType
 from typing import Self
@@ -17,20 +18,23 @@ PIECE = 16384
 class Proxy:
     """Passes bytes to *port*: ``with Proxy(port) as proxy`` listens on ``proxy.port``.
 
+    It connects to *port* of *target*, and listens on *listen* (0: a free port) of *host*.
+
     ``delay`` is in seconds before each piece, ``bytes_per_second`` bounds each direction,
     ``silent`` holds back everything without closing, ``refusing`` closes new connections.
-    All may be changed while it runs.
+    All may be changed while it runs. ``forget`` makes the present connections silent for ever.
     """
 
-    def __init__(self, port: int) -> None:
-        self.target = port
-        self.port = 0
+    def __init__(self, port: int, *, target: str = HOST, host: str = HOST, listen: int = 0) -> None:
+        self.target, self.target_host = port, target
+        self.host, self.port = host, listen
         self.delay = 0.0
         self.bytes_per_second = 0
         self.silent = False
         self.refusing = False
         self.connections = 0
         self._writers: set[asyncio.StreamWriter] = set()
+        self._forgotten: set[asyncio.StreamWriter] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="proxy", daemon=True)
 
@@ -60,6 +64,10 @@ class Proxy:
         """Reset every connection, as a crashing machine does."""
         self._wait(self._close(abort=True))
 
+    def forget(self) -> None:
+        """Pass nothing more on the present connections, as a router that has lost its table."""
+        self._forgotten |= self._writers
+
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
@@ -68,7 +76,9 @@ class Proxy:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
 
     async def _listen(self) -> int:
-        self._server = await asyncio.start_server(self._connected, HOST, 0, backlog=256)
+        self._server = await asyncio.start_server(
+            self._connected, self.host, self.port, backlog=256
+        )
         return int(self._server.sockets[0].getsockname()[1])
 
     async def _end_tasks(self) -> None:
@@ -93,7 +103,7 @@ class Proxy:
             writer.transport.abort()
             return
         try:
-            onward, back = await asyncio.open_connection(HOST, self.target)
+            onward, back = await asyncio.open_connection(self.target_host, self.target)
         except OSError:
             writer.transport.abort()
             return
@@ -112,7 +122,7 @@ class Proxy:
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):
             while piece := await source.read(PIECE):
-                while self.silent:
+                while self.silent or sink in self._forgotten:
                     await asyncio.sleep(0.05)
                 if self.delay:
                     await asyncio.sleep(self.delay)
@@ -121,3 +131,16 @@ class Proxy:
                 sink.write(piece)
                 await sink.drain()
         sink.close()
+
+
+def main() -> None:
+    """Listen on ports of this loopback and pass to the same ports of another host: HOST PORT..."""
+    target, *ports = sys.argv[1:]
+    with contextlib.ExitStack() as stack:
+        for port in map(int, ports):
+            stack.enter_context(Proxy(port, target=target, listen=port))
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

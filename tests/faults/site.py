@@ -63,6 +63,7 @@ class Site:
         inherited = {k: v for k, v in os.environ.items() if k != "CELERY_BROKER_URL"}
         self.environment = {**inherited, **own}
         self.port = 0
+        self.processes: list[Process] = []
         self._processes = ExitStack()
 
     def web(self, *, largest_file: int | None = None, **environment: str) -> Process:
@@ -106,6 +107,10 @@ class Site:
         """The name of the session cookie, which depends on the folder."""
         return "gradeapp_" + hashlib.sha256(str(self.var).encode()).hexdigest()[:8]
 
+    def also(self, process: Process) -> None:
+        """End *process* with the others."""
+        self._processes.callback(process.stop)
+
     def stop(self) -> None:
         """End every process."""
         self._processes.close()
@@ -126,6 +131,7 @@ class Site:
         process = Process(
             command, log, cwd=ROOT, env={**self.environment, **environment}, preexec_fn=bounded
         )
+        self.processes.append(process)
         self._processes.callback(process.stop)
         return process
 

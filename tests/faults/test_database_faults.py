@@ -15,12 +15,15 @@ from tests.factories import make_user
 from tests.faults.markers import Marking, at_the_desk
 from tests.faults.services import Postgres
 from tests.faults.site import Site
+from tests.faults.table import FaultRow
 from tests.worker_processes import wait_until
 
 pytestmark = pytest.mark.faults
 
 
-def test_a_confirmed_mark_survives_kill_9_of_postgresql(site: Site, postgres: Postgres) -> None:
+def test_a_confirmed_mark_survives_kill_9_of_postgresql(
+    site: Site, postgres: Postgres, fault_row: FaultRow
+) -> None:
     """R13, R14: ten kills under load; what was confirmed is stored, nothing twice."""
     teachers = [make_user(Role.TEACHER, f"marker{n}") for n in range(8)]
     made = small_round(teachers, responses=400)
@@ -60,3 +63,11 @@ def test_a_confirmed_mark_survives_kill_9_of_postgresql(site: Site, postgres: Po
     # A connection that died is noticed before it is used: nothing fails any more.
     late = [status for m, n in zip(markers, seen, strict=True) for status in m.statuses[n:]]
     assert all(0 < status < 500 for status in late), late
+    says = f"{len(confirmed)} marks confirmed, {len(confirmed - set(stored))} of them missing, "
+    says += f"{sum(n > 1 for n in stored.values())} stored twice"
+    fault_row("R13", f"kill -9 of PostgreSQL {kills} times while 8 teachers save", database=says)
+    fault_row(
+        "R14",
+        "requests of all teachers after the last kill, each over old connections first",
+        database=f"{len(late)} answered, {sum(not 0 < s < 500 for s in late)} of them by an error",
+    )

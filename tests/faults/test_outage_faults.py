@@ -13,6 +13,7 @@ from evaluations.runs.services.runs import start_run
 from tests.evaluations.run_world import planned, scripted_endpoint
 from tests.factories import make_dataset, make_question, make_task
 from tests.faults.site import Site
+from tests.faults.table import FaultRow, database_says, ledger_says
 from tests.faults.test_run_faults import check, finished, status_of
 from tests.scripted_server import Fault, ScriptedServer, named_fault
 from tests.worker_processes import wait_until
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.faults
 IN_FLIGHT = 64
 
 
-def test_60_s_of_503_in_a_run_of_1781_fail_nothing(site: Site) -> None:
+def test_60_s_of_503_in_a_run_of_1781_fail_nothing(site: Site, fault_row: FaultRow) -> None:
     """R55: the run pauses with its reason, and is finished by itself."""
     began: list[float] = []
 
@@ -45,14 +46,17 @@ def test_60_s_of_503_in_a_run_of_1781_fail_nothing(site: Site) -> None:
         finished(run)
         check(run, server, 1781)
     failed = Attempt.objects.filter(job__run=run, error="server").count()
-    print(
-        f"503 for 60 s: {failed} calls failed, {server.ledger.billed} billed, 1781 done, 0 failed"
+    fault_row(
+        "R55",
+        f"503 for 60 s after 400 of 1,781 items: {failed} calls failed, finished by itself",
+        ledger=ledger_says(server),
+        database=database_says(run),
     )
     assert failed <= IN_FLIGHT + 20
     assert server.ledger.billed == 1781
 
 
-def test_html_for_every_call_is_paid_a_few_times_only(site: Site) -> None:
+def test_html_for_every_call_is_paid_a_few_times_only(site: Site, fault_row: FaultRow) -> None:
     """R20: 200 with an HTML page for 1,000 jobs.
 
     The first of the two processes of the worker that notices the outage shows it to the other one,
@@ -70,10 +74,14 @@ def test_html_for_every_call_is_paid_a_few_times_only(site: Site) -> None:
             "pending": 1000
         }
         beyond = server.ledger.billed - IN_FLIGHT
-        print(
-            f"HTML for 1,000 jobs: {server.ledger.billed} calls billed with {IN_FLIGHT} in flight"
-        )
+        html = f"{server.ledger.billed} calls billed with {IN_FLIGHT} in flight"
         assert beyond <= 20
         server.endpoint.faults = None
         finished(run)
         check(run, server, 1000)
+        fault_row(
+            "R20",
+            f"200 with an HTML page for each of 1,000 jobs: {html}; then good replies",
+            ledger=ledger_says(server),
+            database=database_says(run),
+        )

@@ -33,6 +33,7 @@ from tests.faults.services import (
     memory_of,
 )
 from tests.faults.site import Site
+from tests.faults.table import FaultRow, database_says, ledger_says
 from tests.scripted_server import Fault, ScriptedServer, named_fault
 from tests.worker_processes import wait_until
 
@@ -62,7 +63,9 @@ def check(run: Run, server: ScriptedServer, items: int) -> None:
     assert items <= server.ledger.billed <= items + states["unknown"]
 
 
-def test_paid_answers_survive_a_restart_of_the_database(site: Site, postgres: Postgres) -> None:
+def test_paid_answers_survive_a_restart_of_the_database(
+    site: Site, postgres: Postgres, fault_row: FaultRow
+) -> None:
     """R12: eight answers are on the way when the database goes for 30 s; none is lost."""
     with ScriptedServer(latency=2.0) as server:
         run = planned(scripted_endpoint(server, max_in_flight=8), 40)
@@ -77,10 +80,18 @@ def test_paid_answers_survive_a_restart_of_the_database(site: Site, postgres: Po
         finished(run)
         check(run, server, 40)
         assert server.ledger.billed == 40, "the eight answers came in through the spool"
+        fault_row(
+            "R12",
+            "PostgreSQL is stopped at once for 30 s while 8 answers are on the way",
+            ledger=ledger_says(server),
+            database=database_says(run),
+        )
     assert not list(site.var.glob("spool/*.jsonl"))
 
 
-def test_a_storm_of_429_slows_the_run_down_and_loses_nothing(site: Site) -> None:
+def test_a_storm_of_429_slows_the_run_down_and_loses_nothing(
+    site: Site, fault_row: FaultRow
+) -> None:
     """R17: everything is 429 for 60 s, with every kind of Retry-After."""
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=5), usegmt=True)
     asked = cycle([None, "2", date, "0", "-1", "abc"])
@@ -97,12 +108,18 @@ def test_a_storm_of_429_slows_the_run_down_and_loses_nothing(site: Site) -> None
         site.worker()
         finished(run)
         check(run, server, 200)
+        fault_row(
+            "R17",
+            "every call gets 429 for 60 s, with each kind of Retry-After in turn; 200 items",
+            ledger=ledger_says(server),
+            database=database_says(run),
+        )
     refused = sum(moment < begins[0] + 60 for moment in begins)
     assert refused <= 40, refused
     assert not Job.objects.filter(run=run, status="failed").exists()
 
 
-def test_an_endpoint_that_asks_for_a_day_pauses_the_run(site: Site) -> None:
+def test_an_endpoint_that_asks_for_a_day_pauses_the_run(site: Site, fault_row: FaultRow) -> None:
     """R17: Retry-After of 86400 is not waited for by a busy worker."""
     with ScriptedServer(faults=lambda _: named_fault("rate_limit", retry_after="86400")) as server:
         run = planned(scripted_endpoint(server, max_in_flight=8), 20)
@@ -113,6 +130,12 @@ def test_an_endpoint_that_asks_for_a_day_pauses_the_run(site: Site) -> None:
         assert len(server.requests) <= 16
     run.refresh_from_db()
     assert run.pause_reason == "asked_to_wait"
+    fault_row(
+        "R17",
+        "429 with a Retry-After of a day: the run is paused until then",
+        ledger=ledger_says(server),
+        database=database_says(run),
+    )
     assert run.resume_at
     assert run.resume_at > datetime.now(UTC) + timedelta(hours=23)
 
@@ -131,7 +154,9 @@ def test_two_clocks_do_the_work_of_one(site: Site) -> None:
         assert Attempt.objects.filter(job__run=run).count() == 120
 
 
-def test_unknown_messages_do_not_stop_a_worker(site: Site, redis_server: Redis) -> None:
+def test_unknown_messages_do_not_stop_a_worker(
+    site: Site, redis_server: Redis, fault_row: FaultRow
+) -> None:
     """R37, R47: messages of other versions and random bytes are gone; work goes on.
 
     On Redis, bytes that are no message end the worker. It is started again, as ``serve`` and
@@ -160,6 +185,12 @@ def test_unknown_messages_do_not_stop_a_worker(site: Site, redis_server: Redis) 
             time.sleep(0.2)
         assert len(workers) <= 1 + len(junk)
         check(run, server, 30)
+        fault_row(
+            "R47",
+            "random bytes, unknown tasks, wrong arguments and messages of another version in Redis",
+            ledger=ledger_says(server),
+            database=database_says(run),
+        )
 
 
 def message(task: str, arguments: list[object], named: dict[str, object]) -> bytes:
@@ -186,7 +217,9 @@ def message(task: str, arguments: list[object], named: dict[str, object]) -> byt
     ).encode()
 
 
-def test_a_silent_broker_costs_time_and_nothing_else(site: Site, redis_server: Redis) -> None:
+def test_a_silent_broker_costs_time_and_nothing_else(
+    site: Site, redis_server: Redis, fault_row: FaultRow
+) -> None:
     """R05, R06 in small: resets, silence, a restart, an emptied broker; the run goes on."""
     with ScriptedServer(latency=0.2) as server, Proxy(redis_server.port) as proxy:
         site.environment["CELERY_BROKER_URL"] = redis_server.url(proxy.port)
@@ -205,6 +238,12 @@ def test_a_silent_broker_costs_time_and_nothing_else(site: Site, redis_server: R
         finished(run)
         check(run, server, 200)
         assert server.ledger.billed == 200
+        fault_row(
+            "R05",
+            "resets, 5 s of silence, a restart of Redis and FLUSHALL in a run of 200",
+            ledger=ledger_says(server),
+            database=database_says(run),
+        )
 
 
 def test_marking_stays_usable_beside_a_run(site: Site) -> None:

@@ -14,7 +14,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -30,13 +34,16 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Asset
 from tests.conftest import REAL_HASHERS
+from tests.database_template import sqlite_template
 from tests.evaluations.marking_world import small_round
 from tests.evaluations.report_world import chosen, run_of
 from tests.evaluations.run_world import planned, scripted_endpoint
 from tests.factories import PASSWORD, make_dataset, make_user
+from tests.faults.conftest import unblocked
 from tests.faults.markers import Marking, at_the_desk
 from tests.faults.services import Postgres, Process, children_of, program
-from tests.faults.site import ROOT, Site
+from tests.faults.site import ROOT, Site, site_on_sqlite
+from tests.faults.table import FaultRow, database_says, ledger_says
 from tests.faults.test_run_faults import check, finished
 from tests.scripted_server import ScriptedServer
 from tests.worker_processes import wait_until
@@ -84,27 +91,82 @@ def test_a_full_disk_refuses_saves_and_harms_nothing(sqlite_site: Site) -> None:
 
 
 @pytest.mark.faults
-def test_a_run_goes_on_when_the_full_disk_has_room_again(sqlite_site: Site) -> None:
-    """R40: neither the database nor the spool can take an answer for some seconds."""
-    site = sqlite_site
-    with ScriptedServer(latency=0.1) as server:
+def test_a_run_goes_on_when_the_full_disk_has_room_again(
+    tmp_path: Path, django_db_blocker: Any, fault_row: FaultRow
+) -> None:
+    """R40: a small file system holds database, spool, broker and logs; it fills up, then grows."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with (
+        small_disk(disk, "12m") as full,
+        unblocked(django_db_blocker),
+        site_on_sqlite(disk, sqlite_template()) as site,
+        ScriptedServer(latency=0.1) as server,
+    ):
         run = planned(scripted_endpoint(server, max_in_flight=4), 300)
         connection.close()
-        worker = site.worker(largest_file=300_000)
-        done = Job.objects.filter(run=run, status="done")
-        last = -1
-        deadline = time.monotonic() + 300
-        while (now := done.count()) == 0 or now > last:
-            assert time.monotonic() < deadline
-            last = now
-            time.sleep(3)
-        assert last < 300, "the disk was never full"
-        # A worker that cannot go on may have ended its process; another one begins with room.
-        make_room(worker)
-        worker.stop()
         site.worker()
+        done = Job.objects.filter(run=run, status="done")
+        wait_until(lambda: done.count() >= 20)
+        connection.close()
+        full.fill()
+        wait_until(lambda: no_more(done), 120)
+        stopped_at, asked = done.count(), len(server.requests)
+        time.sleep(20)
+        more = len(server.requests) - asked
+        connection.close()
+        full.grow("200m")
+        if site.processes[-1].process.poll() is not None:
+            site.worker()
         finished(run)
         check(run, server, 300)
+        fault_row(
+            "R40",
+            f"the disk is full at {stopped_at} of 300 items; {more} calls in the next 20 s; then "
+            "there is room",
+            ledger=ledger_says(server),
+            database=database_says(run),
+        )
+        assert stopped_at < 300, "the disk was never full"
+        assert more <= 8
+        assert server.ledger.billed <= 300 + 2 * 4
+
+
+def no_more(done: Any) -> bool:
+    """Whether no job was done for two seconds."""
+    before = done.count()
+    time.sleep(2)
+    return bool(done.count() == before)
+
+
+@dataclass
+class SmallDisk:
+    """A file system in memory at *folder*."""
+
+    folder: Path
+
+    def fill(self) -> None:
+        """Write until there is no room."""
+        with suppress(OSError), (self.folder / "ballast").open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+    def grow(self, size: str) -> None:
+        """Make it larger."""
+        options = ["-o", f"remount,size={size}"]
+        subprocess.run(["mount", *options, str(self.folder)], check=True, timeout=30)
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[SmallDisk]:
+    """Mount one; the test is skipped where that is not allowed."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, check=False, timeout=30).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield SmallDisk(folder)
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True, timeout=30)
 
 
 def lines_of(heading: str) -> list[str]:

@@ -38,6 +38,7 @@ from evaluations.reading.services.readers import (
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import SCORER_VERSION, Policy
+from gradeapp.common.bulk_sql import update_rows
 from gradeapp.common.collector import collector_paused
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
@@ -240,8 +241,11 @@ def _point_to_scores(
         setattr(response, f"{field}_id", score)
         if policy is Policy.STRICT and response.pk in by_rules:
             response.rule_reading_id = extraction
-    fields = [field, "rule_reading"] if policy is Policy.STRICT else [field]
-    Response.objects.bulk_update(responses, fields)
+    columns = {f"{field}_id": "bigint"}
+    if policy is Policy.STRICT:
+        columns["rule_reading_id"] = "bigint"
+    rows = [[*(getattr(one, name) for name in columns), one.pk] for one in responses]
+    update_rows("evaluations_response", columns, rows)
     record_scores((response.pk for response in responses), policy)
 
 

@@ -7,13 +7,14 @@ What is drawn is a model under one condition; two conditions never share a bar, 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evaluations.statistics.agreement import MarkPair
 from evaluations.statistics.coverage import NO_SHORTFALLS, Shortfalls
 from evaluations.statistics.figure import Report
 from evaluations.statistics.gaokao_750 import FULL_TOTAL
@@ -21,6 +22,9 @@ from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, subject_order
 from gradeapp.common.charts import Chart
 from questions.rules.vocabulary import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Names = Mapping[str, str]
 Five = tuple[float, float, float, float, float]
@@ -134,23 +138,27 @@ def rates_chart(
 
 
 def pairs_scatter(
-    pairs: Iterable[MarkPair],
+    pairs: pd.DataFrame,
     x_label: str,
     y_label: str,
     colours: Mapping[ModelCondition, int],
 ) -> Chart:
     """Return marks of two markers in per cent of full marks, as points of each condition.
 
-    Equal points of a condition become one with an n. *colours* has what to draw.
+    *pairs* is a frame of pairs. Equal points of a condition become one with an n. *colours* has
+    what to draw.
     """
-    places: dict[ModelCondition, Counter[tuple[float, float]]] = defaultdict(Counter)
-    for pair in pairs:
-        place = round(100 * pair.x / pair.full, 2), round(100 * pair.y / pair.full, 2)
-        places[pair.asked][place] += 1
+    places: dict[ModelCondition, list[list[float]]] = defaultdict(list)
+    of_place = pairs.assign(
+        x=(100 * pairs["x"] / pairs["full"]).round(2), y=(100 * pairs["y"] / pairs["full"]).round(2)
+    )
+    numbers = of_place.groupby(["model", "condition", "x", "y"]).size()
+    for (model, condition, x, y), n in numbers.items():
+        places[ModelCondition(model, condition)].append([x, y, n])
     series = [
         {
             "name": str(one),
-            "points": [[x, y, n] for (x, y), n in sorted(places[one].items())],
+            "points": places[one],
             "colour": colour,
         }
         for one, colour in colours.items()
@@ -166,22 +174,23 @@ def pairs_scatter(
     return Chart("scatter", data, empty=not series)
 
 
-def spreads(pairs: Iterable[MarkPair]) -> list[Spread]:
+def spreads(pairs: pd.DataFrame) -> list[Spread]:
     """Return the differences (y - x) in per cent of full marks, by model, condition and subject.
 
-    ``ALL`` subjects of one model and condition follow its single subjects.
+    *pairs* is a frame of pairs. ``ALL`` subjects of one model and condition follow its single
+    subjects.
     """
-    groups: dict[tuple[ModelCondition, str], list[float]] = defaultdict(list)
-    for pair in pairs:
-        groups[pair.asked, pair.subject].append(100 * pair.share_difference)
-        groups[pair.asked, ALL].append(100 * pair.share_difference)
-    return [
-        Spread(asked, subject, len(groups[asked, subject]), five_numbers(groups[asked, subject]))
-        for asked, subject in sorted(groups, key=lambda key: (key[0], subject_order(key[1])))
-    ]
+    found = []
+    shares = pairs.assign(share=100 * ((pairs["y"] - pairs["x"]) / pairs["full"]))
+    for named in (shares, shares.assign(subject=ALL)):
+        for (model, condition, subject), own in named.groupby(["model", "condition", "subject"]):
+            values = own["share"].to_numpy()
+            asked = ModelCondition(model, condition)
+            found.append(Spread(asked, subject, len(values), five_numbers(values)))
+    return sorted(found, key=lambda one: (one.asked, subject_order(one.subject)))
 
 
-def five_numbers(values: Sequence[float]) -> Five | None:
+def five_numbers(values: Sequence[float] | NDArray[np.float64]) -> Five | None:
     """Return lower whisker, quartiles and upper whisker; None for fewer than five values.
 
     Quartiles by linear interpolation (type 7 of Hyndman and Fan 1996, The American Statistician 50,

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db import connection
 from django.db.models import Count
 
 from evaluations.facts.answer_facts import facts_version
@@ -25,6 +23,15 @@ from evaluations.models.vocabulary import FactMarker, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
 from evaluations.reading.selectors.repaired_keys import repaired_keys
+from evaluations.reports.selectors.fact_query import (
+    COUNTS,
+    KEYS,
+    LEVELS,
+    Detail,
+    fetched,
+    kept_sums,
+    statement,
+)
 from evaluations.reports.selectors.scored_answers import (
     FAILED,
     KEY_REPAIRED,
@@ -32,6 +39,7 @@ from evaluations.reports.selectors.scored_answers import (
     NO_RULES,
     NOT_JUDGED,
     OTHER_PROMPTS,
+    TOOK_NO_IMAGES,
     UNMARKED,
     BankRows,
     failed_jobs,
@@ -40,25 +48,22 @@ from evaluations.reports.selectors.scored_answers import (
 )
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
-from gradeapp.common.snapshot import one_snapshot
+from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import Part
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Frames of sums that a process keeps for a second look; one over 10,000 groups takes 1 MB.
-MOST_KEPT = 8
-KEYS = (
-    *("run", "question", "revision", "key_revision", "outcome", "reason", "is_message", "marker"),
-    *("read", "option_order"),
-)
-COUNTS = ("n", "scored", "right", "zero")
 UNJUDGED = Points(None, LedgerOutcome.NOT_SCORED.value, SUSPENDED)
 
 
-def answer_groups(params: ReportParams) -> pd.DataFrame:
+def answer_groups(params: ReportParams, detail: Detail = Detail.QUESTIONS) -> pd.DataFrame:
     """Return sums over the answers of *params* (valid), each answer in exactly one row.
+
+    *detail* tells how far they are summed; of ``Detail.ANSWERS`` and ``Detail.RESPONSES`` the frame
+    has ``answer`` too, as ``ScoredAnswer`` has it, and of the second ``response`` (negative: the
+    job of a failed call) and ``repeat``.
 
     Columns: ``model, condition, run, question, revision, task, subject, part``, ``full_each`` and
     ``subs`` (full marks and sub-answers of one answer), ``outcome`` ("" where it follows from the
@@ -66,17 +71,19 @@ def answer_groups(params: ReportParams) -> pd.DataFrame:
     ``right`` those with full marks and ``zero`` those with none; ``exact_n``, ``exact_sum`` and
     ``f1_sum`` of exact answers. Calls that failed finally are answers, as in ``scored_answers``.
     """
-    kept = not connection.in_atomic_block  # what a transaction has not committed is not kept
+    kept = sees_only_committed()  # what a transaction has not committed is not kept
     with one_snapshot():
         bank = BankRows(params)
-        return _Groups(params, bank).frame(kept=kept)
+        return _Groups(params, bank, detail).frame(kept=kept)
 
 
 class _Groups:
     """Makes the frame of one set of parameters."""
 
-    def __init__(self, params: ReportParams, bank: BankRows) -> None:
-        self.params, self.bank = params, bank
+    def __init__(self, params: ReportParams, bank: BankRows, detail: Detail) -> None:
+        self.params, self.bank, self.detail = params, bank, detail
+        if detail is Detail.QUESTIONS and bank.golds:
+            self.detail = Detail.EXACT
         self.strict = params.policy == Policy.STRICT
 
     def frame(self, *, kept: bool) -> pd.DataFrame:
@@ -89,6 +96,8 @@ class _Groups:
         if len(failed):
             rows = pd.concat([rows, failed], ignore_index=True) if len(rows) else failed
         self._apply_status(rows)
+        if self.detail is Detail.OUTCOMES:
+            _set_levels(rows)
         return self._described(rows)
 
     def _summed(self, *, kept: bool) -> pd.DataFrame:
@@ -100,21 +109,24 @@ class _Groups:
         if params.is_judge:
             known = Judge.objects.filter(name=params.judge).values_list("pk", flat=True)
             judge = known.first() or 0
-        query = _query(
+        query = statement(
             policy=params.policy,
             runs=len(own := sorted(runs.values_list("pk", flat=True))),
             rounds=len(chosen := sorted(one.pk for one in rounds)),
             judge=judge is not None,
             without_blind=params.without_blind,
-            exact=bool(self.bank.golds),
+            detail=self.detail,
         )
         judges = () if judge is None else (judge,)
         given = (*own, *judges, *chosen, *(chosen if len(chosen) > 1 else ()))
         if not own:
-            return _fetched(query.replace("IN ()", "IN (NULL)"), given)
+            return fetched(query.replace("IN ()", "IN (NULL)"), given)
         if not kept:
-            return _fetched(query, given)
-        return _kept(params.dataset, facts_version(params.dataset), query, given).copy()
+            return fetched(query, given)
+        version = facts_version(params.dataset)
+        if self.detail is Detail.RESPONSES:  # as long as the facts: not kept
+            return fetched(query, given)
+        return kept_sums(params.dataset, version, query, given).copy()
 
     def _apply_bank(self, rows: pd.DataFrame) -> None:
         """Take the points from what does not count, with the reason, as ``BankRows.row`` does."""
@@ -153,14 +165,20 @@ class _Groups:
         import pandas as pd
 
         columns = ("run_id", "question_id", "revision_id", "question__part", "error")
-        jobs = failed_jobs(self.params).order_by().values_list(*columns).annotate(n=Count("pk"))
+        jobs = failed_jobs(self.params).order_by()
+        if self.detail is Detail.RESPONSES:
+            each = jobs.values_list(*columns, "pk", "repeat")
+            found = [(*about, -job, repeat, 1) for *about, job, repeat in each]
+        else:
+            counts = jobs.values_list(*columns).annotate(n=Count("pk"))
+            found = [(*about, 0, 0, n) for *about, n in counts]
         rows = []
-        for run, question, revision, part, error, n in jobs:
+        for run, question, revision, part, error, response, repeat, n in found:
             points = failure(part, error)
             scored = n if points.points is not None else 0
-            given = (points.outcome, points.reason, False, "", None, "")
-            counts = (n, scored, 0, scored, 0.0)
-            rows.append((run, question, revision, 0, *given, *counts, part))
+            given = (points.outcome, points.reason, False, "", None, "", 0.0, response, repeat)
+            summed = (n, scored, 0, scored, 0.0)
+            rows.append((run, question, revision, 0, *given, *summed, part))
         return pd.DataFrame(rows, columns=[*KEYS, *COUNTS, "points", "part"])
 
     def _apply_status(self, rows: pd.DataFrame) -> None:
@@ -172,6 +190,8 @@ class _Groups:
 
     def _described(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Add the columns of runs, questions and revisions, and the metrics of exact answers."""
+        import pandas as pd
+
         bank = self.bank
         year = self.params.year
         if year is not None:
@@ -185,31 +205,72 @@ class _Groups:
             rows[name] = rows["revision"].map({k: row[place] for k, row in bank.worth.items()})
         for name in ("exact_n", "exact_sum", "f1_sum"):
             rows[name] = 0.0
-        if bank.golds:
-            self._measure_exact(rows)
         kinds = dict.fromkeys((*COUNTS, "subs"), "int64") | {"question": "int64"}
-        return rows.astype(kinds | {"points": "float64", "full_each": "float64"})
+        rows = rows.astype(kinds | {"points": "float64", "full_each": "float64"})
+        detailed = self.detail in (Detail.ANSWERS, Detail.RESPONSES)
+        if detailed or bank.golds:
+            answers = _answers(rows)
+            if bank.golds:
+                self._measure_exact(rows, answers)
+            if detailed:
+                known = _known(rows, answers)
+                rows["answer"] = pd.Series(known, index=rows.index, dtype=object)
+        if self.detail is Detail.RESPONSES:
+            rows["repeat"] += rows["run"].map({run: one[1] for run, one in bank.sittings.items()})
+        return rows
 
-    def _measure_exact(self, rows: pd.DataFrame) -> None:
+    def _measure_exact(self, rows: pd.DataFrame, answers: np.ndarray[Any, Any]) -> None:
         """Add the exact matches and F1 of the exact answers with points."""
-        exact = rows.index[rows["revision"].isin(self.bank.golds) & (rows["scored"] > 0)]
-        letters = _letters(rows.loc[exact])
-        for place in exact:
-            row = rows.loc[place]
-            gold, language = self.bank.golds[row["revision"]]
-            order = row["option_order"]
-            shown = (letters[row["revision"]], order) if order else ()
-            answer = spelled(row["read"], *shown) if row["read"] is not None else ""
-            same = (
-                row["outcome"] == LedgerOutcome.CORRECT
-                if self.strict
-                else exact_match(gold, answer)
+        golds = self.bank.golds
+        held = (rows["revision"].isin(golds) & (rows["scored"] > 0)).to_numpy()
+        pairs = list(zip(rows.loc[held, "revision"].tolist(), answers[held], strict=True))
+        measured = {
+            (revision, answer): (
+                float(exact_match(golds[revision][0], answer)),
+                token_f1(golds[revision][0], answer, golds[revision][1]),
             )
-            n = row["scored"]
-            rows.loc[place, ["exact_n", "exact_sum", "f1_sum"]] = (
-                *(float(n), n * float(same)),
-                n * token_f1(gold, answer, language),
-            )
+            for revision, answer in set(pairs)
+        }
+        same, f1 = np.array([measured[pair] for pair in pairs], dtype=float).reshape(-1, 2).T
+        if self.strict:
+            same = (rows.loc[held, "outcome"] == LedgerOutcome.CORRECT).to_numpy(dtype=float)
+        n = rows.loc[held, "scored"].to_numpy(dtype=float)
+        rows.loc[held, "exact_n"] = n
+        rows.loc[held, "exact_sum"] = n * same
+        rows.loc[held, "f1_sum"] = n * f1
+
+
+def _set_levels(rows: pd.DataFrame) -> None:
+    """Put the outcome of marks that follows from their points in the place of none."""
+    open_ = rows["outcome"] == ""
+    unscored = (rows["scored"] == 0).to_numpy()
+    levels = np.array([one.value for one in LEVELS], dtype=object)[rows["each"].astype(int)]
+    outcomes = np.where(unscored, LedgerOutcome.NOT_SCORED.value, levels)
+    rows.loc[open_, "outcome"] = outcomes[open_.to_numpy()]
+
+
+def _answers(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Return what was read in each of *rows*, in printed letters; "" for nothing."""
+    letters = _letters(rows)
+    texts: dict[tuple[str | None, str, str], str] = {}
+    found = np.empty(len(rows), dtype=object)
+    keys = zip(rows["read"], rows["option_order"], rows["revision"], strict=True)
+    for place, (read, order, revision) in enumerate(keys):
+        key = (read, order, letters[revision] if order else "")
+        if (text := texts.get(key)) is None:
+            text = texts[key] = spelled(read, key[2], order) if read is not None else ""
+        found[place] = text
+    return found
+
+
+def _known(rows: pd.DataFrame, answers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return *answers* where they count: None where nothing was scored or the score does not."""
+    reason = rows["reason"].to_numpy()
+    scored = (rows["part"] == Part.OBJECTIVE).to_numpy() & (rows["scored"] > 0).to_numpy()
+    scored &= (reason == "") | (reason == TOOK_NO_IMAGES.reason)
+    known = answers.copy()
+    known[~scored] = None
+    return known
 
 
 def _letters(rows: pd.DataFrame) -> dict[int, str]:
@@ -232,7 +293,7 @@ def _with_nothing_given(rows: pd.DataFrame, params: ReportParams) -> pd.DataFram
 
     if not params.is_judge and not params.rounds:
         return rows
-    of_answer = ["run", "question", "revision", "is_message"]
+    of_answer = ["run", "question", "revision", "is_message", "response", "repeat"]
     base = (rows["marker"] == FactMarker.TEACHERS) & (rows["reason"] == UNMARKED)
     given = rows[~base & (rows["marker"] != FactMarker.KEY)]
     left = rows[base].set_index(of_answer)
@@ -243,65 +304,9 @@ def _with_nothing_given(rows: pd.DataFrame, params: ReportParams) -> pd.DataFram
     return pd.concat([rows[~base], left], ignore_index=True)
 
 
-def _query(
-    *, policy: str, runs: int, rounds: int, judge: bool, without_blind: bool, exact: bool
-) -> str:
-    """Return the statement that sums the facts; its parameters are runs, judge and rounds."""
-    key = f"fact.marker = '{FactMarker.KEY}' AND fact.policy = '{Policy(policy).value}'"
-    base = f"fact.marker = '{FactMarker.TEACHERS}' AND fact.giver = 0"
-    many = ", ".join(["%s"] * rounds)
-    if judge:
-        own = f"fact.marker = '{FactMarker.JUDGE}' AND fact.giver = %s"
-        given = f"{base} OR {own} AND fact.policy IN ('', '{Policy(policy).value}')"
-    elif rounds:
-        given = f"{base} OR fact.marker = '{FactMarker.TEACHERS}' AND fact.giver IN ({many})"
-        if rounds > 1:  # the newest final mark of the chosen rounds
-            given += f""" AND NOT EXISTS (SELECT 1 FROM evaluations_answerfact AS newer
-                WHERE newer.response_id = fact.response_id AND newer.giver IN ({many})
-                AND newer.marker = fact.marker AND newer.source > fact.source)"""
-    else:
-        given = f"fact.marker = '{FactMarker.TEACHERS}' AND fact.counts"
-    groups = "fact.run_id, fact.question_id, fact.revision_id, fact.key_revision_id, fact.outcome,"
-    groups += " fact.reason, fact.is_message, fact.marker"
-    answers = joined = ""
-    if exact:
-        answers = ", " + ", ".join(
-            f"CASE WHEN revision.question_type = 'exact_answer' THEN {one} END"
-            for one in ("fact.read", "fact.option_order")
-        )
-        joined = " JOIN questions_questionrevision AS revision ON revision.id = fact.revision_id"
-    blind = " AND NOT fact.images_omitted" if without_blind else ""
-    return f"""SELECT {groups}{answers or ", NULL, NULL"}, COUNT(*), COUNT(fact.points),
-        SUM(CASE WHEN fact.points >= fact.full_marks THEN 1 ELSE 0 END),
-        SUM(CASE WHEN fact.points <= 0 THEN 1 ELSE 0 END), COALESCE(SUM(fact.points), 0)
-    FROM evaluations_answerfact AS fact{joined}
-    WHERE fact.run_id IN ({", ".join(["%s"] * runs)}) AND ({key} OR {given}){blind}
-    GROUP BY {groups}{answers}"""
-
-
-@lru_cache(maxsize=MOST_KEPT)
-def _kept(dataset: str, version: int, query: str, given: tuple[int, ...]) -> pd.DataFrame:
-    """Return the sums of the facts of one *version*; the caller copies them."""
-    return _fetched(query, given)
-
-
 def forget() -> None:
     """Drop what is kept for a second look. For tests, where versions begin anew."""
-    _kept.cache_clear()
-
-
-def _fetched(query: str, given: tuple[int, ...]) -> pd.DataFrame:
-    import pandas as pd
-
-    with connection.cursor() as cursor:
-        cursor.execute(query, given)
-        frame = pd.DataFrame(cursor.fetchall(), columns=[*KEYS, *COUNTS, "points"])
-    frame["key_revision"] = frame["key_revision"].fillna(0).astype("int64")
-    frame["option_order"] = frame["option_order"].fillna("")
-    return frame.astype(
-        dict.fromkeys(("run", "question", "revision", *COUNTS), "int64")
-        | {"points": "float64", "outcome": object, "reason": object}
-    )
+    kept_sums.cache_clear()
 
 
 def about_groups(groups: pd.DataFrame) -> dict[str, object]:

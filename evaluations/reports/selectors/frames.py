@@ -7,11 +7,12 @@ where it is used: it takes half a second to load, and most processes never need 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.reports.selectors.fact_groups import answer_groups, counted
-from evaluations.reports.selectors.scored_answers import KEY, included, scored_answers
+from evaluations.reports.selectors.fact_query import Detail
+from evaluations.reports.selectors.scored_answers import KEY
 from questions.models import HumanRate, Question
 from questions.rules.four_tuple import Rate, joined
 from questions.rules.vocabulary import Part, RateKind
@@ -80,31 +81,33 @@ def repeat_frame(params: ReportParams) -> pd.DataFrame:
     Columns: ``model, condition, question, repeat, points`` (NaN without points), ``full, answer``
     (None where it is not known), ``outcome``, ``reason``.
     """
-    import pandas as pd
-
+    rows = counted(answer_groups(params, Detail.RESPONSES))
+    rows = rows.assign(points=rows["points"].where(rows["scored"] > 0), full=rows["full_each"])
     names = ("model", "condition", "question", "repeat", "points", "full", "answer", "outcome")
-    rows = included(scored_answers(params))
-    frame = pd.DataFrame(
-        [tuple(getattr(row, name) for name in (*names, "reason")) for row in rows],
-        columns=[*names, "reason"],
+    return rows[[*names, "reason"]].reset_index(drop=True)
+
+
+def question_rows(dataset: str) -> list[tuple[Any, ...]]:
+    """Return what ``questions_frame`` is made from, rates of people aside."""
+    rows = (
+        Question.objects.filter(task__dataset__slug=dataset)
+        .order_by("pk")
+        .values_list(
+            *("pk", "external_id", "task__slug", "task__dataset__slug", "subject", "part", "year"),
+            *("current__language", "current__question_type", "label__ability_branch"),
+            *("label__knowledge__slug", "label__knowledge__parent__slug"),
+            *("label__difficulty", "label__modal"),
+        )
     )
-    return frame.astype(
-        {"question": "int64", "repeat": "int64", "points": "float64", "full": "float64"}
-    )
+    return list(rows)
 
 
 def questions_frame(dataset: str) -> pd.DataFrame:
     """Return the questions of *dataset*, one row each, with the columns ``QUESTION``."""
     import pandas as pd
 
-    rows = Question.objects.filter(task__dataset__slug=dataset).order_by("pk")
     frame = pd.DataFrame(
-        rows.values_list(
-            *("pk", "external_id", "task__slug", "task__dataset__slug", "subject", "part", "year"),
-            *("current__language", "current__question_type", "label__ability_branch"),
-            *("label__knowledge__slug", "label__knowledge__parent__slug"),
-            *("label__difficulty", "label__modal"),
-        ),
+        question_rows(dataset),
         columns=[*QUESTION[:-6], "ability_branch", "slug", "parent", "difficulty", "modal"],
     )
     # A category is its own knowledge; a subclass names its category as the knowledge.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from django.db.models import QuerySet
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.judged_marks import calibration_of
 from evaluations.facts.open_marking import marks_wait_for_the_lead
-from evaluations.facts.pairs import mark_pairs
+from evaluations.facts.pairs import mark_pair_frame
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
@@ -30,11 +30,12 @@ from evaluations.reports.selectors.fact_groups import (
     counted,
     task_outcomes,
 )
+from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.kept_reports import kept
 from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS, settings_report
 from evaluations.reports.selectors.scored_answers import (
     included,
-    scored_answers,
     scored_pages,
 )
 from evaluations.runs.selectors.conditions import changed_names
@@ -43,8 +44,8 @@ from evaluations.statistics.agreement import agreement_report
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger_of
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.repeats import repeats
-from evaluations.statistics.retries import retries
+from evaluations.statistics.repeat_sums import repeats_of
+from evaluations.statistics.retries import retries_of
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.refusals import BadInput
 from questions.models import Question
@@ -88,34 +89,50 @@ def build_report(name: str, params: ReportParams) -> Report:
     if name == "calibration":
         return calibration_of(params)
     if name == "agreement":
-        return agreement_report(mark_pairs(params), params=asked_params(params))
-    if name == "converted":
-        markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
-        each = [replace(params, marker=marker) for marker in markers]
-        groups = [answer_groups(one) for one in each]
-        made = converted_of(
-            [frame_of(counted(own), one) for own, one in zip(groups, each, strict=True)],
-            marker=params.marker or None,
-            params=asked_params(params) | about_groups(groups[0]),
-        )
-        return replace(made, rows=[*made.rows, *estimated_rows(params)])
-    # The answers of two markers are never pooled.
-    of_one_marker = replace(params, marker=params.marker or TEACHERS)
-    if name == "repeats":
-        rows = scored_answers(of_one_marker)
-        return repeats(included(rows), params=report_params(params, rows))
+        return agreement_report(mark_pair_frame(params), params=asked_params(params))
     if name == "retries":
-        rows = scored_answers(of_one_marker)
-        about = report_params(of_one_marker, rows)
-        return retries(included(rows), retried_responses(params.dataset), params=about)
-    return _of_groups(name, of_one_marker)
-
-
-def _of_groups(name: str, params: ReportParams) -> Report:
-    """Return a report that is computed from sums by question; *params* have a marker."""
+        of_one_marker = replace(params, marker=params.marker or TEACHERS)
+        rows = answer_groups(of_one_marker, Detail.RESPONSES)
+        about = asked_params(of_one_marker) | about_groups(rows)
+        return retries_of(counted(rows), retried_responses(params.dataset), params=about)
     keys = cut_keys(params.by) if name == "cuts" else ()
+    if name in OF_SETTINGS:
+        return _of_groups(name, params, keys)
+    markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
+    (made,) = kept(
+        name,
+        params,
+        (markers, changed_models(params)),
+        lambda: [
+            _converted(params, markers) if name == "converted" else _of_groups(name, params, keys)
+        ],
+    )
+    if name == "converted":
+        # Not kept with the others: a sample changes without a change of the facts.
+        return replace(made, rows=[*made.rows, *estimated_rows(params)])
+    return made
+
+
+def _converted(params: ReportParams, markers: Sequence[str]) -> Report:
+    """Return report ``converted`` with rows for each of *markers*."""
+    each = [replace(params, marker=marker) for marker in markers]
+    groups = [answer_groups(one) for one in each]
+    return converted_of(
+        [frame_of(counted(own), one) for own, one in zip(groups, each, strict=True)],
+        marker=params.marker or None,
+        params=asked_params(params) | about_groups(groups[0]),
+    )
+
+
+def _of_groups(name: str, params: ReportParams, keys: Sequence[str]) -> Report:
+    """Return a report of one marker that is computed from sums by question."""
+    # The answers of two markers are never pooled.
+    one = replace(params, marker=params.marker or TEACHERS)
+    if name == "repeats":
+        answers = answer_groups(one, Detail.ANSWERS)
+        return repeats_of(counted(answers), params=asked_params(params) | about_groups(answers))
     # In ``leakage`` the year is the newest one, and the others are its base.
-    asked = replace(params, year=None) if name == "leakage" else params
+    asked = replace(one, year=None) if name == "leakage" else one
     groups = answer_groups(asked)
     about = asked_params(asked) | about_groups(groups)
     if name == "ledger":
@@ -126,9 +143,9 @@ def _of_groups(name: str, params: ReportParams) -> Report:
     if name == "cuts":
         return cuts_report(frame, params.dataset, keys, about)
     if name == "trend":
-        return trend_report(frame, params, about)
+        return trend_report(frame, one, about)
     if name in OF_SETTINGS:
-        return settings_report(name, frame, params, about)
+        return settings_report(name, frame, one, about)
     return rates_of(frame, params=about)
 
 
@@ -153,11 +170,16 @@ def asked_params(params: ReportParams) -> dict[str, object]:
 
     These are by model and condition the names that replies gave for the model, with their numbers.
     """
+    named = changed_models(params)
+    return params.as_dict() | ({"reply_models": named} if named else {})
+
+
+def changed_models(params: ReportParams) -> dict[str, dict[str, int]]:
+    """Return ``reply_models`` of ``asked_params``."""
     answered = Run.objects.filter(params.of_runs(), purpose=RunPurpose.ANSWER)
     chosen = Condition.objects.filter(runs__in=answered).select_related("language_model")
     asked = {one.pk: str(one) for one in chosen.distinct()}
-    named = {asked[pk]: dict(names) for pk, names in changed_names(asked).items()}
-    return params.as_dict() | ({"reply_models": named} if named else {})
+    return {asked[pk]: dict(names) for pk, names in changed_names(asked).items()}
 
 
 def retried_responses(dataset: str) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -75,12 +75,23 @@ def scored_pages(params: ReportParams, size: int = PAGE) -> Iterator[list[Scored
     are to show one state of the database.
     """
     rows, last = BankRows(params), 0
-    while found := list(_responses(params).filter(pk__gt=last)[:size]):
-        yield _answers(rows, found, (last, found[-1][0]))
+    while found := list(_responses(params, {"pk__gt": last})[:size]):
+        yield _answers(rows, found, {"pk__gt": last, "pk__lte": found[-1][0]})
         last = found[-1][0]
     failed = _failed(rows)
     while page := list(islice(failed, size)):
         yield page
+
+
+def answers_of(
+    params: ReportParams, *, runs: Sequence[int], questions: Sequence[int]
+) -> list[ScoredAnswer]:
+    """Return the rows of ``scored_answers`` of *runs* to *questions* (keys)."""
+    only = {"run__in": runs, "question__in": questions}
+    with one_snapshot():
+        rows = BankRows(params)
+        found = list(_responses(params, only))
+        return _answers(rows, found, only) + list(_failed(rows, only))
 
 
 def count_answers(params: ReportParams, most: int | None = None) -> int:
@@ -90,25 +101,26 @@ def count_answers(params: ReportParams, most: int | None = None) -> int:
     return n if most is not None and n >= most else n + failed_jobs(params).count()
 
 
-# The responses with keys above the first and up to the second.
-Span = tuple[int, int]
+# Which responses are read, as lookups on them; all if empty.
+Only = Mapping[str, object]
+ALL_OF_THEM: Only = {}
 
 
 def _answers(
-    rows: BankRows, found: Iterable[Columns], span: Span | None = None
+    rows: BankRows, found: Iterable[Columns], only: Only = ALL_OF_THEM
 ) -> list[ScoredAnswer]:
-    """Return a row for each response in *found*, which are those of *span* (None: all)."""
+    """Return a row for each response in *found*, which are *only* those."""
     params = rows.params
-    marks = _judge_points(params, span) if params.is_judge else _teacher_points(params, span)
-    given = {**_objective_points(params, span), **marks}
+    marks = _judge_points(params, only) if params.is_judge else _teacher_points(params, only)
+    given = {**_objective_points(params, only), **marks}
     if params.policy == Policy.STRICT:
-        given |= dict.fromkeys(_error_texts(params, span), FAILED)
+        given |= dict.fromkeys(_error_texts(params, only), FAILED)
     return [rows.row(*columns, given.get(columns[0])) for columns in found]
 
 
-def _failed(rows: BankRows) -> Iterator[ScoredAnswer]:
+def _failed(rows: BankRows, only: Only = ALL_OF_THEM) -> Iterator[ScoredAnswer]:
     """Yield a row for each call that failed finally."""
-    jobs = failed_jobs(rows.params).values_list(*COLUMNS, "question__part", "error")
+    jobs = failed_jobs(rows.params, only).values_list(*COLUMNS, "question__part", "error")
     for job, run, repeat, question, revision, part, error in jobs.iterator(chunk_size=PAGE):
         yield rows.row(-job, run, repeat, question, revision, failure(part, error))
 
@@ -123,8 +135,9 @@ COLUMNS = ("pk", "run_id", "repeat", "question_id", "revision_id")
 Columns = tuple[int, int, int, int, int]
 
 
-def _responses(params: ReportParams) -> QuerySet[Response, Columns]:
-    answers = Response.objects.filter(_asked_for(params), run__purpose=RunPurpose.ANSWER)
+def _responses(params: ReportParams, only: Only = ALL_OF_THEM) -> QuerySet[Response, Columns]:
+    wanted = _asked_for(params, only=only)
+    answers = Response.objects.filter(wanted, run__purpose=RunPurpose.ANSWER)
     if params.without_blind:
         answers = answers.filter(images_omitted=0)
     return answers.order_by("pk").values_list(*COLUMNS)
@@ -137,7 +150,7 @@ def failure(part: str, error: str) -> Points:
     return TOOK_NO_IMAGES if part == Part.OBJECTIVE else NOT_SEEN
 
 
-def failed_jobs(params: ReportParams) -> QuerySet[Job]:
+def failed_jobs(params: ReportParams, only: Only = ALL_OF_THEM) -> QuerySet[Job]:
     """Return the jobs that failed after their last attempt and have no response.
 
     Of an answer in several steps it is that of the last one, which fails with those before it.
@@ -146,7 +159,7 @@ def failed_jobs(params: ReportParams) -> QuerySet[Job]:
         run=OuterRef("run"), question=OuterRef("question"), repeat=OuterRef("repeat")
     )
     failed = Job.objects.filter(
-        _asked_for(params),
+        _asked_for(params, only=only),
         ~Exists(answered),
         run__purpose=RunPurpose.ANSWER,
         status=JobStatus.FAILED,
@@ -155,19 +168,19 @@ def failed_jobs(params: ReportParams) -> QuerySet[Job]:
     return failed.order_by("pk")
 
 
-def _error_texts(params: ReportParams, span: Span | None) -> Iterable[int]:
+def _error_texts(params: ReportParams, only: Only) -> Iterable[int]:
     """Return the responses that are error messages, unless a person read an answer in them."""
-    messages = Response.objects.filter(_asked_for(params, span=span), is_error_text=True)
+    messages = Response.objects.filter(_asked_for(params, only=only), is_error_text=True)
     score = Response.score_field(params.policy)
     decided = messages.filter(**{f"{score}__extraction__method__in": DECIDED})
     return messages.exclude(pk__in=decided.values("pk")).values_list("pk", flat=True)
 
 
-def _asked_for(params: ReportParams, path: str = "", span: Span | None = None) -> Q:
+def _asked_for(params: ReportParams, path: str = "", only: Only = ALL_OF_THEM) -> Q:
     """Return the filter of *params* on responses, or on rows whose response is at *path*."""
     wanted = params.of_runs(f"{path}run__")
-    if span is not None:
-        wanted &= Q(**{f"{path}pk__gt": span[0], f"{path}pk__lte": span[1]})
+    if only:
+        wanted &= Q(**{f"{path}{name}": value for name, value in only.items()})
     if params.year is not None:
         wanted &= Q(**{f"{path}question__year": params.year})
     return wanted
@@ -292,13 +305,13 @@ def _sittings(params: ReportParams) -> dict[int, tuple[ModelCondition, int]]:
     return sittings
 
 
-def _objective_points(params: ReportParams, span: Span | None) -> dict[int, Points]:
+def _objective_points(params: ReportParams, only: Only) -> dict[int, Points]:
     """Return the current score of each response, by response.
 
     Under ``strict`` a score by a key that was repaired since does not count. Answers are in printed
     letters, also where the options were shown in another order.
     """
-    asked = Response.objects.filter(_asked_for(params, span=span))
+    asked = Response.objects.filter(_asked_for(params, only=only))
     score = Response.score_field(params.policy)
     moved = asked.exclude(option_order="").values_list("pk", "revision__letters", "option_order")
     orders = {pk: (letters, order) for pk, letters, order in moved}
@@ -329,10 +342,10 @@ def spelled(answers: str, letters: str = "", order: str = "") -> str:
     return " ".join(answer or "-" for answer in read) if any(read) else ""
 
 
-def _teacher_points(params: ReportParams, span: Span | None) -> dict[int, Points]:
+def _teacher_points(params: ReportParams, only: Only) -> dict[int, Points]:
     finals = (
         FinalMark.objects.counting()
-        .filter(_asked_for(params, "answer__response__", span), params.of_rounds("answer__round"))
+        .filter(_asked_for(params, "answer__response__", only), params.of_rounds("answer__round"))
         .order_by("pk")
     )
     return {
@@ -341,9 +354,9 @@ def _teacher_points(params: ReportParams, span: Span | None) -> dict[int, Points
     }
 
 
-def _judge_points(params: ReportParams, span: Span | None) -> dict[int, Points]:
+def _judge_points(params: ReportParams, only: Only) -> dict[int, Points]:
     judgements = Judgement.objects.counting().filter(
-        _asked_for(params, "response__", span), judge__name=params.judge
+        _asked_for(params, "response__", only), judge__name=params.judge
     )
     return {
         response: judge_points(total, status, released, params.policy, suspended)

@@ -67,6 +67,8 @@ def start_export(asked: Asked, *, acting_user: User) -> Export:
     if asked.name not in ROWS:
         raise BadInput(_("This file is short. Download it directly."))
     background_work.note_lost_workers(Export, timezone.now())
+    # Two requests of a person at the same time wait for each other.
+    User.objects.select_for_update().get(pk=acting_user.pk)
     if Export.objects.filter(created_by=acting_user, status__in=LIVE).exists():
         raise Conflict(_("A file of yours is being made. Wait for it or stop it."))
     return Export.objects.create(

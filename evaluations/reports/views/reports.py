@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -42,29 +42,34 @@ from evaluations.reports.rules.page_tables import (
 from evaluations.reports.selectors.estimates import estimated_rows
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import (
-    Cell,
     Overview,
+    PairsBehind,
     asked_by_other_prompts,
     overview,
     pair_facts,
-    pairs_behind,
+)
+from evaluations.reports.selectors.rows_behind import (
+    Cell,
+    RowsBehind,
+    frames_by_part,
     row_facts,
-    rows_behind,
 )
 from evaluations.reports.services.exports import note_look
 from evaluations.reports.views.cut_words import cut_names
-from evaluations.statistics.accuracy import converted_report, exact_figures
-from evaluations.statistics.agreement import agreement
+from evaluations.statistics.accuracy import converted_of_parts, frame_exact
 from evaluations.statistics.coverage import Coverage, Shortfalls, coverage, shortfalls
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy
-from evaluations.statistics.rows import ModelCondition, ScoredAnswer
-from evaluations.statistics.tally import ALL, tally
+from evaluations.statistics.rows import ModelCondition
+from evaluations.statistics.tally import ALL, frame_tally
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.choices import label
 from questions.rules.vocabulary import Part, Stream, Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PAGE = 50
 
@@ -192,9 +197,10 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     """Show the answers of one figure, and their sums."""
     params = validated(read_params(request.GET, others=CELL | {"page"}))
     cell = read_cell(request.GET)
-    rows = rows_behind(params, cell)
-    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    context = {"params": params, "cell": cell, "page": page, "sums": sums_of(rows, cell)}
+    rows = RowsBehind(params, cell)
+    page = Paginator(cast(Any, rows), PAGE).get_page(request.GET.get("page"))
+    context = {"params": params, "cell": cell, "page": page}
+    context["sums"] = sums_of(rows.frame, cell)
     context["facts"] = row_facts(page.object_list)
     context["cut"] = cut_names(cell.cut)
     seen = [row.response for row in page.object_list if row.part == Part.SUBJECTIVE]
@@ -218,16 +224,14 @@ class SumLine:
     total: Figure | None = None
 
 
-def sums_of(rows: Sequence[ScoredAnswer], cell: Cell) -> list[SumLine]:
-    """Return the sums of *rows* by model, condition and part."""
+def sums_of(frame: pd.DataFrame, cell: Cell) -> list[SumLine]:
+    """Return the sums of a ``question_frame`` by model, condition and part."""
     lines = []
-    for asked in sorted({row.asked for row in rows}):
-        own = [row for row in rows if row.asked == asked]
-        converted = converted_subject(own, cell)
-        parts = [part for part in Part if any(row.part == part for row in own)]
+    for asked, by_part in frames_by_part(frame).items():
+        converted = converted_subject(list(by_part.values()), cell)
+        parts = [part for part in Part if part in by_part]
         for part in parts:
-            of_part = [row for row in own if row.part == part]
-            figures = tally(of_part).figures() | exact_figures(of_part)
+            figures = frame_tally(by_part[part]).figures() | frame_exact(by_part[part])
             marked = coverage(figures)
             low = part == Part.SUBJECTIVE and marked.is_below(settings.REPORT_MARKED_PERCENT)
             whole = part == parts[-1] and not cell.part
@@ -244,12 +248,11 @@ def sums_of(rows: Sequence[ScoredAnswer], cell: Cell) -> list[SumLine]:
     return lines
 
 
-def converted_subject(rows: Sequence[ScoredAnswer], cell: Cell) -> dict[str, Figure]:
+def converted_subject(parts: Sequence[pd.DataFrame], cell: Cell) -> dict[str, Figure]:
     """Return the converted points of the answers of one model to one subject; {} for other rows."""
-    if Cell(subject=cell.subject, part=cell.part) != cell or not rows:
+    if Cell(subject=cell.subject, part=cell.part) != cell or not parts:
         return {}
-    marker = next((row.marker for row in rows if row.part == Part.SUBJECTIVE), None)
-    converted = converted_report(rows, marker=marker).rows
+    converted = converted_of_parts(parts).rows
     return next((row.figures for row in converted if row.key["subject"] == cell.subject != ALL), {})
 
 
@@ -259,13 +262,10 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
     """Show the pairs of marks of a figure of agreement, the largest difference first."""
     params = validated(read_params(request.GET, others=PAIR | {"page"}))
     kind, subject = request.GET.get("pair", TEACHER_PAIR), request.GET.get("subject", "")
-    pairs = pairs_behind(params, kind, subject)
-    page = Paginator(pairs, PAGE).get_page(request.GET.get("page"))
+    pairs = PairsBehind(params, kind, subject)
+    page = Paginator(cast(Any, pairs), PAGE).get_page(request.GET.get("page"))
     context = {"params": params, "kind": kind, "subject": subject, "page": page}
-    context["groups"] = [
-        (asked, agreement([pair for pair in pairs if pair.asked == asked]))
-        for asked in sorted({pair.asked for pair in pairs})
-    ]
+    context["groups"] = pairs.agreement()
     context["facts"] = pair_facts(page.object_list)
     seen = [pair.response for pair in page.object_list]
     record_views(seen, acting_user=request.user, page="report")

@@ -124,8 +124,16 @@ def steps_in(condition: Condition, question: Question, repeat: int) -> int:
     if condition.prompts is None:
         return 1
     prompts, setting = prompts_of(condition.prompts), PromptSetting(condition.settings["setting"])
-    wording = (repeat - 1) % max(1, prompts.wording_count(setting))
-    return step_count(prompts, setting, prompt_item(question, question.current), wording)
+    item = prompt_item(question, question.current)
+    return step_count(prompts, setting, item, wording_in(condition, repeat))
+
+
+def wording_in(condition: Condition, repeat: int) -> int:
+    """Return the number of the wording in *repeat*, from 0: each in turn, then the first again."""
+    if condition.prompts is None:
+        return 0
+    setting = PromptSetting(condition.settings["setting"])
+    return (repeat - 1) % max(1, prompts_of(condition.prompts).wording_count(setting))
 
 
 def composed_in(
@@ -150,6 +158,6 @@ def composed_in(
         revision,
         setting=setting,
         max_prompt_tokens=condition.settings["max_prompt_tokens"],
-        wording=(repeat - 1) % max(1, prompts.wording_count(setting)),
+        wording=wording_in(condition, repeat),
         order=order,
     )

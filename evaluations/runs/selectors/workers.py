@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluations.models import Run, RunWorker, Worker
 from evaluations.models.vocabulary import RunStatus
+from evaluations.runs.rules.sessions import MOST_OTHERS, SESSION_SECONDS, seconds_until_begun
+from evaluations.runs.selectors.runs import progress
 
 # A worker that has not reported for so long is not running.
 SILENT = timedelta(seconds=9)
@@ -46,11 +49,41 @@ def worker_sentence(run: Run, now: datetime) -> str:
     if not (others := len(workers.runs)):
         return ""
     busy = ngettext(
-        "The workers are busy with %(n)d other run. This run is next, in about ten seconds.",
-        "The workers are busy with %(n)d other runs. This run is next, in about ten seconds.",
+        "The workers are busy with %(n)d other run. This run begins in about %(time)s.",
+        "The workers are busy with %(n)d other runs. This run begins in about %(time)s.",
         others,
     )
-    return busy % {"n": others}
+    return busy % {"n": others, "time": _about(seconds_until_worked_on(run, workers, now))}
+
+
+def seconds_until_worked_on(run: Run, workers: Workers, now: datetime) -> float:
+    """Return in how many seconds a worker begins with *run*, which has none.
+
+    A place at another run becomes free when that run ends, at its present speed, or at the end of
+    the worker's session.
+    """
+    places = RunWorker.objects.exclude(worker="").filter(worker_until__gt=now)
+    held = []
+    left: dict[int, float | None] = {}
+    for place in places.select_related("run__endpoint"):
+        if place.run_id not in left:
+            left[place.run_id] = progress(place.run, now).seconds_left
+        ends = SESSION_SECONDS - (now - (place.since or now)).total_seconds()
+        known = left[place.run_id]
+        held.append(max(0.0, ends if known is None else min(ends, known)))
+    processes = sum(worker.processes for worker in workers.running)
+    waiting = Run.objects.filter(
+        status__in=(RunStatus.QUEUED, RunStatus.RUNNING), endpoint__isnull=False, pk__lt=run.pk
+    )
+    before = waiting.exclude(pk__in=workers.runs).count()
+    return seconds_until_begun(before, processes * (1 + MOST_OTHERS), held)
+
+
+def _about(seconds: float) -> str:
+    """Return *seconds* rounded up to 10 s or to minutes, so that a notice seldom changes."""
+    if seconds <= 50:
+        return _("%(n)d s") % {"n": 10 * max(1, ceil(seconds / 10))}
+    return _("%(n)d min") % {"n": ceil(seconds / 60)}
 
 
 def replies_waiting(run: Run) -> int:

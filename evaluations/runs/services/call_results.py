@@ -25,6 +25,7 @@ from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, UsageState
 from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.services import spending
+from evaluations.runs.services.attempts_sql import update_results
 from evaluations.runs.services.frozen import currency_of, price_of
 from evaluations.runs.services.job_queue import JOB, MOST_ATTEMPTS, WORKER_LOST
 from evaluations.runs.services.steps import (
@@ -50,12 +51,6 @@ FAILS_EVERY_CALL = frozenset({K.ADDRESS, K.CERTIFICATE, K.NOT_FOUND, K.REDIRECT}
 COUNTED = RetryPolicy(attempts=MOST_ATTEMPTS)
 UNLIMITED_RETRIES = RetryPolicy(attempts=10**6, rate_limit_attempts=10**6)
 OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
-ATTEMPT_FIELDS = (
-    *("status", "error", "error_text", "http_status", "prompt_tokens", "completion_tokens", "cost"),
-    *("response_model", "request_id", "body", "finished_at", "seconds", "during_outage"),
-    *("cached_tokens", "reasoning_tokens", "audio_tokens", "total_tokens", "usage"),
-    "reported_cost",
-)
 
 
 @dataclass
@@ -114,13 +109,7 @@ def store_results(
     _commit_to_studies(fresh, stored)
     _commit_to_spending(fresh, stored)
     _tell(breaker, fresh, now)
-    # One statement for the batch: an insert in which every row exists.
-    Attempt.objects.bulk_create(
-        [attempt for _result, attempt in fresh],
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=ATTEMPT_FIELDS,
-    )
+    update_results([attempt for _result, attempt in fresh])
     replies = [(attempt, one.reply) for one, attempt in fresh if one.reply is not None]
     failures = [(attempt, one.failure) for one, attempt in fresh if one.failure is not None]
     _keep_replies(replies, stored)

@@ -13,6 +13,7 @@ from functools import partial
 from time import monotonic
 
 from evaluations.runs.kinds import followers
+from evaluations.runs.rules.sessions import SECOND_SESSION_SECONDS, SESSION_SECONDS
 from evaluations.runs.services import job_queue
 from evaluations.runs.services.other_runs import OtherRuns
 from evaluations.runs.services.run_states import (
@@ -28,10 +29,6 @@ from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.services.work_session import WorkSession
 from evaluations.runs.services.worker_names import new_name
 from gradeapp.common.database_clock import DatabaseClock, database_now
-
-SESSION_SECONDS = 240
-# A worker beside another one of the same run is free for other work after this time.
-SECOND_SESSION_SECONDS = 60
 
 
 def work_on_run(

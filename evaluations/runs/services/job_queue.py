@@ -20,6 +20,7 @@ from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, Job, MarkingNotes, Run, RunWorker
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
 from evaluations.runs.services import spending
+from evaluations.runs.services.attempts_sql import insert_sent
 from evaluations.runs.services.frozen import currency_of
 from evaluations.runs.services.run_workers import ALONE, PLACE, Part, lease_end, renew_place
 from evaluations.runs.services.steps import fail_steps_after
@@ -37,8 +38,11 @@ from questions.models import Rubric
 # A job that failed this often is failed, until a person retries it.
 MOST_ATTEMPTS = 4
 WORKER_LOST = "worker_lost"
+# A job that lost its worker twice may be what ended it (it took all memory, say). It is called when
+# the worker has nothing else in flight, so that no other job fails with it.
+SUSPECT = Q(error=WORKER_LOST, attempts_made__gte=2)
 # What the messages of a job are made from.
-SHOWN = ("revision", "question__task", "response", "waits_for__step_reply")
+SHOWN = ("revision", "question__task__dataset", "response", "waits_for__step_reply")
 JOB = Lease("lease_owner", "lease_until", "")
 
 
@@ -105,13 +109,16 @@ def prepare_calls(
     without: Collection[int] = (),
     part: Part = ALONE,
     least_called: bool = False,
+    suspects: bool = False,
 ) -> dict[int, Call]:
     """Return the calls of up to *n* due jobs of *run*, those *without* left out, by job.
 
     Nothing is claimed. The workers of a run begin with the jobs of their own *part*, so that they
     seldom prepare the same. With *least_called*, the jobs that were called least come first.
+    With *suspects* these are jobs that lost two workers, else the other ones.
     """
     due = due_jobs(run, now).exclude(pk__in=without).select_related(*SHOWN)
+    due = due.filter(SUSPECT) if suspects else due.exclude(SUSPECT)
     if least_called:
         due = due.order_by("fence", "pk")
     jobs: list[Job] = []
@@ -198,7 +205,9 @@ def _claim(run: Run, owner: str, planned: Mapping[int, Call], now: datetime) -> 
         next_at=None,
     )
     own = Job.objects.filter(pk__in=planned, status=JobStatus.LEASED, lease_owner=owner)
-    return Attempt.objects.bulk_create(planned[job.pk].attempt(job, now) for job in own)
+    attempts = [planned[job.pk].attempt(job, now) for job in own]
+    insert_sent(attempts)
+    return attempts
 
 
 def claim_jobs(
@@ -210,8 +219,9 @@ def claim_jobs(
     prepare: Callable[[Job], Call],
     budget: Budget,
 ) -> list[Claimed]:
-    """Prepare and claim up to *n* due jobs of *run* for *owner* (``claim_calls``)."""
+    """Prepare and claim up to *n* due jobs of *run* for *owner*, as a work session does."""
     prepared = prepare_calls(run, n, now, prepare=prepare)
+    prepared = prepared or prepare_calls(run, 1, now, prepare=prepare, suspects=True)
     return claim_calls(run, owner, prepared, now, budget=budget).calls
 
 

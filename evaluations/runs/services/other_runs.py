@@ -14,13 +14,10 @@ from time import monotonic, sleep
 
 from django.db import connection, connections
 
+from evaluations.runs.rules.sessions import LOOK_SECONDS, MOST_OTHERS
 from evaluations.runs.services.run_states import runs_without_worker
 
 logger = logging.getLogger(__name__)
-
-MOST_OTHERS = 7
-# A run that waits for so long is taken in; the look costs one query.
-LOOK_SECONDS = 2.0
 
 
 class OtherRuns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.conf import settings
+from django.db.models import Max
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import Asking, ImagePolicy, OptionOrder
@@ -13,6 +14,7 @@ from evaluations.models.vocabulary import JobStatus
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import can_reorder
 from evaluations.runs.services.images import asked_images
+from evaluations.runs.services.planning_sql import copy_repeat
 from gradeapp.common.refusals import BadInput
 from questions.models import Question
 
@@ -75,8 +77,16 @@ def plan_jobs(run: Run, questions: Sequence[Question]) -> int:
     """
     check_size(len(questions) * run.repeats)
     kind = kind_of(run)
+    # An extended run has jobs of other questions already.
+    after = Job.objects.filter(run=run).aggregate(last=Max("pk"))["last"] or 0
     planned = 0
+    like: dict[int, int] = {}
     for repeat in range(1, run.repeats + 1):
+        wording = kind.wording(run, repeat)
+        if wording in like:
+            planned += copy_repeat(run, like[wording], repeat, after)
+            continue
+        like[wording] = repeat
         asked = [
             (question, question.current_id, kind.steps(run, question, repeat))
             for question in questions

@@ -7,6 +7,7 @@ The answers are committed before. What a killed worker left is processed when th
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from queue import Empty, Queue
 from threading import Thread
@@ -15,6 +16,8 @@ from django.db import connection, connections
 
 from evaluations.models import Run
 from evaluations.runs.kinds import Kept, followers, kind_of
+from evaluations.runs.selectors.kept_figures import EVERY, MANY_JOBS, keep_figures
+from evaluations.runs.selectors.run_counts import sums_of
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +53,8 @@ class Processing:
         self._batches: Queue[Kept | None] = Queue(MOST_BATCHES)
         self._thread: Thread | None = None
         self._added = self._processed = 0
+        # When the figures of the pages are computed next; never where a page computes them at once.
+        self._figures_at = 0.0 if sums_of(run).planned >= MANY_JOBS else float("inf")
 
     @property
     def waiting(self) -> int:
@@ -95,8 +100,17 @@ class Processing:
                 except Exception:
                     logger.exception("what follows responses of %s is planned later", self._run)
                 self._processed += _size(kept)
+                self._keep_figures()
         finally:
             connections.close_all()  # those of this thread
+
+    def _keep_figures(self) -> None:
+        if time.monotonic() >= self._figures_at:
+            self._figures_at = time.monotonic() + EVERY
+            try:
+                keep_figures(self._run)
+            except Exception:
+                logger.exception("figures of %s are computed by its pages", self._run)
 
     def _next(self) -> tuple[Kept, bool]:
         """Wait for a batch and join those after it; False at the end."""

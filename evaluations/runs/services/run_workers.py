@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from evaluations.models import Run, RunWorker
+from evaluations.runs.services.worker_names import ended_workers
 from gradeapp.common.leases import Lease
 
 PLACE = Lease("worker", "worker_until", "")
@@ -40,7 +41,7 @@ def join_run(run: Run, owner: str, now: datetime) -> bool:
         return True
     for place in places.filter(PLACE.free(now)).order_by("number").values_list("pk", flat=True):
         if PLACE.claim(places.filter(pk=place), owner, until=until, now=now):
-            places.filter(pk=place).update(since=now)
+            places.filter(pk=place).update(since=now, tries=False)
             return True
     number = 1 + (places.aggregate(last=Max("number"))["last"] or 0)
     if number > MOST_WORKERS:
@@ -63,7 +64,25 @@ def renew_place(run: Run, owner: str, now: datetime) -> bool:
 
 def leave_run(run: Run, owner: str) -> None:
     """Free the place of *owner* at *run*, if it still holds one."""
-    PLACE.release(RunWorker.objects.filter(run=run), owner, waiting=0)
+    PLACE.release(RunWorker.objects.filter(run=run), owner, waiting=0, tries=False)
+
+
+def note_trying(run: Run, owner: str, tries: bool) -> None:
+    """Store whether *owner* tries the endpoint of *run* for all its workers."""
+    RunWorker.objects.filter(run=run, worker=owner).exclude(tries=tries).update(tries=tries)
+
+
+@transaction.atomic
+def take_over_trying(run: Run, owner: str, now: datetime) -> bool:
+    """Let *owner* try the endpoint of *run* if no worker does that; return whether it tries now.
+
+    One whose lease or process has ended tries no more.
+    """
+    list(Run.objects.select_for_update().filter(pk=run.pk).values_list("pk"))
+    trying = set(workers_of(run, now).filter(tries=True).values_list("worker", flat=True))
+    if trying - set(ended_workers(trying)):
+        return False
+    return bool(RunWorker.objects.filter(run=run, worker=owner).update(tries=True))
 
 
 def show_waiting(run: Run, owner: str, waiting: int) -> None:

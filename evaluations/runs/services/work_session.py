@@ -54,7 +54,12 @@ from evaluations.runs.services.run_states import (
     pause_if_limited,
     show_outage,
 )
-from evaluations.runs.services.run_workers import part_of, show_waiting
+from evaluations.runs.services.run_workers import (
+    note_trying,
+    part_of,
+    show_waiting,
+    take_over_trying,
+)
 from evaluations.runs.services.study_budgets import calls_are_open
 from gradeapp.common.refusals import Refusal
 
@@ -118,6 +123,8 @@ class WorkSession:
         self.permits = Permits(self.endpoint, owner, self.most_in_flight)
         self.processing = Processing(run)
         self.prepared: dict[int, Call] = {}
+        # Whether the call in flight is one that may end the worker: nothing is sent beside it.
+        self.alone = False
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
         self.waits = waits_for_endpoint(run)
         first = 1 if self.waits else None
@@ -144,6 +151,7 @@ class WorkSession:
 
     def work_with_permits(self) -> None:
         """Do what ``work`` says; the caller gives back the permits and processes the rest."""
+        note_trying(self.run, self.owner, self.tries)
         for path in spools_of(self.run):
             spool.replay(path, lambda batch: self.processing.add(self.store(batch).kept))
         self.budget = Budget(self.run.budget, money(self.run).exposed)
@@ -187,6 +195,9 @@ class WorkSession:
     def claim(self, n: int) -> Sequence[ChatRequest]:
         """Claim up to *n* calls, within the worker's share of the account and the budget."""
         now = self.clock()
+        if self.alone and (self.in_flight or self.unstored):
+            return []
+        self.alone = False
         n = min(n, self.breaker.capacity(now.timestamp()))
         capacity = self.permits.take(n, self.in_flight) if n else 0
         if capacity < 1:
@@ -213,7 +224,10 @@ class WorkSession:
         return [one.request for one in claims.calls]
 
     def prepare(self, n: int, now: datetime) -> None:
-        """Prepare calls until there are *n* that are not sent."""
+        """Prepare calls until there are *n* that are not sent.
+
+        If there is none, and none is in flight, prepare one that may have ended two workers.
+        """
         missing = n - len(self.prepared)
         if missing > 0:
             self.prepared |= prepare_calls(
@@ -225,6 +239,9 @@ class WorkSession:
                 part=part_of(self.run, self.owner, now),
                 least_called=self.breaker.is_open,
             )
+        if not (self.prepared or self.in_flight or self.unstored):
+            self.prepared = prepare_calls(self.run, 1, now, prepare=self.call_of, suspects=True)
+            self.alone = bool(self.prepared)
 
     def others_call(self) -> bool:
         """Return whether other workers of the run have calls in flight."""
@@ -285,6 +302,9 @@ class WorkSession:
         status, reason = states.get(pk=self.run.pk)
         runs = status == RunStatus.RUNNING
         self.note_outage(reason in PASSING and not self.tries, over=runs and not reason)
+        if runs and self.breaker.elsewhere and take_over_trying(self.run, self.owner, self.clock()):
+            self.tries = True
+            self.breaker.take_over()
         return not runs
 
     def note_outage(self, elsewhere: bool, over: bool) -> None:
@@ -317,9 +337,11 @@ class WorkSession:
         """Pause the run if every call would fail, or if the endpoint refuses calls."""
         if self.tries and not self.breaker.is_open:
             self.waits = self.tries = False
+            note_trying(self.run, self.owner, False)
             forget_pause(self.run)
         elif self.breaker.cause is not None and not self.tries and not self.breaker.elsewhere:
             self.tries = show_outage(self.run, self.breaker.cause)
+            note_trying(self.run, self.owner, self.tries)
             self.breaker.tried_elsewhere(not self.tries)
         for failure in stored.failures:
             if fails_every_call(failure):

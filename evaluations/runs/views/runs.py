@@ -90,9 +90,8 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
     """Return the context of the page and the fragment."""
     now = database_now()
-    jobs = run.jobs.count()
-    sums = kept(run, jobs, "sums", lambda: reading.call_sums(run, now))
-    progress = reading.progress(run, now, sums)
+    progress = reading.progress(run, now)
+    jobs = progress.planned
     notice = page_notice(run, progress, now)
     return {
         "run": run,
@@ -103,11 +102,11 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "notice": notice,
         "notice_key": notice.key if notice else "none",
         "may_start": may_start,
-        "tasks": kept(run, jobs, "tasks", lambda: reading.by_task(run)),
-        "images": images_asked(run),
+        "tasks": reading.by_task(run, kept(run, jobs, "measured", reading.measured_by_task)),
+        "images": kept(run, jobs, "images", images_asked),
         "examples": examples_used(run),
         "chosen": chosen_of(run) if run.condition else [],
-        "errors": kept(run, jobs, "errors", lambda: reading.errors(run)),
+        "errors": kept(run, jobs, "errors", reading.errors),
         "replies_waiting": replies_waiting(run),
         "currency": run.run_settings.get("currency", ""),
     }

@@ -7,6 +7,7 @@ from decimal import Decimal
 from importlib import import_module
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 from django.apps import apps
 from django.core.management import call_command
@@ -27,7 +28,14 @@ from evaluations.facts.params import ReportParams
 from evaluations.marking.arbitration.services import arbitrate, correct_final
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.marking.services.reopening import reopen_slots
-from evaluations.models import AnswerFact, BlindAnswer, MarkingRound, ObjectiveScore, Response
+from evaluations.models import (
+    AnswerFact,
+    BlindAnswer,
+    LanguageModel,
+    MarkingRound,
+    ObjectiveScore,
+    Response,
+)
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
@@ -38,14 +46,18 @@ from evaluations.reports.selectors.fact_groups import (
     forget,
     task_outcomes,
 )
+from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.reports import build_report, report_params
+from evaluations.reports.selectors.rows_behind import Cell, RowsBehind
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.accuracy import converted_of, converted_report, rates, rates_of
 from evaluations.statistics.figure import Report
 from evaluations.statistics.ledger import ledger, ledger_of
 from evaluations.statistics.policies import Policy
-from evaluations.statistics.repeats import repeats, without_repeats
+from evaluations.statistics.repeat_sums import repeats_of
+from evaluations.statistics.repeats import repeats
+from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import Conflict, NotFound, Refusal
@@ -71,6 +83,25 @@ ITEM, TOTAL = st.integers(0, 2), st.integers(0, 5)
 
 def stored() -> list[tuple[object, ...]]:
     return list(AnswerFact.objects.order_by("pk").values_list())
+
+
+def same_rows(frame: pd.DataFrame, rows: list[ScoredAnswer]) -> None:
+    """Assert that *frame*, of single responses, says what *rows* say."""
+    names = ["response", "model", "condition", "question", "repeat", "outcome", "reason", "answer"]
+    found = {
+        tuple(row[:-3]) + ((row[-3],) if row[-2] else (None,)) + (row[-1],)
+        for row in frame[[*names, "points", "scored", "full_each"]].itertuples(index=False)
+    }
+    assert found == {
+        (*(getattr(row, name) for name in names), row.points, row.full) for row in rows
+    }
+
+
+CELLS = (Cell(), Cell(outcome="partial"), Cell(part="subjective", unscored=True))
+
+
+def in_a_list(row: ScoredAnswer) -> tuple[object, ...]:
+    return row.asked, row.task, row.question, row.repeat
 
 
 def same(found: Report, expected: Report) -> None:
@@ -264,9 +295,16 @@ class History(RuleBasedStateMachine):
             same(rates_of(frame), rates(kept))
             same(ledger_of(task_outcomes(groups)), ledger(rows))
             whose = params.marker
-            single = without_repeats(frame)
-            assert single is not None
-            same(single, repeats(kept))
+            answers = answer_groups(params, Detail.ANSWERS)
+            assert about_groups(answers) == about_groups(groups)
+            same(rates_of(frame_of(counted(answers), params)), rates(kept))
+            same(repeats_of(counted(answers)), repeats(kept))
+            same_rows(answer_groups(params, Detail.RESPONSES), rows)
+            for cell in CELLS if given["policy"] == "strict" else ():
+                of_cell = sorted(filter(cell.holds, rows), key=in_a_list)
+                behind = RowsBehind(params, cell)
+                assert (behind[0:99], len(behind)) == (of_cell, len(of_cell))
+                assert behind[1:2] == of_cell[1:2]
             same(converted_of([frame], marker=whose), converted_report(kept, marker=whose))
 
 
@@ -334,4 +372,15 @@ def test_a_report_is_kept_until_somebody_writes() -> None:
     assert "SUM(fact.points)" not in "".join(one["sql"] for one in again.captured_queries)
     mark(written(run), "8", "8")
     assert points() == [13, 13]
+    # What the question bank owns is in no fact, and makes a kept report old all the same.
+    Question.objects.update(status=ItemStatus.EXCLUDED)
+    assert points() == []
+    Question.objects.update(status=ItemStatus.ACTIVE)
+    with suppress(ZeroDivisionError), transaction.atomic():
+        Question.objects.update(status=ItemStatus.EXCLUDED)
+        assert points() == []
+        raise ZeroDivisionError
+    assert points() == [13, 13]
+    LanguageModel.objects.update(name="renamed")
+    assert {row.key["model"] for row in build_report("rates", params).rows} == {"renamed"}
     forget()

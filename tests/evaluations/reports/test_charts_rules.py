@@ -14,7 +14,7 @@ from evaluations.reports.rules.charts import (
     totals_bar,
 )
 from evaluations.statistics.accuracy import converted_report, rates
-from evaluations.statistics.agreement import MarkPair
+from evaluations.statistics.agreement import MarkPair, pairs_frame
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from questions.rules.vocabulary import Subject
 from tests.evaluations.statistics.statistics_rows import answered, marked, under
@@ -113,7 +113,7 @@ def test_equal_points_become_one_with_their_number() -> None:
     found = [pair(5, 6), pair(5, 6), pair(10, 12, full=20), pair(0, 10)]
     found.append(MarkPair("m", "few-shot", "Physics", "teacher-teacher", 5, 6, 10, 1))
     colours = {under("m"): 3, under("m", "few-shot"): 0, under("n"): 1}
-    chart = pairs_scatter(found, "first", "second", colours)
+    chart = pairs_scatter(pairs_frame(found), "first", "second", colours)
     points = [[0.0, 100.0, 1], [50.0, 60.0, 3]]
     assert chart.data["series"] == [
         {"name": "m · zero-shot", "points": points, "colour": 3},
@@ -145,9 +145,8 @@ def test_five_numbers(values: list[float], five: tuple[float, ...] | None) -> No
 
 
 def test_spreads_are_shares_of_full_marks_by_subject() -> None:
-    found = spreads(
-        [pair(0, y, full=20) for y in (1, 2, 3, 4, 5)] + [pair(9, 4, subject="Chinese")]
-    )
+    given = [pair(0, y, full=20) for y in (1, 2, 3, 4, 5)] + [pair(9, 4, subject="Chinese")]
+    found = spreads(pairs_frame(given))
     assert found == [
         Spread(under("m"), "Chinese", 1, None),
         Spread(under("m"), "Physics", 5, (5, 10, 15, 20, 25)),
@@ -163,7 +162,7 @@ def test_spreads_are_shares_of_full_marks_by_subject() -> None:
 def test_two_conditions_are_two_boxes_and_two_bars() -> None:
     """Ten pairs under each condition: one box over all of them would be from 0 to 50."""
     few = MarkPair("m", "few-shot", "Physics", "teacher-teacher", 0, 5, 10, 1)
-    found = spreads([pair(0, 0) for _ in range(5)] + [few] * 5)
+    found = spreads(pairs_frame([pair(0, 0) for _ in range(5)] + [few] * 5))
     colours = {under("m"): 0, under("m", "few-shot"): 1}
     chart = spreads_box(found, {}, "difference", colours)
     assert chart.data["categories"] == ["m · few-shot", "m · zero-shot"]

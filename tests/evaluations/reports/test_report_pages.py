@@ -8,7 +8,7 @@ import pytest
 
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import Overview
-from evaluations.statistics.agreement import MarkPair
+from evaluations.statistics.agreement import MarkPair, pairs_frame
 from evaluations.statistics.figure import Report
 from gradeapp.common.collector import collector_paused
 from tests.evaluations.report_world import ALPHA, BETA, JUDGE, chosen, judged, mark, run_of, written
@@ -47,7 +47,7 @@ def pair(kind: str) -> MarkPair:
     ],
 )
 def test_the_judge_that_is_shown(kinds: list[str], marker: str, shown: str, number: int) -> None:
-    pairs = tuple(map(pair, kinds))
+    pairs = pairs_frame(map(pair, kinds))
     made = Overview(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, pairs)
     kind, found = made.judge_pairs(marker)
     assert kind.endswith(shown)

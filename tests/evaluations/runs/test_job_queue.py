@@ -134,6 +134,20 @@ def test_a_renewed_lease_is_not_reaped() -> None:
 
 
 @pytest.mark.django_db
+def test_a_job_that_lost_two_workers_is_prepared_alone() -> None:
+    run = planned(4)
+    for number in range(2):
+        claim(run, f"worker{number}", 2)
+        job_queue.release_lost_jobs(after_lease())
+    jobs = list(Job.objects.values_list("pk", flat=True))
+    assert set(job_queue.prepare_calls(run, 4, NOW, prepare=prepare)) == set(jobs[2:])
+    alone = job_queue.prepare_calls(run, 1, NOW, prepare=prepare, suspects=True)
+    assert set(alone) == {jobs[0]}
+    assert len(claim(run, "one", 4)) == 2
+    assert [len(claim(run, "one", 4)) for _ in range(3)] == [1, 1, 0]
+
+
+@pytest.mark.django_db
 def test_workers_of_a_run_have_places_and_parts_of_the_jobs() -> None:
     run = planned(20)
     assert all(run_workers.join_run(run, one, NOW) for one in ("one", "two", "one"))

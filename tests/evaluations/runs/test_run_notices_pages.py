@@ -15,7 +15,7 @@ from django.utils.html import escape
 
 from evaluations.llm.breaker import BreakerLimits
 from evaluations.llm.retry import RetryPolicy
-from evaluations.models import Endpoint, Job, Run, Worker
+from evaluations.models import Endpoint, Job, Run, RunWorker, Worker
 from evaluations.runs.selectors.workers import SILENT
 from evaluations.runs.services import (
     call_results,
@@ -296,8 +296,13 @@ def test_a_run_says_that_no_worker_is_running_or_that_all_are_busy(admin: User, 
     assert f">{Worker.objects.get().host}</th>" in listed(admin)
     other = start_run(endpoint=run.endpoint, dataset=run.dataset, acting_user=None)
     assert run_workers.join_run(other, "busy", now)
-    assert "The workers are busy with 1 other run. This run is next" in notice(page(admin, run))
-    assert "后台进程正忙于另外1次运行" in notice(page(admin, run, "zh-hans"))
+    busy = "The workers are busy with 1 other run. This run begins in about"
+    assert f"{busy} 10 s." in notice(page(admin, run)), "there are 15 more places"
+    assert "后台进程正忙于另外1次运行，约10秒后开始" in notice(page(admin, run, "zh-hans"))
+    for number in range(15):
+        assert run_workers.join_run(other, f"busy {number}", now - timedelta(seconds=30))
+    assert f"{busy} 4 min." in notice(page(admin, run)), "a session of 240 s began 30 s ago"
+    RunWorker.objects.exclude(worker="busy").delete()
     run_workers.show_waiting(other, "busy", 3)
     assert "3 replies are stored and wait to be read and scored." in page(admin, other)
     Worker.objects.update(seen_at=now - SILENT)

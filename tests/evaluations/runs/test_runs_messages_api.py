@@ -14,6 +14,7 @@ from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.run_world import scripted_endpoint
 from tests.factories import make_dataset, make_question, make_task
+from tests.faults.table import FaultRow, ledger_says
 from tests.scripted_server import ScriptedServer
 
 RUNS = "/api/v1/runs/"
@@ -25,7 +26,7 @@ class UndoneError(Exception):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_message_is_sent_after_the_commit_of_a_slow_launch(
-    admin: User, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    admin: User, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, fault_row: FaultRow
 ) -> None:
     sent: list[tuple[int, bool]] = []
 
@@ -57,3 +58,9 @@ def test_a_message_is_sent_after_the_commit_of_a_slow_launch(
     assert len(sent) == 20
     tasks.work_on_run(lost.json()["id"])  # a message that came all the same finds nothing
     assert server.ledger.billed == 0
+    fault_row(
+        "R11",
+        "20 runs are started in transactions that end later, and one that is undone",
+        ledger=ledger_says(server),
+        database=f"{Run.objects.count()} runs, {len(sent)} messages, each after its commit",
+    )

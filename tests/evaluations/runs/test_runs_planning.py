@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.db.models import Sum
 
-from evaluations.models import Endpoint, Job
+from evaluations.models import Attempt, Endpoint, Job
 from evaluations.runs.rules.question_choice import (
     QuestionChoice,
     drawn,
@@ -19,11 +22,16 @@ from evaluations.runs.rules.question_choice import (
     spread,
 )
 from evaluations.runs.selectors.chosen_questions import chosen_questions, counted, trial_of
+from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.services.runs import start_run
+from gradeapp.common.exact_money import amount_of, exact_sum
 from gradeapp.common.refusals import BadInput
 from questions.models import Dataset, Question
 from questions.rules.vocabulary import QuestionType, Subject
+from questions.services.imports import import_questions
+from tests.evaluations.run_world import scripted_endpoint, worked
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer
 
 GROUPS = {"b": [10, 11, 12, 13], "a": [0, 1], "c": [20, 21, 22, 23, 24, 25, 26, 27]}
 
@@ -164,3 +172,24 @@ def test_a_trial_is_drawn_over_all_tasks_and_subjects() -> None:
     one_task = {str(n): ("t", f"s{n % 3}") for n in range(90)}
     shares = Counter(one_task[key][1] for key in drawn_over(one_task, 9, 5))
     assert shares == {"s0": 3, "s1": 3, "s2": 3}
+
+
+@pytest.mark.django_db
+def test_after_a_trial_the_estimate_of_the_sample_exam_is_within_a_quarter(
+    server: ScriptedServer,
+) -> None:
+    """Calls, tokens and cost of the whole exam, by the ten calls of the trial."""
+    import_questions("jsonl", settings.BASE_DIR / "questions" / "sample" / "gradeapp-sample")
+    exam = Dataset.objects.get()
+    endpoint = scripted_endpoint(server, price_input=Decimal(2), price_output=Decimal(8))
+    worked(start_run(endpoint=endpoint, dataset=exam, acting_user=None, trial=True))
+    made = estimate(endpoint=endpoint, dataset=exam, repeats=1).answering
+    assert made.earlier_calls == 10
+    run = worked(start_run(endpoint=endpoint, dataset=exam, acting_user=None))
+    calls = Attempt.objects.filter(job__run=run, status="answered")
+    assert made.calls == calls.count()
+    sums = calls.aggregate(
+        tokens=Sum("prompt_tokens") + Sum("completion_tokens"), cost=exact_sum("cost")
+    )
+    assert made.tokens == pytest.approx(sums["tokens"], rel=0.25)
+    assert float(made.expected) == pytest.approx(float(amount_of(sums["cost"])), rel=0.25)

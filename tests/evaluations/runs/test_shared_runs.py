@@ -12,11 +12,16 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
+from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run, RunWorker
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.run_states import finalize_all
-from evaluations.runs.services.run_workers import workers_of
+from evaluations.runs.services.run_workers import (
+    join_run,
+    leave_run,
+    note_trying,
+    workers_of,
+)
 from evaluations.runs.services.runs import start_run
 from tests.evaluations.run_world import planned
 from tests.scripted_server import ScriptedServer, named_fault
@@ -100,10 +105,14 @@ def test_a_worker_takes_in_runs_that_wait(server: ScriptedServer, endpoint: Endp
     assert server.endpoint.most_in_flight <= 3
 
 
+@pytest.mark.parametrize("dies", [False, True])
 def test_a_worker_sends_nothing_while_another_one_tries_the_endpoint(
-    server: ScriptedServer, endpoint: Endpoint
+    server: ScriptedServer, endpoint: Endpoint, dies: bool
 ) -> None:
-    """The row of the run shows the outage; what failed before counts against no job."""
+    """The row of the run shows the outage; what failed before counts against no job.
+
+    If the other worker *dies*, this one tries the endpoint as soon as its lease has ended.
+    """
     Endpoint.objects.update(max_in_flight=2)
     run = planned(endpoint, 20)
     rejected = replace(named_fault("bad_request"), delay=0.0)
@@ -116,6 +125,8 @@ def test_a_worker_sends_nothing_while_another_one_tries_the_endpoint(
         if not shown and Job.objects.filter(run=run, status="failed").exists():
             shown.append("rejected")
             row.update(pause_reason="rejected")
+            assert join_run(run, "another", timezone.now())
+            note_trying(run, "another", True)
 
     worker = in_thread(run, on_progress=show)
     failed = Attempt.objects.filter(job__run=run, during_outage=True)
@@ -129,8 +140,13 @@ def test_a_worker_sends_nothing_while_another_one_tries_the_endpoint(
         ("pending", 0): 16,
     }
     server.endpoint.faults = None
-    row.update(pause_reason="")  # the other worker has an answer
-    worker.join()
+    if dies:
+        RunWorker.objects.filter(worker="another").update(worker_until=timezone.now())
+    else:
+        row.update(pause_reason="")  # the other worker has an answer
+        leave_run(run, "another")
+    worker.join(60)
+    assert not worker.is_alive()
     run.refresh_from_db()
     assert run.status == "finished"
     assert Counter(Job.objects.filter(run=run).values_list("status")) == {("done",): 20}

@@ -8,6 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from html import unescape
 from random import Random
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -71,6 +72,20 @@ def reply(text: str) -> ChatReply:
 
 def store(attempt: Attempt, result: ChatReply | ChatFailure) -> None:
     store_results([CallResult(attempt.pk, result, 0.1)], now=timezone.now(), random=Random(1))
+
+
+def test_a_repeat_is_planned_by_sql_as_the_orm_plans_it(endpoint: Endpoint) -> None:
+    """All columns but the keys, steps that wait for those of their own repeat, and the counts."""
+    run = planned(endpoint, 3, asking=COT, repeats=3)
+    jobs: dict[int, list[dict[str, Any]]] = {1: [], 2: [], 3: []}
+    for row in Job.objects.filter(run=run).order_by("repeat", "step", "pk").values():
+        before = Job.objects.filter(pk=row["waits_for_id"]).values_list("repeat", "question_id")
+        row["waits_for_id"] = [(repeat == row["repeat"], question) for repeat, question in before]
+        jobs[row["repeat"]].append({**row, "id": None, "repeat": None})
+    assert jobs[1] == jobs[2] == jobs[3]
+    assert [len(row["waits_for_id"]) for row in jobs[1]] == [0, 0, 0, 1, 1, 1]
+    assert all(own for row in jobs[3] for own, _question in row["waits_for_id"])
+    assert sound()
 
 
 def test_both_steps_are_asked_and_one_answer_is_stored(

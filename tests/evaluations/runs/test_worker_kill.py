@@ -38,6 +38,7 @@ from gradeapp.accounts.models import User
 from questions.models import LabelOpinion, Question
 from tests.evaluations.check_world import answers
 from tests.factories import make_dataset, make_question, make_task
+from tests.faults.table import FaultRow, database_says
 from tests.scripted_server import ScriptedServer
 from tests.worker_processes import (
     StartWorker,
@@ -145,11 +146,17 @@ def check_invariants(run: Run, server: ScriptedServer, items: int) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_at_each_step(
-    server: ScriptedServer, environment: dict[str, str], step: str
+    server: ScriptedServer, environment: dict[str, str], step: str, fault_row: FaultRow
 ) -> None:
     run = planned(server, 30)
     killed_and_worked_on(run, environment, step)
     check_invariants(run, server, 30)
+    fault_row(
+        "R02",
+        f"kill -9 of the worker {step}, 30 items",
+        ledger=f"{len(server.requests)} requests, {server.ledger.billed} billed",
+        database=database_says(run),
+    )
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics.agreement import MarkPair, agreement, agreement_report
+from evaluations.statistics.agreement import MarkPair, agreement, agreement_report, pairs_frame
 
 FIGURES = [
     "pairs",
@@ -197,7 +197,7 @@ def test_report_by_subject_pair_and_all() -> None:
         MarkPair("m", "zero-shot", "History", "teachers-judge:j", 4, 7, 20, 2),
         MarkPair("other", "zero-shot", "History", "teacher-teacher", 5, 5, 10, 1),
     ]
-    report = agreement_report(rows, params={"marker": "teachers"})
+    report = agreement_report(pairs_frame(rows), params={"marker": "teachers"})
     assert [tuple(row.key.values()) for row in report.rows] == [
         ("m", "zero-shot", "Physics", "teacher-teacher"),
         ("m", "zero-shot", "History", "teacher-teacher"),

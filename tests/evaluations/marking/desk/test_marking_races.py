@@ -38,6 +38,7 @@ from tests.evaluations.marking_world import (
     small_round,
 )
 from tests.factories import make_user
+from tests.faults.table import FaultRow
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FULL = os.environ.get("GRADEAPP_FULL") == "yes"
@@ -193,7 +194,9 @@ def test_first_drafts_that_race_leave_the_newest() -> None:
         assert slot.drafts.get().sequence == 3
 
 
-def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other() -> None:
+def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other(
+    fault_row: FaultRow,
+) -> None:
     """R15, R52: every window of a teacher saves every response, half of them backwards."""
     people = teachers(2)
     answers = answers_of(small_round(people, 10, scheme=Scheme.TWO_AND_LEAD))
@@ -215,3 +218,8 @@ def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other() 
     assert Mark.objects.count() == 20
     finalize_due(answers[0].round, now=later(60))
     assert Slot.objects.filter(kind=SlotKind.ARBITRATION).count() == 10
+    fault_row(
+        "R15",
+        f"{len(windows)} windows of two teachers save the same 10 responses, half backwards",
+        database=f"{Mark.objects.count()} marks, 0 saves refused, 10 cases for the lead",
+    )

@@ -31,6 +31,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from tests.evaluations.marking_world import small_round
 from tests.factories import make_user
+from tests.faults.table import FaultRow
 from tests.worker_processes import ROOT, database_url, kill, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,7 +107,7 @@ class Teacher:
 
 
 def test_a_web_worker_killed_in_the_middle_of_saves_makes_nothing_twice_and_loses_nothing(
-    server: tuple[subprocess.Popen[bytes], int],
+    server: tuple[subprocess.Popen[bytes], int], fault_row: FaultRow
 ) -> None:
     gunicorn, port = server
     changes = MarkChange.objects.count()  # emptying tables before this test may leave some
@@ -141,3 +142,8 @@ def test_a_web_worker_killed_in_the_middle_of_saves_makes_nothing_twice_and_lose
     assert MarkChange.objects.count() == changes
     assert {mark.points.count() for mark in Mark.objects.all()} == {3}
     assert Slot.objects.filter(marked=True).count() == len(keys)
+    fault_row(
+        "R50",
+        f"kill -9 of a web process {KILLS} times while {TEACHERS} teachers save",
+        database=f"{len(stored)} marks for {len(set(keys))} confirmed saves",
+    )

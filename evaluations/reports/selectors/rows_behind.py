@@ -1,0 +1,148 @@
+"""The answers behind a figure: their sums from the facts, and one page of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+import numpy as np
+
+from evaluations.facts.params import ReportParams
+from evaluations.models import Response
+from evaluations.reports.selectors.cuts import questions_of_cut
+from evaluations.reports.selectors.fact_groups import answer_groups, counted
+from evaluations.reports.selectors.fact_query import Detail
+from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.scored_answers import answers_of
+from evaluations.statistics.ledger import outcome_of
+from evaluations.statistics.outcomes import LedgerOutcome
+from evaluations.statistics.rows import ModelCondition, ScoredAnswer
+from evaluations.statistics.tally import ALL
+from questions.models import Question
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ITEM = ["model", "condition", "task", "question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Selects the answers of a figure; an empty field matches all.
+
+    ``cut`` has keys of report ``cuts`` with the values that questions must have.
+    """
+
+    subject: str = ""
+    part: str = ""
+    task: str = ""
+    outcome: str = ""
+    unscored: bool = False
+    cut: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_of_ledger(self) -> bool:
+        """Whether answers to excluded items are among those counted."""
+        return bool(self.task or self.outcome)
+
+    def holds(self, row: ScoredAnswer) -> bool:
+        """Return whether *row* is selected, the cut aside."""
+        return (
+            self.subject in ("", ALL, row.subject)
+            and self.part in ("", row.part)
+            and self.task in ("", row.task)
+            and self.outcome in ("", outcome_of(row))
+            and (not self.unscored or row.points is None)
+            and (self.is_of_ledger or row.outcome != LedgerOutcome.EXCLUDED)
+        )
+
+
+class RowsBehind:
+    """The answers that *cell* selects, by model, condition, task, question and repeat.
+
+    Its length and a slice read no more answers than they give: a ``Paginator`` takes it.
+    ``frame`` is the ``question_frame`` of all of them.
+    """
+
+    def __init__(self, params: ReportParams, cell: Cell) -> None:
+        self.params, self.cell = params, cell
+        groups = answer_groups(params, Detail.OUTCOMES)
+        if not cell.is_of_ledger:
+            groups = counted(groups)
+        for name, wanted in (("part", cell.part), ("task", cell.task), ("outcome", cell.outcome)):
+            if wanted:
+                groups = groups[groups[name] == wanted]
+        if cell.subject not in ("", ALL):
+            groups = groups[groups["subject"] == cell.subject]
+        if cell.unscored:
+            groups = groups[groups["scored"] == 0]
+        if cell.cut:
+            chosen = questions_of_cut(params.dataset, dict(cell.cut))
+            groups = groups[groups["question"].isin(chosen)]
+        self.groups = groups
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per model, condition and question."""
+        return frame_of(self.groups, self.params)
+
+    def __len__(self) -> int:
+        """Return the number of answers."""
+        return int(self.groups["n"].sum())
+
+    def __iter__(self) -> Iterator[ScoredAnswer]:
+        """Yield all answers."""
+        return iter(self[0 : len(self)])
+
+    def __getitem__(self, wanted: slice) -> list[ScoredAnswer]:
+        """Return the answers from ``wanted.start`` up to ``wanted.stop``."""
+        start, stop = wanted.start or 0, wanted.stop
+        numbers = self.groups.groupby(ITEM, sort=True)["n"].sum()
+        ends = numbers.to_numpy().cumsum()
+        first = int(np.searchsorted(ends, start, side="right"))
+        last = int(np.searchsorted(ends, stop, side="left")) + 1
+        items = set(numbers.index[first:last])
+        if not items:
+            return []
+        questions = {question for *_asked, question in items}
+        of_page = self.groups[self.groups["question"].isin(questions)]
+        asked = {item[:2] for item in items}
+        pairs = zip(of_page["model"], of_page["condition"], of_page["run"], strict=True)
+        runs = {run for model, condition, run in pairs if (model, condition) in asked}
+        rows = [
+            row
+            for row in answers_of(self.params, runs=sorted(runs), questions=sorted(questions))
+            if (row.model, row.condition, row.task, row.question) in items and self.cell.holds(row)
+        ]
+        rows.sort(key=lambda row: (row.asked, row.task, row.question, row.repeat))
+        before = int(ends[first - 1]) if first else 0
+        return rows[start - before : stop - before]
+
+
+def frames_by_part(frame: pd.DataFrame) -> dict[ModelCondition, dict[str, pd.DataFrame]]:
+    """Return the rows of a ``question_frame`` by model and condition, then by part."""
+    found: dict[ModelCondition, dict[str, Any]] = {}
+    for (model, condition, part), own in frame.groupby(["model", "condition", "part"]):
+        found.setdefault(ModelCondition(model, condition), {})[cast(str, part)] = own
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """An answer in a list; *response* is None if the call failed."""
+
+    row: ScoredAnswer
+    question: Question
+    response: UUID | None
+
+
+def row_facts(rows: Sequence[ScoredAnswer]) -> list[RowFacts]:
+    """Return *rows* with their questions and responses; two queries."""
+    questions = Question.objects.select_related("task", "current").in_bulk(
+        {row.question for row in rows}
+    )
+    answers = Response.objects.filter(pk__in=[row.response for row in rows])
+    addresses = dict(answers.values_list("pk", "public_id"))
+    return [RowFacts(row, questions[row.question], addresses.get(row.response)) for row in rows]

@@ -1,0 +1,28 @@
+"""How long workers work on a run, how many runs they take in, and when a waiting run begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+SESSION_SECONDS = 240
+# A worker beside another one of the same run is free for other work after this time.
+SECOND_SESSION_SECONDS = 60
+# A process works on so many runs beside its own.
+MOST_OTHERS = 7
+# A run without a worker is taken in at the second look.
+LOOK_SECONDS = 2.0
+
+
+def seconds_until_begun(before: int, places: int, held: Sequence[float]) -> float:
+    """Return in how many seconds a run without a worker begins.
+
+    *before* runs wait before it. Workers have *places* for runs; *held* are the seconds until each
+    place that is held becomes free. A free place is taken after two looks, the others as they
+    become free.
+    """
+    taken_in = 2 * LOOK_SECONDS
+    free = max(0, places - len(held))
+    if before < free or not held:
+        return taken_in
+    frees = sorted(held)
+    return max(0.0, frees[min(before - free, len(frees) - 1)]) + taken_in

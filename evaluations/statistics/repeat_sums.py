@@ -1,0 +1,138 @@
+"""Compute the report ``repeats`` from counts of equal answers, by columns of whole datasets.
+
+The figures are those of ``repeats.repeats``, which says what they mean; tests hold the two equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluations.statistics.figure import Figure, Report, ReportRow, missing
+from evaluations.statistics.intervals import share
+from evaluations.statistics.repeats import ACCURACIES, SHARES
+from evaluations.statistics.tally import ALL, Params, subject_order
+from questions.rules.vocabulary import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ASKED = ["model", "condition"]
+ITEM = ["asked", "question"]
+
+
+def repeats_of(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
+    """Return the report of ``repeats`` from a row for each item and answer to it.
+
+    *frame* has the columns ``model, condition, subject, part, question, full_each``, ``answer``
+    (None where it is not known), ``n`` answers, ``scored`` of them with points, and ``points`` and
+    ``right``, the sum of points and the number with full marks. The answers of a row are equal and
+    have equal points.
+    """
+    rule = frame[frame["part"] == Part.OBJECTIVE]
+    if rule.empty:
+        return Report("repeats", dict(params or {}), [])
+    items = _items(rule)
+    rows: list[ReportRow] = []
+    times = items.groupby("asked")["n"].max()
+    for whole in (False, True):
+        own = items if whole else items[items["subject"] != ""]
+        keys = ["asked", *ASKED] if whole else ["asked", *ASKED, "subject"]
+        for key, group in own.groupby(keys, sort=False):
+            asked, model, condition = key[:3]
+            subject = ALL if whole else key[3]
+            about = {"model": model, "condition": condition, "subject": subject}
+            rows.append(ReportRow(about, _figures(group, int(times[asked]))))
+    rows.sort(key=lambda row: (row.asked, subject_order(row.key["subject"])))
+    return Report("repeats", dict(params or {}), rows)
+
+
+def _items(rule: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each item: what a model answered to a question in all its repeats."""
+    asked = rule.groupby(ASKED, sort=False).ngroup()
+    answers = rule.assign(
+        asked=asked,
+        code=rule["answer"].fillna("").factorize()[0],
+        is_known=rule["answer"].notna(),
+        is_whole=rule["answer"].map(_wholes(rule)).eq(True),
+        each=rule["points"] / rule["scored"].where(rule["scored"] > 0),
+        first=rule["full_each"],
+    )
+    items = answers.groupby(ITEM, sort=False).agg(
+        model=("model", "first"),
+        condition=("condition", "first"),
+        subject=("subject", "first"),
+        full=("first", "first"),
+        n=("n", "sum"),
+        scored=("scored", "sum"),
+        points=("points", "sum"),
+        right=("right", "sum"),
+        worst=("each", "min"),
+        best=("each", "max"),
+        is_known=("is_known", "all"),
+        is_whole=("is_whole", "all"),
+    )
+    votes = answers.groupby([*ITEM, "code"], sort=False)[["n", "points"]].sum()
+    of_item = votes.groupby(level=[0, 1], sort=False)["n"]
+    items["most"], items["distinct"] = of_item.max(), of_item.size()
+    tied = votes[votes["n"].to_numpy() == of_item.transform("max").to_numpy()]
+    of_answer = (tied["points"] / tied["n"]).groupby(level=[0, 1], sort=False)
+    items["majority"] = of_answer.mean()
+    return items.reset_index()
+
+
+def _wholes(rule: pd.DataFrame) -> dict[Any, bool]:
+    """Return by answer whether every sub-answer was read."""
+    return {
+        one: bool(one) and "-" not in one.split(" ") for one in rule["answer"].dropna().unique()
+    }
+
+
+def _figures(items: pd.DataFrame, times: int) -> dict[str, Figure]:
+    """Return the figures of one group of items, of which the most repeated has *times* answers."""
+    complete = items[(items["n"] == times) & (items["scored"] == times)]
+    incomplete = Figure(len(items) - len(complete), len(items))
+    if times < 2 or complete.empty:
+        reason = "too_few_repeats" if times < 2 else "no_data"
+        return {name: missing(reason) for name in ACCURACIES + SHARES} | {"incomplete": incomplete}
+    columns = {name: complete[name].to_numpy() for name in complete.columns}
+    is_known = bool(columns["is_known"].all())
+    figures = _accuracies(columns, times, is_known=is_known)
+    return figures | _shares(columns, times, is_known=is_known) | {"incomplete": incomplete}
+
+
+def _accuracies(
+    columns: dict[str, NDArray[Any]], times: int, *, is_known: bool
+) -> dict[str, Figure]:
+    n, full = len(columns["full"]), float(columns["full"].sum())
+    if full <= 0:
+        return {name: missing("no_data", n) for name in ACCURACIES}
+    most_right = np.where(2 * columns["right"] > times, columns["full"], 0.0)
+    sums = {
+        "average": columns["points"] / times,
+        "worst": columns["worst"],
+        "best": columns["best"],
+        "majority_paper": most_right,
+        "majority": columns["majority"],
+    }
+    figures = {name: Figure(float(points.sum()) / full, n) for name, points in sums.items()}
+    return figures if is_known else figures | {"majority": missing("no_answers", n)}
+
+
+def _shares(columns: dict[str, NDArray[Any]], times: int, *, is_known: bool) -> dict[str, Figure]:
+    n = len(columns["full"])
+    if not is_known:
+        return {name: missing("no_answers", n) for name in SHARES}
+    most, distinct, whole = columns["most"], columns["distinct"], columns["is_whole"]
+    answered, same = int(whole.sum()), int((whole & (distinct == 1)).sum())
+    one_differs = (distinct == 2) & (most == times - 1)
+    return {
+        "all_same": share(int((distinct == 1).sum()), n),
+        "one_differs": (
+            missing("only_two_repeats", n) if times == 2 else share(int(one_differs.sum()), n)
+        ),
+        "all_different": share(int((distinct == times).sum()), n),
+        "consistency": share(same, answered) if answered else missing("no_answered"),
+    }

@@ -1,0 +1,121 @@
+"""R52: many threads make the same thing at the same time; one row of each is stored."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from functools import partial
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from evaluations.facts.params import ReportParams
+from evaluations.llm.budget import Budget
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.services.finalizing import finalize_due
+from evaluations.models import Attempt, Export, FinalMark, Job, Mark, Run
+from evaluations.reports.services.export_jobs import start_export
+from evaluations.reports.services.exports import Asked
+from evaluations.runs.services.calls import call_for
+from evaluations.runs.services.job_queue import claim_jobs
+from evaluations.runs.services.runs import start_run
+from gradeapp.accounts import links
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.common.refusals import Refusal
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    held_slot,
+    later,
+    small_round,
+)
+from tests.evaluations.run_world import scripted_endpoint
+from tests.factories import PASSWORD, make_dataset, make_question, make_task, make_user
+from tests.faults.site import Site, default_database
+from tests.faults.table import FaultRow
+from tests.scripted_server import ScriptedServer
+
+pytestmark = pytest.mark.faults
+THREADS = 32
+
+
+def at_once(site: Site, call: Callable[[int], Any]) -> Counter[str]:
+    """Call *call* in all threads at the same time; count what it returns by its type."""
+    barrier = Barrier(THREADS, timeout=120)
+
+    def one(number: int) -> str:
+        with default_database(site.environment["DATABASE_URL"]):
+            connection.ensure_connection()
+            barrier.wait()
+            try:
+                return type(call(number)).__name__
+            except Refusal as refusal:
+                return type(refusal).__name__
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return Counter(pool.map(one, range(THREADS)))
+
+
+def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
+    """R52: a run, a claim, a mark, a final mark, a person by an invitation, and an export file."""
+    admin = make_user(Role.ADMIN, "ada")
+    token = links.invite("Li Hua", [Role.TEACHER], acting_user=admin)
+    teachers = [make_user(Role.TEACHER) for _ in range(2)]
+    made = small_round(teachers, 1)
+    (answer,) = answers_of(made)
+    slot = held_slot(answer, teachers[0])
+    task = make_task(make_dataset("asked"))
+    for number in range(4):
+        make_question(task, stem=f"Which one is right in item {number}?\nA. a\nB. b\nC. c")
+    key, now = uuid.uuid4(), timezone.now()
+    points = (Decimal(1), Decimal(1), Decimal(1))
+    asked = Asked("scores", ReportParams("asked"))
+    with ScriptedServer() as server:
+        endpoint = scripted_endpoint(server)
+        run = start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
+        runs = Run.objects.count()
+        connection.close()
+
+        def start(_number: int) -> Run:
+            given = {"dataset": task.dataset, "repeats": 2, "unless_running": True}
+            return start_run(endpoint=endpoint, acting_user=None, **given)
+
+        def claim(number: int) -> list[Any]:
+            owner, prepare = f"worker{number}", partial(call_for, run)
+            return claim_jobs(run, owner, 4, now, prepare=prepare, budget=Budget(None))
+
+        def save(_number: int) -> Mark:
+            given = {"based_on_version": 0, "points": points, "now": later(1)}
+            return save_mark(slot, teachers[0], key=key, **given).mark
+
+        def join(number: int) -> User:
+            return links.accept_invitation(token, f"name{number}", PASSWORD)
+
+        def export(_number: int) -> Export:
+            return start_export(asked, acting_user=admin)
+
+        told = {call.__name__: at_once(site, call) for call in (start, claim, save, join, export)}
+        give(answer, teachers[1], ["1", "1", "1"])
+        told["finalize"] = at_once(site, lambda _number: finalize_due(made, now=later(2)))
+    rows = {
+        "start": Run.objects.count() - runs,
+        "claim": Attempt.objects.filter(job__run=run).count() / Job.objects.filter(run=run).count(),
+        "save": Mark.objects.filter(slot=slot).count(),
+        "join": User.objects.filter(username__startswith="name").count(),
+        "export": Export.objects.count(),
+        "finalize": FinalMark.objects.filter(answer=answer).count(),
+    }
+    fault_row(
+        "R52",
+        f"{THREADS} threads at once start a run, claim its jobs, save a mark, use an invitation, "
+        "ask for an export and finalize a mark",
+        database=", ".join(f"{name}: {number:g} row" for name, number in rows.items()),
+    )
+    assert set(rows.values()) == {1}, (rows, told)
