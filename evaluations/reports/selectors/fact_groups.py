@@ -120,13 +120,13 @@ class _Groups:
         judges = () if judge is None else (judge,)
         given = (*own, *judges, *chosen, *(chosen if len(chosen) > 1 else ()))
         if not own:
-            return fetched(query.replace("IN ()", "IN (NULL)"), given)
+            return fetched(query.replace("IN ()", "IN (NULL)"), given, self.detail)
         if not kept:
-            return fetched(query, given)
+            return fetched(query, given, self.detail)
         version = facts_version(params.dataset)
         if self.detail is Detail.RESPONSES:  # as long as the facts: not kept
-            return fetched(query, given)
-        return kept_sums(params.dataset, version, query, given).copy()
+            return fetched(query, given, self.detail)
+        return kept_sums(params.dataset, version, query, given, self.detail).copy()
 
     def _apply_bank(self, rows: pd.DataFrame) -> None:
         """Take the points from what does not count, with the reason, as ``BankRows.row`` does."""

@@ -12,6 +12,7 @@ from django.db import connection
 from evaluations.models.vocabulary import FactMarker
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
+from gradeapp.common.collector import collector_paused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +25,15 @@ LEVEL = f"""CASE WHEN fact.marker <> '{FactMarker.KEY}' AND fact.points IS NOT N
 LEVELS = (LedgerOutcome.WRONG, LedgerOutcome.PARTIAL, LedgerOutcome.CORRECT)
 # Rows that are Python objects at the same time.
 ROWS_AT_ONCE = 10_000
-KEYS: dict[str, type] = {
+BASE: dict[str, type] = {
     **dict.fromkeys(("run", "question", "revision", "key_revision"), np.int64),
     **dict.fromkeys(("outcome", "reason"), object),
     "is_message": np.bool_,
-    **dict.fromkeys(("marker", "read", "option_order"), object),
+    "marker": object,
+}
+KEYS: dict[str, type] = {
+    **BASE,
+    **dict.fromkeys(("read", "option_order"), object),
     "each": np.float64,
     "response": np.int64,
     "repeat": np.int64,
@@ -37,6 +42,8 @@ COUNTS = ("n", "scored", "right", "zero")
 TYPES = KEYS | dict.fromkeys(COUNTS, np.int64) | {"points": np.float64}
 # Null where there is none; the frame has 0.
 OPTIONAL = ("key_revision", "each")
+# What stands for null, and in columns that were not asked for.
+MISSING: dict[str, str | None] = {"read": None, "option_order": ""}
 
 
 class Detail(Enum):
@@ -52,6 +59,16 @@ class Detail(Enum):
     OUTCOMES = "outcomes"
     ANSWERS = "answers"
     RESPONSES = "responses"
+
+
+# The columns that a frame has beside those of ``BASE`` and the sums.
+EXTRA: dict[Detail, tuple[str, ...]] = {
+    Detail.QUESTIONS: (),
+    Detail.EXACT: ("read", "option_order"),
+    Detail.OUTCOMES: ("read", "option_order", "each"),
+    Detail.ANSWERS: ("read", "option_order", "each"),
+    Detail.RESPONSES: ("read", "option_order", "response", "repeat"),
+}
 
 
 def statement(
@@ -82,21 +99,22 @@ def statement(
     groups += " fact.reason, fact.is_message, fact.marker"
     of_key = f"fact.marker = '{FactMarker.KEY}'"
     joined = ""
-    if detail is Detail.QUESTIONS:
-        extra: tuple[str, ...] = ("NULL", "NULL", "0", "0", "0")
-    elif detail in (Detail.EXACT, Detail.OUTCOMES):
+    given_by: dict[str, str] = {}
+    if detail in (Detail.EXACT, Detail.OUTCOMES):
         joined = " JOIN questions_questionrevision AS revision ON revision.id = fact.revision_id"
         exact = "CASE WHEN revision.question_type = 'exact_answer' THEN {} END"
-        level = LEVEL if detail is Detail.OUTCOMES else "0"
-        extra = (exact.format("fact.read"), exact.format("fact.option_order"), level, "0", "0")
+        given_by |= {"read": exact.format("fact.read"), "each": LEVEL}
+        given_by["option_order"] = exact.format("fact.option_order")
     elif detail is Detail.ANSWERS:
         by_key = f"CASE WHEN {of_key} THEN {{}} END"
-        extra = (*map(by_key.format, ("fact.read", "fact.option_order", "fact.points")), "0", "0")
-    else:
-        extra = ("fact.read", "fact.option_order", "0", "fact.response_id", "fact.repeat")
-    grouped = ", ".join([groups, *(one for one in extra if one not in ("NULL", "0"))])
+        columns = {"read": "fact.read", "option_order": "fact.option_order", "each": "fact.points"}
+        given_by |= {name: by_key.format(column) for name, column in columns.items()}
+    elif detail is Detail.RESPONSES:
+        names = ("read", "option_order", "repeat")
+        given_by |= {name: f"fact.{name}" for name in names} | {"response": "fact.response_id"}
+    grouped = ", ".join([groups, *(given_by[name] for name in EXTRA[detail])])
     blind = " AND NOT fact.images_omitted" if without_blind else ""
-    return f"""SELECT {groups}, {", ".join(extra)}, COUNT(*), COUNT(fact.points),
+    return f"""SELECT {grouped}, COUNT(*), COUNT(fact.points),
         SUM(CASE WHEN fact.points >= fact.full_marks THEN 1 ELSE 0 END),
         SUM(CASE WHEN fact.points <= 0 THEN 1 ELSE 0 END), COALESCE(SUM(fact.points), 0)
     FROM evaluations_answerfact AS fact{joined}
@@ -105,34 +123,48 @@ def statement(
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def kept_sums(dataset: str, version: int, query: str, given: tuple[int, ...]) -> pd.DataFrame:
+def kept_sums(
+    dataset: str, version: int, query: str, given: tuple[int, ...], detail: Detail
+) -> pd.DataFrame:
     """Return the sums of the facts of one *version*; the caller copies them."""
-    return fetched(query, given)
+    return fetched(query, given, detail)
 
 
-def fetched(query: str, given: tuple[int, ...]) -> pd.DataFrame:
+@collector_paused()
+def fetched(query: str, given: tuple[int, ...], detail: Detail) -> pd.DataFrame:
     """Return the rows of a ``statement`` as a frame; texts that are equal are one object."""
     import pandas as pd
 
-    parts: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in TYPES}
+    names = [*BASE, *EXTRA[detail], *COUNTS, "points"]
+    parts: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in names}
     texts: dict[object, object] = {}
     with connection.cursor() as cursor:
         cursor.execute(query, given)
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
-            for (name, kind), values in zip(TYPES.items(), zip(*rows, strict=True), strict=True):
-                if kind is object:
-                    column = np.empty(len(values), dtype=object)
-                    column[:] = [texts.setdefault(one, one) for one in values]
-                elif name in OPTIONAL:
-                    column = np.array([one or 0 for one in values], dtype=kind)
-                else:
-                    column = np.array(values, dtype=kind)
-                parts[name].append(column)
-    whole = {
-        name: np.concatenate(arrays) if arrays else np.empty(0, dtype=TYPES[name])
-        for name, arrays in parts.items()
-    }
-    whole["option_order"][whole["option_order"] == None] = ""  # noqa: E711
-    return pd.DataFrame(
-        {name: pd.Series(column, dtype=TYPES[name]) for name, column in whole.items()}
-    )
+            for name, values in zip(names, zip(*rows, strict=True), strict=True):
+                parts[name].append(_column(name, values, texts))
+    n = sum(map(len, parts["n"]))
+    frame = {}
+    for name, kind in TYPES.items():
+        arrays = parts.get(name)
+        if arrays:
+            frame[name] = pd.Series(np.concatenate(arrays), dtype=kind)
+        else:
+            nothing = MISSING.get(name, 0)
+            frame[name] = pd.Series(np.full(n, nothing, dtype=kind), dtype=kind)
+    return pd.DataFrame(frame)
+
+
+def _column(
+    name: str, values: tuple[Any, ...], texts: dict[object, object]
+) -> np.ndarray[Any, Any]:
+    """Return *values* as an array of the type of the column *name*."""
+    kind = TYPES[name]
+    if kind is object:
+        column = np.empty(len(values), dtype=object)
+        nothing = MISSING.get(name)
+        column[:] = [nothing if one is None else texts.setdefault(one, one) for one in values]
+        return column
+    if name in OPTIONAL:
+        return np.array([one or 0 for one in values], dtype=kind)
+    return np.array(values, dtype=kind)
