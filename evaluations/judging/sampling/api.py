@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID
 
+from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers, status
@@ -31,7 +32,6 @@ from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown
-from gradeapp.common.refusals import NotFound
 from questions.rules.vocabulary import Stream
 
 
@@ -166,18 +166,14 @@ def shown(request: Request, sample: MarkingSample, code: int = status.HTTP_200_O
     return Answer(MarkingSampleStateSerializer(sample).data, status=code)
 
 
-def sample_or_404(public_id: UUID) -> MarkingSample:
-    """Return the first sample of a chain by its public id; raise NotFound."""
-    sample = samples().filter(public_id=public_id).first()
-    if sample is None:
-        raise NotFound()
-    return sample
-
-
 class SampleListAPI(generics.ListAPIView[MarkingSample]):
     """Samples, the newest first; POST draws one and opens its round."""
 
-    capability = {"GET": Capability.SEE_JUDGEMENTS, "POST": Capability.LEAD_ROUNDS}
+    capability = {
+        "GET": Capability.SEE_JUDGEMENTS,
+        "HEAD": Capability.SEE_JUDGEMENTS,
+        "POST": Capability.LEAD_ROUNDS,
+    }
     serializer_class = MarkingSampleSerializer
     queryset = samples()
 
@@ -210,13 +206,13 @@ class SamplePlanAPI(APIView):
 class SampleAPI(APIView):
     """One sample: its marks so far, its totals, and what is still needed."""
 
-    capability = {"GET": Capability.SEE_JUDGEMENTS}
+    capability = Capability.SEE_JUDGEMENTS
 
     @extend_schema(responses=MarkingSampleStateSerializer)
     def get(self, request: Request, public_id: UUID) -> Answer:
         """What the page of the sample shows; that you looked is recorded."""
         refuse_unknown(request.query_params)
-        return shown(request, sample_or_404(public_id))
+        return shown(request, get_object_or_404(samples(), public_id=public_id))
 
 
 class SampleNextAPI(APIView):
@@ -227,7 +223,7 @@ class SampleNextAPI(APIView):
     @extend_schema(request=SamplePeopleSerializer, responses={201: MarkingSampleStateSerializer})
     def post(self, request: Request, public_id: UUID) -> Answer:
         """Draw the questions that are still needed, and open a round for them."""
-        sample = sample_or_404(public_id)
+        sample = get_object_or_404(samples(), public_id=public_id)
         form = SamplePeopleSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         open_sample(
