@@ -2,6 +2,9 @@
 
     python -m bench.bench_generation [--quick] [--json] [--calls N] [--latency S] [--in-flight N]
 
+Without options the two loads of the goals: 500 ms at 64 in flight, where the endpoint is the limit
+(goal: at most 1.08 times the ideal time), and 50 ms at 256, where the processor is (goals: as fast
+as the floor, and two workers at least 1.6 times as fast as one).
 A run is planned, claimed, sent, stored and scored as a worker does it; its time is from the first
 call to the last answer stored. The floor is the same calls in the same rounds by the shortest loop
 that one writes by hand: ``AsyncOpenAI`` on its aiohttp transport, which parses the replies and
@@ -18,6 +21,7 @@ import resource
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,6 +52,11 @@ class Load:
     def floor(self) -> float:
         """Seconds that the endpoint itself needs."""
         return self.calls * self.latency / self.in_flight
+
+    @property
+    def name(self) -> str:
+        """The name of the endpoint."""
+        return f"bench {self.latency:g} s x {self.in_flight}"
 
 
 def messages(number: int) -> list[dict[str, str]]:
@@ -96,7 +105,7 @@ def with_run(load: Load, workers: int = 1) -> Took:
     questions = Dataset.objects.get().tasks.aggregate(n=Count("questions"))["n"]
     repeats = ceil(load.calls / questions)
     run = start_run(
-        endpoint=Endpoint.objects.get(),
+        endpoint=Endpoint.objects.get(name=load.name),
         dataset=dataset,
         acting_user=None,
         repeats=repeats,
@@ -105,11 +114,9 @@ def with_run(load: Load, workers: int = 1) -> Took:
     before = processor_time()
     if workers == 1:
         work_on_run(run.pk)
+        used = processor_time() - before
     else:
-        worker = [sys.executable, "-m", "bench.bench_generation", "--work-on", str(run.pk)]
-        processes = [subprocess.Popen(worker, cwd=ROOT) for _ in range(workers)]
-        for process in processes:
-            process.wait(timeout=600)
+        used = in_processes(run.pk, workers)
     run.refresh_from_db()
     attempts = Attempt.objects.filter(job__run=run, status="answered")
     times = attempts.aggregate(first=Min("sent_at"), last=Max("finished_at"), n=Count("pk"))
@@ -122,7 +129,25 @@ def with_run(load: Load, workers: int = 1) -> Took:
         raise SystemExit(f"{objective - scored} answers are not scored")
     share = load.calls / times["n"]  # repeats of whole questions may be a few calls more
     seconds = (times["last"] - times["first"]).total_seconds()
-    return Took(seconds * share, (processor_time() - before) * share)
+    return Took(seconds * share, used * share)
+
+
+def in_processes(run_id: int, workers: int) -> float:
+    """Work on a run in processes that begin together; return their processor time."""
+    command = [sys.executable, "-m", "bench.bench_generation", "--work-on", str(run_id)]
+    pipe = subprocess.PIPE
+    processes = [
+        subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+        for _ in range(workers)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("begin\n")
+        process.stdin.flush()
+    return sum(float(process.communicate(timeout=600)[0]) for process in processes)
 
 
 def processor_time() -> float:
@@ -197,16 +222,18 @@ def middle(rounds: Sequence[Took]) -> Took:
 
 
 def make_world(base_url: str, load: Load) -> None:
-    """Store the sample exam and the endpoint."""
+    """Store the endpoint of *load*, and the sample exam unless it is there."""
     from django.conf import settings
 
     from evaluations.runs.services.endpoints import save_endpoint
+    from questions.models import Dataset
     from questions.services.imports import import_questions
 
     settings.RUN_MAX_IN_FLIGHT = load.in_flight
-    import_questions("jsonl", settings.BASE_DIR / "questions" / "sample" / "gradeapp-sample")
+    if not Dataset.objects.exists():
+        import_questions("jsonl", settings.BASE_DIR / "questions" / "sample" / "gradeapp-sample")
     save_endpoint(
-        name="bench",
+        name=load.name,
         base_url=base_url,
         model=MODEL_NAME,
         acting_user=None,
@@ -218,7 +245,7 @@ def measured(load: Load, rounds: int, workers: Sequence[int]) -> list[Measured]:
     """Measure runs with each number of *workers*, and the clients beside them in each round."""
     runs: dict[int, list[Took]] = {n: [] for n in workers}
     openai, raw = [], []
-    with own_database(), endpoint(load.latency) as base_url:
+    with endpoint(load.latency) as base_url:
         os.environ["RUN_MAX_IN_FLIGHT"] = str(load.in_flight)
         make_world(base_url, load)
         for _ in range(rounds):
@@ -236,7 +263,8 @@ def measured(load: Load, rounds: int, workers: Sequence[int]) -> list[Measured]:
         cpu = [1000 * one.processor / load.calls for one in (took, floor, middle(raw))]
         detail = f"{said}; processor time for 1,000 calls: {cpu[0]:.2f} s, openai over aiohttp "
         detail += f"{cpu[1]:.2f} s, raw {cpu[2]:.2f} s"
-        name = f"{database}: run" if n == 1 else f"{database}: run, {n} workers"
+        name = f"{database}: run, {1000 * load.latency:.0f} ms"
+        name += "" if n == 1 else f", {n} workers"
         found.append(Measured.time(name, took.seconds, floor.seconds, detail=detail))
     return found
 
@@ -245,8 +273,8 @@ def main() -> None:
     """Measure and print."""
     parser = arguments(__doc__, quick="40 calls, 32 in flight, one round")
     parser.add_argument("--calls", type=int, default=1781)
-    parser.add_argument("--latency", type=float, default=0.05)
-    parser.add_argument("--in-flight", type=int, default=256)
+    parser.add_argument("--latency", type=float)
+    parser.add_argument("--in-flight", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--work-on", type=int, help="be a worker of this run")
@@ -254,27 +282,41 @@ def main() -> None:
     if options.work_on is not None:
         work_as_process(options.work_on)
         return
-    load, rounds, workers = (
-        Load(options.calls, options.latency, options.in_flight),
-        options.rounds,
-        options.workers,
-    )
     if options.quick:
-        load, rounds, workers = Load(40, options.latency, 32), 1, [1]
-    show(measured(load, rounds, workers), as_json=options.json)
+        todo: list[tuple[Load, Sequence[int]]] = [(Load(40, 0.05, 32), [1])]
+        rounds = 1
+    else:
+        todo, rounds = loads(options), options.rounds
+    with own_database():
+        for number, (load, workers) in enumerate(todo):
+            found = measured(load, rounds, workers)
+            show(found, as_json=options.json, heading=not number)
+
+
+def loads(options: Namespace) -> list[tuple[Load, Sequence[int]]]:
+    """Return what is measured, and with how many workers each."""
+    if options.latency or options.in_flight:
+        own = Load(options.calls, options.latency or 0.05, options.in_flight or 256)
+        return [(own, options.workers)]
+    slow, quick = Load(options.calls, 0.5, 64), Load(options.calls, 0.05, 256)
+    return [(slow, [1]), (quick, options.workers)]
 
 
 def work_as_process(run_id: int) -> None:
-    """Work on a run until it is over, as a process of a worker does."""
+    """Work on a run until it is over, as a process of a worker does; say the processor time."""
     import django
 
     django.setup()
     from evaluations.models import Run
     from evaluations.runs.services.generation import work_on_run
 
+    print("ready", flush=True)
+    sys.stdin.readline()
+    before = processor_time()
     while not Run.objects.filter(pk=run_id, status="finished").exists():
         work_on_run(run_id)
         time.sleep(0.05)
+    print(processor_time() - before, flush=True)
 
 
 if __name__ == "__main__":

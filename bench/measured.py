@@ -66,9 +66,9 @@ def arguments(doc: str | None, *, quick: str) -> ArgumentParser:
     return parser
 
 
-def show(measured: Iterable[Measured], *, as_json: bool) -> None:
-    """Print the results as a table, or as one JSON object per line."""
-    if not as_json:
+def show(measured: Iterable[Measured], *, as_json: bool, heading: bool = True) -> None:
+    """Print the results as a table (with its *heading*), or as one JSON object per line."""
+    if heading and not as_json:
         print(COLUMNS)
     for one in measured:
         print(one.as_json() if as_json else one.as_row(), flush=True)
