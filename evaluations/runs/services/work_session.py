@@ -19,6 +19,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.db.models import F
 
 from evaluations.llm import spool
@@ -98,6 +99,10 @@ def overrun_of(reserved: Decimal, cost: Decimal) -> Decimal:
     return (cost / reserved).quantize(Decimal("0.1"), ROUND_CEILING)
 
 
+class NotStoredError(Exception):
+    """Results could not be stored (``__cause__``); they are in the spool if it takes them."""
+
+
 class WorkSession:
     """One worker on one run. All methods are called in one thread."""
 
@@ -126,7 +131,9 @@ class WorkSession:
         # Whether the call in flight is one that may end the worker: nothing is sent beside it.
         self.alone = False
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
-        self.waits = waits_for_endpoint(run)
+        # Not where results wait in a spool: once they are stored, everything works.
+        self.unspools = run.pause_reason == PauseReason.NOT_STORED and bool(spools_of(run))
+        self.waits = waits_for_endpoint(run) and not self.unspools
         first = 1 if self.waits else None
         self.gate = SharedSlowdown(self.most_in_flight, random=self.random, first=first)
         rejected = run.pause_reason == PauseReason.REJECTED
@@ -139,11 +146,17 @@ class WorkSession:
         self.waiting_shown = 0
 
     def work(self) -> None:
-        """Store spooled results, then pump until nothing is due, the session ends, or a stop."""
+        """Store spooled results, then pump until nothing is due, the session ends, or a stop.
+
+        If results cannot be stored, pause the run for a while; if not even that can be stored,
+        raise what the database or the disk raised.
+        """
         self.processing.start()
         try:
             try:
                 self.work_with_permits()
+            except (NotStoredError, DatabaseError, OSError) as error:
+                self.pause_for_storage(error)
             finally:
                 self.permits.release()
         finally:
@@ -154,6 +167,8 @@ class WorkSession:
         note_trying(self.run, self.owner, self.tries)
         for path in spools_of(self.run):
             spool.replay(path, lambda batch: self.processing.add(self.store(batch).kept))
+        if self.unspools:
+            forget_pause(self.run)
         self.budget = Budget(self.run.budget, money(self.run).exposed)
         above = Attempt.objects.filter(job__run=self.run, reserved__gt=0, cost__gt=F("reserved"))
         self.note_overrun(above.order_by("-cost").values_list("reserved", "cost")[:MANY])
@@ -189,7 +204,8 @@ class WorkSession:
                 gate=self.gate,
             )
         except PumpError as error:
-            raise error.__cause__ or error from None
+            cause = error.__cause__ or error
+            raise cause from cause.__cause__
         return result.stopped_because
 
     def claim(self, n: int) -> Sequence[ChatRequest]:
@@ -272,9 +288,22 @@ class WorkSession:
         elif self.budget.limit is not None:
             pause(self.run, PauseReason.BUDGET)
 
+    def pause_for_storage(self, error: Exception) -> None:
+        """Pause the run because of *error*; raise it if the pause cannot be stored either."""
+        cause = error.__cause__ or error
+        logger.error("results of %s cannot be stored", self.run, exc_info=cause)
+        try:
+            again = self.clock() + timedelta(seconds=settings.RUN_OUTAGE_WAIT)
+            pause(self.run, PauseReason.NOT_STORED, resume_at=again)
+        except DatabaseError:
+            raise cause from None
+
     def store(self, batch: Sequence[CallResult], breaker: Breaker | None = None) -> Stored:
-        """Store a batch of results in a transaction of its own."""
-        return store_each(batch, now=self.clock(), random=self.random, breaker=breaker)
+        """Store a batch of results in a transaction of its own. Raises NotStoredError."""
+        try:
+            return store_each(batch, now=self.clock(), random=self.random, breaker=breaker)
+        except Exception as error:
+            raise NotStoredError from error
 
     def arrived(self, n: int) -> None:
         """Count *n* calls as ended; their results are stored next."""

@@ -7,13 +7,11 @@ import socket
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
-from pytest_django import Settings
 
 from evaluations.models import Attempt, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.runs import tasks
@@ -241,31 +239,6 @@ def test_a_shift_hands_over(server: ScriptedServer, endpoint: Endpoint) -> None:
     assert jobs(run)["leased"] == 0
     worked(run)
     assert server.ledger.billed == 30
-
-
-def test_paid_answers_outlive_a_database_that_does_not_take_them(
-    server: ScriptedServer,
-    endpoint: Endpoint,
-    monkeypatch: pytest.MonkeyPatch,
-    settings: Settings,
-    tmp_path: Path,
-) -> None:
-    settings.VAR_DIR = tmp_path
-    run = planned(endpoint, 4)
-
-    def broken(*_args: object, **_kwargs: object) -> None:
-        raise OSError("the disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(work_session, "store_each", broken)
-        with pytest.raises(OSError, match="disk is full"):
-            work_on_run(run.pk)
-    assert len(work_session.spools_of(run)) == 1
-    assert jobs(run) == {"leased": 4}
-    worked(run)
-    assert (run.status, jobs(run)) == ("finished", {"done": 4})
-    assert work_session.spools_of(run) == []
-    assert server.ledger.billed == 4, "nothing was asked, and paid, a second time"
 
 
 def test_a_changed_endpoint_pauses_the_run(server: ScriptedServer, endpoint: Endpoint) -> None:
