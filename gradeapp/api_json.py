@@ -10,6 +10,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 
 from gradeapp.common.refusals import BadInput
+from gradeapp.common.storable import UNSTORABLE
 from gradeapp.common.strict_json import MAX_DEPTH, JsonRefusal, parse_value
 
 SENTENCES: Mapping[str, object] = {
@@ -33,7 +34,18 @@ class StrictJSONParser(JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the value. Raises BadInput with one sentence."""
+        """Return the value. Raises BadInput with one sentence.
+
+        A text with NUL or half of a surrogate pair is refused here for every field: PostgreSQL does
+        not store it, and not every field looks for it.
+        """
+        value = self._value(stream)
+        if (place := place_of_unstorable(value)) is not None:
+            sentence = _("%(place)s: the text holds a character that cannot be stored.")
+            raise BadInput(sentence % {"place": place or "–"}, code="bad_character")
+        return value
+
+    def _value(self, stream: IO[bytes]) -> Any:
         try:
             # Larger requests were refused by DATA_UPLOAD_MAX_MEMORY_SIZE and ``BodyLimit``.
             return parse_value(stream.read(), "request")
@@ -42,6 +54,19 @@ class StrictJSONParser(JSONParser):
             if refusal.code == "too_deep":
                 sentence %= {"n": MAX_DEPTH}
             raise BadInput(sentence, code=refusal.code) from None
+
+
+def place_of_unstorable(value: Any, place: str = "") -> str | None:
+    """Return the place of the first text that cannot be stored, as ``tasks.0``; None for none."""
+    if isinstance(value, str):
+        return place if UNSTORABLE.search(value) else None
+    if not isinstance(value, dict | list):
+        return None
+    for name, one in value.items() if isinstance(value, dict) else enumerate(value):
+        found = place_of_unstorable(one, f"{place}.{name}".lstrip("."))
+        if found is not None:
+            return found
+    return None
 
 
 class _EscapingJSONRenderer(JSONRenderer):

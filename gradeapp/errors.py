@@ -1,4 +1,4 @@
-"""What is answered when a request fails by an error that no view expects."""
+"""What is answered at no address, and when a request fails by an error that no view expects."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.views.defaults import page_not_found
 
 RETRY_AFTER_SECONDS = 5
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404: JSON below /api/, also at an address that leads nowhere; else a page."""
+    if request.path.startswith("/api/"):
+        body = {"code": "not_found", "detail": _("There is nothing at this address.")}
+        return JsonResponse(body, status=404)
+    return page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -25,4 +25,5 @@ urlpatterns = [
 ]
 if settings.ADMIN_SITE:
     urlpatterns.append(path("admin/", admin.site.urls))
+handler404 = "gradeapp.errors.not_found"
 handler500 = "gradeapp.errors.server_error"

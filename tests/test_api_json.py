@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 
 import pytest
 
 from evaluations.marking.desk.api import NewMarkSerializer
 from evaluations.marking.desk.forms.marks import TypedMark
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.api_json import AnyTextJSONRenderer
 from gradeapp.common import number_fields
 from gradeapp.common.strict_json import JsonRefusal, read_array
 from tests.conftest import logged_in
+from tests.factories import make_user
 
 RUNS = "/api/v1/runs/"
+OTHERS = (Role.LEAD, Role.CURATOR, Role.TEACHER)
+BAD = ("a\x00", "\ud800")
+NOBODY = "00000000-0000-4000-8000-000000000000"
+SAMPLES = dict.fromkeys(["{public_id}", "{round_id}", "{sheet_id}"], NOBODY)
 
 
 @pytest.mark.django_db
@@ -39,12 +48,43 @@ def test_json_that_is_not_taken_is_a_400_with_a_sentence(
     assert answer.json()["detail"].endswith(".")
 
 
+def test_half_of_a_surrogate_pair_is_sent_as_an_escape() -> None:
+    assert AnyTextJSONRenderer().render({"detail": "\ud800"}) == b'{"detail":"\\ud800"}'
+
+
 @pytest.mark.django_db
-def test_half_of_a_surrogate_pair_is_refused_and_repeated_as_an_escape(admin: User) -> None:
-    body = b'{"endpoint": "x", "dataset": "x", "setting": "\\ud800"}'
-    answer = logged_in(admin).post(RUNS, body, content_type="application/json")
-    assert answer.status_code == 400
-    assert "\ud800" in answer.json()["setting"][0]
+def test_what_no_database_stores_is_refused_in_every_request(admin: User) -> None:
+    """R46: NUL or half of a surrogate pair in every request that has a body, as each role."""
+    clients = [logged_in(admin), *(logged_in(make_user(role)) for role in OTHERS)]
+    described = clients[0].get("/api/v1/schema/", {"format": "json"}).json()
+    refused = set()
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            sent = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            name = (sent or {}).get("schema", {}).get("$ref", "").rpartition("/")[2]
+            fields = described["components"]["schemas"].get(name, {}).get("properties", {})
+            address = re.sub(r"{[^}]+}", lambda one: SAMPLES.get(one[0], "1"), path)
+            if not fields:
+                continue
+            # One after the other would take a minute: the last field is the bad one.
+            *others, last = fields
+            bad = {**{key: ["a"] for key in others}, last: [["a", BAD[len(others) % 2]]]}
+            body = json.dumps(bad)
+            answers = [one.generic(method, address, body, "application/json") for one in clients]
+            assert {one.status_code for one in answers} <= {400, 403, 404}, path
+            codes = {one.json()["code"] for one in answers if one.status_code == 400}
+            assert codes <= {"bad_character"}, path
+            refused |= {path} if codes else set()
+    assert len(refused) > 10
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/api/v1/nothing/", "/api/v1/runs/-1/"])
+def test_an_address_of_the_api_that_leads_nowhere_is_answered_in_json(
+    admin: User, address: str
+) -> None:
+    answer = logged_in(admin).get(address)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 @pytest.mark.django_db
