@@ -33,7 +33,7 @@ from evaluations.runs.services.sampling import sampling_for
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.cli import GradeappCommand, whole_number
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotFound, Refusal
 from questions.models import Dataset
 
 # What a dry run without an endpoint says of the limit of a reply.
@@ -91,9 +91,11 @@ class Command(GradeappCommand):
         started = time.monotonic()
         if options["dry_run"]:
             return self.dry_run(options)
-        run = self.resumed(options) if options["resume"] is not None else self.started(options)
         self.failed_words = ""
-        if options["wait"]:
+        run = self.resumed(options) if options["resume"] is not None else self.started(options)
+        if self.failed_words:
+            pass  # it cannot be resumed
+        elif options["wait"]:
             self.wait(run, resumed=options["resume"] is not None)
         else:
             transaction.on_commit(partial(ask_for_work, run.pk))
@@ -149,11 +151,19 @@ class Command(GradeappCommand):
         )
 
     def resumed(self, options: dict[str, Any]) -> Run:
-        """Resume the run that was named, unless it goes on already."""
+        """Resume the run that was named, unless it goes on already.
+
+        ``failed_words`` say why it cannot be resumed: the run is there, so its state is printed.
+        """
         run = get_run(options["resume"])
         if run.status in (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FINISHED):
             return run
-        return resume_run(run, acting_user=None, budget=amount(options["budget"]))
+        budget = amount(options["budget"])
+        try:
+            return resume_run(run, acting_user=None, budget=budget)
+        except Refusal as refusal:
+            self.failed_words = str(refusal)
+            return run
 
     def show(self, result: dict[str, Any]) -> None:
         super().show(result)

@@ -184,6 +184,14 @@ def test_a_wrong_key_ends_with_its_sentence(
     assert "No data is lost" in said
     assert "sk-sentinel" not in said
     assert (failed[-1]["state"], failed[-1]["reason"]) == ("paused", "auth")
+    monkeypatch.delenv("WRONG_API_KEY")
+    before = len(failed)
+    result, said = called("--resume", str(failed[-1]["run"]), "--wait")
+    assert "WRONG_API_KEY" in said, "it cannot be resumed without a key"
+    assert (len(failed), failed[-1]["state"], failed[-1]["reason"]) == (
+        before + 1,
+        *("paused", "auth"),
+    )
     Endpoint.objects.update(key_variable="")
     server.endpoint.faults = script_from([])
     resumed, said = called("--resume", str(failed[-1]["run"]), "--wait")
