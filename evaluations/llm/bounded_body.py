@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx2
 
-from evaluations.llm.client import ChatFailure, FailureKind
+from evaluations.llm.client import KEPT_BODY, ChatFailure, FailureKind
 
 _PIECE = 65536
 _WINDOW_BITS = {"gzip": 31, "deflate": 15}
@@ -20,7 +20,7 @@ _WINDOW_BITS = {"gzip": 31, "deflate": 15}
 class BoundedBody(httpx2.AsyncByteStream):
     """The decompressed bytes of *source*.
 
-    Raises ``ChatFailure`` (oversize) beyond *limit* bytes.
+    Raises ``ChatFailure`` (oversize, with the beginning) beyond *limit* bytes.
     """
 
     def __init__(
@@ -30,6 +30,7 @@ class BoundedBody(httpx2.AsyncByteStream):
         self._limit = limit
         self._left = limit
         self._status = status
+        self._beginning = b""
         bits = _WINDOW_BITS.get(encoding)
         self._inflate = zlib.decompressobj(bits) if bits else None
 
@@ -37,9 +38,11 @@ class BoundedBody(httpx2.AsyncByteStream):
         async for chunk in self._source:
             for piece in self._unpacked(chunk):
                 self._left -= len(piece)
+                if len(self._beginning) < KEPT_BODY:
+                    self._beginning += piece[: KEPT_BODY - len(self._beginning)]
                 if self._left < 0:
                     text = f"the answer is larger than {self._limit} bytes"
-                    raise _unusable(FailureKind.OVERSIZE, text, self._status)
+                    raise self._unusable(FailureKind.OVERSIZE, text)
                 yield piece
 
     async def aclose(self) -> None:
@@ -55,8 +58,15 @@ class BoundedBody(httpx2.AsyncByteStream):
                 yield self._inflate.decompress(chunk, _PIECE)
             except zlib.error:
                 text = "the compressed body is broken"
-                raise _unusable(FailureKind.MALFORMED, text, self._status) from None
+                raise self._unusable(FailureKind.MALFORMED, text) from None
             chunk = self._inflate.unconsumed_tail
+
+    def _unusable(self, kind: FailureKind, text: str) -> ChatFailure:
+        """Return the failure, with the beginning of an answer that was paid for."""
+        failure = _unusable(kind, text, self._status)
+        if failure.may_have_been_billed:
+            failure.body = self._beginning.decode("utf-8", "replace")
+        return failure
 
 
 def bound(response: httpx2.Response, limit: int) -> None:

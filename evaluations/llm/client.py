@@ -22,6 +22,10 @@ If the endpoint asks for more, the run pauses.
 """
 
 
+KEPT_BODY = 65_536
+"""The most characters that are kept of a body with status 200 that could not be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One call. ``key`` identifies it for the caller; ``params`` are added to the request body."""
@@ -51,8 +55,8 @@ class ChatReply:
 
     Strings are "" and token counts None if the endpoint did not send them. ``model`` is the name
     that the endpoint reports. ``raw`` is the JSON body as received, decoded from UTF-8. ``rate``
-    is what its headers say of the limits of the account. The last six fields are those of
-    ``usage.Usage``.
+    is what its headers say of the limits of the account. ``choices`` is the number of choices, of
+    which this is the first. The six fields before it are those of ``usage.Usage``.
     """
 
     text: str
@@ -72,6 +76,7 @@ class ChatReply:
     total_tokens: int | None = None
     reported_cost: str | None = None
     odd_usage: bool = False
+    choices: int = 1
 
 
 class FailureKind(StrEnum):
@@ -114,7 +119,9 @@ class ChatFailure(Exception):
 
     ``text`` is the endpoint's message with keys masked, at most 2 kB. ``retry_after`` is in
     seconds, or None. ``may_have_been_billed`` is true if the request was sent and its answer is
-    unknown or unusable.
+    unknown or unusable. ``body`` is the beginning of an unusable answer with status 200, at most
+    ``KEPT_BODY`` characters: it was paid for. It may be any page of any service, so it is shown
+    only to people who may start runs, and never by the check of an endpoint.
     """
 
     def __init__(
@@ -126,6 +133,7 @@ class ChatFailure(Exception):
         retry_after: float | None = None,
         may_have_been_billed: bool = False,
         request_id: str = "",
+        body: str = "",
     ) -> None:
         super().__init__(f"{kind}: {text}" if text else str(kind))
         self.kind = kind
@@ -134,6 +142,7 @@ class ChatFailure(Exception):
         self.retry_after = retry_after
         self.may_have_been_billed = may_have_been_billed
         self.request_id = request_id
+        self.body = body
 
     @property
     def retryable(self) -> bool:

@@ -111,6 +111,9 @@ class OpenAIChat:
                 )
         except APIStatusError as error:
             raise self._refused(error.response) from None
+        except ChatFailure as failure:  # of a body that is too large, or badly compressed
+            failure.body = self._masked(failure.body.encode()).decode()
+            raise
         except aiohttp.ClientError as error:
             raise self._broken(error) from None
         except APIConnectionError as error:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
+from evaluations.llm.client import KEPT_BODY, ChatFailure, ChatReply, FailureKind
 from evaluations.llm.usage import read_usage
 from gradeapp.common.strict_json import check_depth
 
@@ -17,22 +17,24 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
     """Return the reply in *body*, a JSON chat completion.
 
     A truncated, filtered, refused or empty answer is a reply too. Raises ``ChatFailure``
-    (malformed, possibly billed) if the body is not UTF-8 JSON or has no choice with a message.
+    (malformed, possibly billed, with the beginning of the body) if the body is not UTF-8 JSON or
+    has no choice with a message.
     """
+    kept = kept_part(body)
     try:
         raw = body.decode("utf-8")
         check_depth(raw, "body")
         completion = json.loads(raw)
     except ValueError as error:
         why = f"the body is not JSON: {type(error).__name__}"
-        raise malformed(why, request_id) from None
+        raise malformed(why, request_id, kept) from None
     if not isinstance(completion, dict):
-        raise malformed("the body is JSON, but not an object", request_id)
+        raise malformed("the body is JSON, but not an object", request_id, kept)
     choices = _sequence(completion.get("choices"))
     choice = _mapping(choices[0]) if choices else {}
     message = choice.get("message")
     if not isinstance(message, dict):
-        raise malformed("the body has no choice with a message", request_id)
+        raise malformed("the body has no choice with a message", request_id, kept)
     usage = read_usage(completion.get("usage"))
     return ChatReply(
         text=_text(message.get("content")),
@@ -51,10 +53,16 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
         total_tokens=usage.total,
         reported_cost=usage.cost,
         odd_usage=usage.odd,
+        choices=len(choices),
     )
 
 
-def malformed(why: str, request_id: str = "") -> ChatFailure:
+def kept_part(body: bytes) -> str:
+    """Return what is kept of a body that cannot be read, with U+FFFD for what is not UTF-8."""
+    return body[: 4 * KEPT_BODY].decode("utf-8", "replace")[:KEPT_BODY]
+
+
+def malformed(why: str, request_id: str = "", body: str = "") -> ChatFailure:
     """Return the failure for an unusable response with status 200, which was most likely billed."""
     return ChatFailure(
         FailureKind.MALFORMED,
@@ -62,6 +70,7 @@ def malformed(why: str, request_id: str = "") -> ChatFailure:
         http_status=200,
         may_have_been_billed=True,
         request_id=request_id,
+        body=body,
     )
 
 

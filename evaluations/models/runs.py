@@ -16,6 +16,7 @@ from evaluations.models.vocabulary import (
     RunStatus,
     UsageState,
 )
+from evaluations.statistics.outcomes import ReplyEnding
 from gradeapp.common.checks import known
 from questions.models import Dataset, Question, QuestionRevision
 
@@ -43,7 +44,9 @@ class Endpoint(models.Model):
     ``max_completion_tokens``: it refuses the parameter ``max_tokens`` and wants this name.
     ``account`` is the account whose limits it shares with others; null only until it is first
     used. ``price_cached`` is the price of input tokens that the provider had cached, null for that
-    of all input tokens. ``preset`` names the provider's preset that the form was filled in from.
+    of all input tokens. ``cost_in_replies``: the cost that replies report is in ``currency`` and
+    counts instead of the cost by prices. ``preset`` names the provider's preset that the form was
+    filled in from.
     """
 
     name = models.CharField(max_length=60, unique=True)
@@ -70,6 +73,7 @@ class Endpoint(models.Model):
     price_output = models.DecimalField(max_digits=12, decimal_places=6, default=Decimal(0))
     price_cached = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     currency = models.CharField(max_length=3, default="CNY")
+    cost_in_replies = models.BooleanField(default=False, db_default=False)
     max_temperature = models.FloatField(default=2.0, db_default=2.0)
     takes_images = models.BooleanField(default=False, db_default=False)
     max_completion_tokens = models.BooleanField(default=False, db_default=False)
@@ -231,8 +235,9 @@ class Attempt(models.Model):
 
     ``reserved`` is the most that the call could cost; it stands in for ``cost``
     while the answer is awaited, and where it never came. ``body`` is the answer
-    as the endpoint sent it, ``seconds`` how long it took. An attempt that failed ``during_outage``
-    does not count against its job. ``params`` are the parameters that were
+    as the endpoint sent it; of a reply that could not be read its beginning
+    (``evaluations.llm.client.KEPT_BODY``). ``seconds`` is how long it took. An attempt that failed
+    ``during_outage`` does not count against its job. ``params`` are the parameters that were
     sent beside the messages, ``examples_used`` the worked examples in a few-shot prompt.
     ``rubric`` and ``marking_notes`` are what the request showed to a judge, null where it
     showed none.
@@ -241,6 +246,8 @@ class Attempt(models.Model):
     ``usage`` says whether the token counts of an answer can be used, "" without an answer;
     ``cached_tokens`` and ``audio_tokens`` are part of ``prompt_tokens``, ``reasoning_tokens`` of
     ``completion_tokens``. ``reported_cost`` is what the provider says that the call cost.
+    ``ending`` says what the reply is, "" without one; ``choices`` is the number of choices in it,
+    of which the first is used. ``other_model``: it names another model than was asked.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="attempts")
@@ -281,13 +288,23 @@ class Attempt(models.Model):
     seconds = models.FloatField(null=True)
     during_outage = models.BooleanField(default=False, db_default=False)
     body = models.TextField(blank=True)
+    ending = models.CharField(
+        max_length=10, choices=ReplyEnding.choices(), blank=True, default="", db_default=""
+    )
+    choices = models.PositiveSmallIntegerField(null=True)
+    other_model = models.BooleanField(default=False, db_default=False)
     response_model = models.CharField(max_length=120, blank=True)
     request_id = models.CharField(max_length=120, blank=True)
 
     class Meta:
         ordering = ["number", "id"]
         constraints = [
-            known("attempt_status_known", status=AttemptStatus, usage=("", *UsageState)),
+            known(
+                "attempt_status_known",
+                status=AttemptStatus,
+                usage=("", *UsageState),
+                ending=("", *ReplyEnding),
+            ),
             models.UniqueConstraint(fields=["job", "number"], name="one_attempt_per_number"),
         ]
         # What was answered in the last seconds is asked for all the time.

@@ -106,7 +106,8 @@ class AttemptStatus(Named):
 class UsageState(Named):
     """What an answered call said of its tokens; where it is not complete, the reservation stands.
 
-    ``odd``: the counts contradict each other, as a total below its parts.
+    ``odd``: the counts contradict each other, as a total below its parts. ``reported``: neither
+    can be used, but the provider says what the call cost, and its word counts.
     """
 
     COMPLETE = "complete", "Complete", "完整"
@@ -115,6 +116,11 @@ class UsageState(Named):
         "odd",
         "Usage contradicts itself: the reserved amount stands",
         "用量自相矛盾：按预留金额计",
+    )
+    REPORTED = (
+        "reported",
+        "Usage missing: the provider's cost counts",
+        "缺少用量：按服务商报告的费用计",
     )
 
 

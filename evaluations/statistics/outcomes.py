@@ -44,6 +44,18 @@ class ReadingOutcome(StrEnum):
     TRUNCATED = "truncated"
 
 
+class ReplyEnding(Named):
+    """What the reply to a call is, apart from its text; each has exactly one."""
+
+    COMPLETE = "complete", "Complete", "完整"
+    CUT_OFF = "cut_off", "Cut off", "被截断"
+    FILTERED = "filtered", "Stopped by a content filter", "被内容过滤拦截"
+    REFUSED = "refused", "Refused", "拒答"
+    TOOL_CALLS = "tool_calls", "Tool calls instead of an answer", "只有工具调用，没有作答"
+    REASONING = "reasoning", "Reasoning without an answer", "只有推理过程，没有作答"
+    EMPTY = "empty", "Empty", "空白"
+
+
 class JudgeStatus(StrEnum):
     """Whether a reply has a total, and if not, why."""
 

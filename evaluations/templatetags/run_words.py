@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from django import template
@@ -11,10 +11,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import OptionOrder
-from evaluations.models import Run
+from evaluations.models import Attempt, Run
 from evaluations.models.vocabulary import AttemptStatus, UsageState
 from evaluations.runs import kinds
 from evaluations.runs.selectors import run_words
+from evaluations.runs.selectors.reply_states import states_of
 from evaluations.statistics.outcomes import JudgeStatus as J
 from gradeapp.common.choices import label
 
@@ -59,6 +60,12 @@ def usage_state(value: str) -> str:
 def attempt_status(value: str) -> str:
     """Return the name of the status of an attempt."""
     return label(AttemptStatus, value)
+
+
+@register.filter
+def reply_words(attempt: Attempt) -> Sequence[str]:
+    """Return what the reply of an attempt is besides a complete answer, in words."""
+    return states_of(attempt)
 
 
 @register.filter

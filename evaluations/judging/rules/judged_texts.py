@@ -25,7 +25,6 @@ OPENERS = frozenset(
     ]
 )
 _SIGNS = re.compile(r"[\W_]+")
-_SEPARATORS = re.compile(r"[/:@_\-.\s]+")
 
 
 def withheld(text: str) -> JudgeStatus | None:
@@ -37,16 +36,3 @@ def withheld(text: str) -> JudgeStatus | None:
         if not words or words in OPENERS:
             return JudgeStatus.NO_CONTENT
     return None
-
-
-def same_model(asked: str, answered: str) -> bool:
-    """Return whether *answered*, the name in a reply, can be the model that was *asked*.
-
-    Endpoints add a date or a provider ("gpt-4o-2024-08-06", "openai/gpt-4o") or leave one out.
-    """
-    first, second = (
-        [part for part in _SEPARATORS.split(name.casefold()) if part] for name in (asked, answered)
-    )
-    shorter, longer = sorted((first, second), key=len)
-    places = range(len(longer) - len(shorter) + 1)
-    return any(longer[place : place + len(shorter)] == shorter for place in places)

@@ -16,11 +16,11 @@ from evaluations.judging.rules.judge_reply import (
     JudgeReading,
     read_judge_reply,
 )
-from evaluations.judging.rules.judged_texts import same_model
 from evaluations.judging.services.checks import stop_if_unreadable
 from evaluations.llm.client import ChatReply
 from evaluations.models import Attempt, Canary, CanaryReply, Job, Judgement
 from evaluations.models.vocabulary import JobStatus
+from evaluations.runs.rules.endings import same_model
 from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.common.hidden_text import hidden_kinds
 from gradeapp.common.storable import storable

@@ -17,7 +17,7 @@ from gradeapp.common.refusals import BadInput
 KEPT = (
     *("price_input", "price_output", "currency", "max_in_flight", "timeout_seconds"),
     *("max_tokens", "max_temperature", "takes_images", "max_completion_tokens", "note"),
-    *("price_cached", "account", "preset"),
+    *("price_cached", "cost_in_replies", "account", "preset"),
 )
 MOST_IN_FLIGHT, MOST_SECONDS = 1024, 600
 
@@ -38,6 +38,12 @@ class Command(GradeappCommand):
         parser.add_argument("--price-output", metavar="X", help="per million tokens")
         parser.add_argument("--currency", metavar="CODE", help="such as CNY")
         parser.add_argument("--takes-images", action="store_const", const=True)
+        parser.add_argument(
+            "--cost-in-replies",
+            action="store_const",
+            const=True,
+            help="what replies say that they cost is in this currency, and counts",
+        )
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         there = Endpoint.objects.filter(name=options["name"]).first()

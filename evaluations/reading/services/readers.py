@@ -9,12 +9,12 @@ the row that decided above it. A newer decision gives a new basis and a new scor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from evaluations.conditions import PromptSetting
-from evaluations.models import Extraction, Response
+from evaluations.models import Attempt, Extraction, Response
 from evaluations.reading.rules.extraction.blanks import READER_VERSION as EXACT_VERSION
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
 from evaluations.reading.rules.extraction.cascade import (
@@ -29,7 +29,7 @@ from evaluations.reading.rules.extraction.reading import Extraction as Reading
 from evaluations.reading.rules.extraction.reading import unread
 from evaluations.reading.selectors.answer_checks import DecidedReading, decided_readings
 from evaluations.reading.selectors.reading_patterns import PatternSet
-from evaluations.statistics.outcomes import LedgerOutcome, ReadingOutcome
+from evaluations.statistics.outcomes import LedgerOutcome, ReadingOutcome, ReplyEnding
 from evaluations.statistics.policies import Policy, PublishedRules
 from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
 
@@ -153,6 +153,11 @@ class StrictReaders:
         keys = [response.pk for response in responses]
         self.patterns = patterns
         self.decided: Mapping[int, DecidedReading] = decided_readings(keys)
+        refused = Attempt.objects.filter(answer__in=keys, ending=ReplyEnding.REFUSED)
+        # The endpoint says itself that the model refused, or that a filter stopped it.
+        self.refused = set(refused.values_list("answer", flat=True)) | {
+            one.pk for one in responses if one.finish_reason == "content_filter"
+        }
         # How the cascade ended, where it has read before.
         self.endings: dict[int, str] = {}
         if patterns.decision is not None:
@@ -195,6 +200,8 @@ class StrictReaders:
                 basis,
             )
         own = read_strictly(response, key)
+        if response.pk in self.refused and own.outcome == ReadingOutcome.NO_ANSWER:
+            own = replace(own, outcome=ReadingOutcome.REFUSED)
         plain = Basis(key.reader)
         if decided is not None:
             # A decision about another number of sub-questions cannot be applied.

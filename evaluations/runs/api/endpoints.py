@@ -33,7 +33,7 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
             *("id", "name", "base_url", "model", "language_model", "key_variable", "has_key"),
             *("account", "preset", "max_in_flight", "timeout_seconds", "max_tokens"),
             *("price_input", "price_output", "price_cached", "currency", "max_temperature"),
-            *("takes_images", "max_completion_tokens", "note"),
+            *("cost_in_replies", "takes_images", "max_completion_tokens", "note"),
         ]
 
 
@@ -57,6 +57,7 @@ class NewEndpointSerializer(StrictSerializer):
     max_in_flight = api_fields.IntegerField(min_value=1, max_value=1024, default=8)
     timeout_seconds = api_fields.IntegerField(min_value=1, max_value=600, default=120)
     max_tokens = api_fields.IntegerField(min_value=1, max_value=MOST_TOKENS, default=2048)
+    cost_in_replies = serializers.BooleanField(default=False)
     takes_images = serializers.BooleanField(default=False)
     max_completion_tokens = serializers.BooleanField(default=False)
     note = serializers.CharField(max_length=200, allow_blank=True, default="")

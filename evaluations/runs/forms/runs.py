@@ -125,6 +125,11 @@ class EndpointForm(forms.Form):
         help_text=_("Empty: the price of input tokens."),
     )
     currency = forms.RegexField(r"^[A-Z]{3}$", initial="CNY", label=_("Currency"))
+    cost_in_replies = forms.BooleanField(
+        required=False,
+        label=_("Replies say what they cost"),
+        help_text=_("In this currency, as OpenRouter does in USD. Budgets then count that cost."),
+    )
     account = forms.ModelChoiceField(
         ProviderAccount.objects.all(),
         required=False,

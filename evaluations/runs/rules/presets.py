@@ -27,6 +27,7 @@ class Preset:
     max_tokens: int = 4096
     max_temperature: float = 2.0
     max_completion_tokens: bool = False
+    cost_in_replies: bool = False
     local: bool = False
 
     def initial(self) -> dict[str, Any]:
@@ -67,7 +68,14 @@ PRESETS: tuple[Preset, ...] = (
         currency="USD",
         max_completion_tokens=True,
     ),
-    Preset("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "USD"),
+    Preset(
+        "openrouter",
+        "OpenRouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        currency="USD",
+        cost_in_replies=True,
+    ),
     Preset("vllm", "vLLM", "http://127.0.0.1:8000/v1", "", "CNY", 32, 600, local=True),
     Preset("sglang", "SGLang", "http://127.0.0.1:30000/v1", "", "CNY", 32, 600, local=True),
     Preset("ollama", "Ollama", "http://127.0.0.1:11434/v1", "", "CNY", 1, 600, local=True),

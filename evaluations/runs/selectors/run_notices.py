@@ -72,7 +72,8 @@ class RunNotice:
 def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
     """Return the notice of *run*; None if it works or ended without failures."""
     if progress.waits:
-        return RunNotice(_waiting(run, progress, now), "warning", example=_example(run))
+        example = "" if run.pause_reason == R.NOT_STORED else _example(run)
+        return RunNotice(_waiting(run, progress, now), "warning", example=example)
     if why := pause_sentence(run):
         return RunNotice(why, "warning")
     if run.status in LIVE and progress.in_flight and (lost := _lost(run, now)):
@@ -102,10 +103,13 @@ def _waiting(run: Run, progress: Progress, now: datetime) -> str:
 
 
 def _example(run: Run) -> str:
-    """Return the text of the newest failed attempt, or the beginning of its unreadable reply."""
+    """Return the text of the newest failed attempt.
+
+    Not what came in its place: that may be a page which not everybody who sees runs may read.
+    """
     failed = Attempt.objects.filter(job__run=run).exclude(error="").order_by("-pk")
-    newest = failed.values_list("body", "error_text").first() or ("", "")
-    return " ".join((newest[0] or newest[1])[: 2 * LONGEST_EXAMPLE].split())[:LONGEST_EXAMPLE]
+    newest = failed.values_list("error_text", flat=True).first() or ""
+    return " ".join(newest[: 2 * LONGEST_EXAMPLE].split())[:LONGEST_EXAMPLE]
 
 
 def _lost(run: Run, now: datetime) -> str:

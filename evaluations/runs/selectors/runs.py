@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models.functions import Left
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -36,6 +37,8 @@ from gradeapp.waiting import Waiting
 Measured = tuple[int, int, float | None]
 WORKED_ON = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING})
+# So many characters of a reply that could not be read are shown.
+SHOWN_BODY = 4_000
 # Questions with images that an endpoint does not take are refused: no call of the run went wrong.
 FAILED = Q(status=JobStatus.FAILED) & ~Q(error=FailureKind.NO_IMAGES)
 
@@ -106,7 +109,11 @@ class TaskProgress:
 
 @dataclass(frozen=True)
 class ErrorRow:
-    """One kind of failed attempts, their number and possible cost."""
+    """One kind of failed attempts, their number and possible cost.
+
+    ``last_body`` is the beginning of the last reply that could not be read: for people who may
+    start runs, because it may be a page of any service.
+    """
 
     kind: str
     attempts: int
@@ -115,6 +122,7 @@ class ErrorRow:
     possibly_billed: int
     possible: Decimal
     last_text: str
+    last_body: str
 
 
 def runs() -> QuerySet[Run]:
@@ -278,7 +286,7 @@ def errors(run: Run) -> list[ErrorRow]:
     )
     ordered = sorted(rows, key=lambda row: (-row["attempts"], row["error"]))
     last = Attempt.objects.filter(pk__in=[row["last"] for row in ordered])
-    texts = dict(last.values_list("pk", "error_text"))
+    texts = {pk: two for pk, *two in last.values_list("pk", "error_text", Left("body", SHOWN_BODY))}
     return [
         ErrorRow(
             kind=row["error"],
@@ -287,7 +295,8 @@ def errors(run: Run) -> list[ErrorRow]:
             still_failed=row["still_failed"],
             possibly_billed=row["billed"],
             possible=amount_of(row["possible"]),
-            last_text=texts.get(row["last"], ""),
+            last_text=texts[row["last"]][0],
+            last_body=texts[row["last"]][1],
         )
         for row in ordered
     ]

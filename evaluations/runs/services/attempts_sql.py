@@ -57,6 +57,9 @@ RESULT = {
     "total_tokens": "bigint",
     "usage": "text",
     "reported_cost": "numeric",
+    "ending": "text",
+    "choices": "integer",
+    "other_model": "boolean",
 }
 
 

@@ -18,15 +18,22 @@ from django.db import DataError, transaction
 from django.db.models import F
 
 from evaluations.llm.breaker import Breaker
-from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
+from evaluations.llm.client import (
+    KEPT_BODY,
+    CallResult,
+    ChatFailure,
+    ChatReply,
+    FailureKind,
+)
 from evaluations.llm.replies import malformed
 from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, UsageState
 from evaluations.runs.kinds import Kept, kind_of
+from evaluations.runs.rules.endings import ending_of, same_model
 from evaluations.runs.services import spending
 from evaluations.runs.services.attempts_sql import update_results
-from evaluations.runs.services.frozen import currency_of, price_of
+from evaluations.runs.services.frozen import cost_in_replies, currency_of, price_of
 from evaluations.runs.services.job_queue import JOB, MOST_ATTEMPTS, WORKER_LOST
 from evaluations.runs.services.steps import (
     fail_steps_after,
@@ -41,6 +48,7 @@ logger = logging.getLogger(__name__)
 K = FailureKind
 # What the column of a cost does not hold any more; SQLite would store it, and not read it back.
 MOST_COST = Decimal(10**6)
+MOST_CHOICES = 2**15 - 1
 # What a database or the ORM raises for a value that a column does not hold; not for a lost
 # connection, a full disk or a broken constraint of another row.
 NOT_STORABLE = (DataError, ArithmeticError, ValueError, TypeError)
@@ -145,7 +153,8 @@ def store_each(
         if result.reply is None:
             raise
         logger.exception("the reply to call %s cannot be stored", result.key)
-        failure = malformed(f"the reply cannot be stored: {type(error).__name__}")
+        why = f"the reply cannot be stored: {type(error).__name__}"
+        failure = malformed(why, result.reply.request_id, result.reply.raw[:KEPT_BODY])
         broken = [CallResult(result.key, failure, result.seconds)]
         return store_results(broken, now=now, random=random, breaker=breaker)
 
@@ -217,6 +226,9 @@ def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:
         attempt.prompt_tokens = reply.prompt_tokens
         attempt.completion_tokens = reply.completion_tokens
         _set_usage(attempt, reply)
+        asked = str(attempt.job.run.run_settings.get("model", ""))
+        attempt.ending, attempt.choices = ending_of(reply), min(reply.choices, MOST_CHOICES)
+        attempt.other_model = bool(asked and reply.model and not same_model(asked, reply.model))
         attempt.response_model = storable(reply.model, 120)
         attempt.request_id = storable(reply.request_id, 120)
         attempt.body = storable(reply.raw)
@@ -226,6 +238,7 @@ def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:
         attempt.status = AttemptStatus.UNKNOWN if billed else AttemptStatus.ERROR
         attempt.error = failure.kind
         attempt.error_text = storable(failure.text)
+        attempt.body = storable(failure.body)
         attempt.http_status = failure.http_status
         attempt.request_id = storable(failure.request_id, 120)
 
@@ -233,7 +246,8 @@ def _set_result(attempt: Attempt, result: CallResult, now: datetime) -> None:
 def _set_usage(attempt: Attempt, reply: ChatReply) -> None:
     """Set the tokens and the cost of *attempt*.
 
-    Without token counts that can be used, the call costs the most it could: its reservation.
+    Without token counts that can be used, the call costs the most it could: its reservation. What
+    the provider says it cost comes first, if the endpoint reports costs in its currency.
     """
     attempt.cached_tokens, attempt.reasoning_tokens = reply.cached_tokens, reply.reasoning_tokens
     attempt.audio_tokens, attempt.total_tokens = reply.audio_tokens, reply.total_tokens
@@ -245,6 +259,10 @@ def _set_usage(attempt: Attempt, reply: ChatReply) -> None:
         price = price_of(attempt.job.run)
         cost = price.cost(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         attempt.cost, attempt.usage = cost, UsageState.COMPLETE
+    if attempt.reported_cost is not None and cost_in_replies(attempt.job.run):
+        attempt.cost = attempt.reported_cost
+        if attempt.usage != UsageState.COMPLETE:
+            attempt.usage = UsageState.REPORTED
     if attempt.cost >= MOST_COST:
         raise ValueError("the cost of the call is larger than its column")
 

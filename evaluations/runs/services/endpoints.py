@@ -95,6 +95,7 @@ def save_endpoint(
     price_output: Decimal = Decimal(0),
     price_cached: Decimal | None = None,
     currency: str = "CNY",
+    cost_in_replies: bool = False,
     account: ProviderAccount | None = None,
     preset: str = "",
     max_in_flight: int = 8,
@@ -110,7 +111,8 @@ def save_endpoint(
     ``key_variable`` is the name of an environment variable, "" for no key, None to keep the present
     key; ``key`` is a key to be stored instead. A key is not kept with a new address, and
     *acting_user* then has to give their ``password``. ``language_model`` is the name in reports, by
-    default that of the model. ``account`` is the provider account whose limits it shares, None for
+    default that of the model. ``cost_in_replies``: what replies say that they cost is in
+    ``currency``, and counts. ``account`` is the provider account whose limits it shares, None for
     the present one, or an own one at first. Raises BadInput for invalid fields.
     """
     endpoint = endpoint or Endpoint()
@@ -126,6 +128,7 @@ def save_endpoint(
     endpoint.price_input, endpoint.price_output = price_input, price_output
     endpoint.price_cached, endpoint.preset = price_cached, preset
     endpoint.currency, endpoint.note = currency, note
+    endpoint.cost_in_replies = cost_in_replies
     endpoint.account = account or endpoint.account
     endpoint.max_in_flight, endpoint.timeout_seconds = max_in_flight, timeout_seconds
     endpoint.max_tokens, endpoint.max_temperature = max_tokens, float(max_temperature)
@@ -149,6 +152,8 @@ def _check_fields(endpoint: Endpoint) -> None:
         raise BadInput(_("The highest temperature must be above 0, and 2 at most."))
     if min(endpoint.price_input, endpoint.price_output, endpoint.price_cached or 0) < 0:
         raise BadInput(_("A price must be zero or more."))
+    if endpoint.cost_in_replies and not (endpoint.price_input and endpoint.price_output):
+        raise BadInput(_("Enter the prices too: they say how much each call must reserve."))
     if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
         raise BadInput(_("There is already an endpoint called %(name)s.") % {"name": endpoint.name})
     try:

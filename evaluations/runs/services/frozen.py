@@ -34,6 +34,7 @@ def freeze(settings: RequestSettings | ConditionSettings, endpoint: Endpoint) ->
         "price_output": str(endpoint.price_output),
         "price_cached": None if endpoint.price_cached is None else str(endpoint.price_cached),
         "currency": endpoint.currency,
+        "cost_in_replies": endpoint.cost_in_replies,
     }
     asked = settings.as_dict()
     return Frozen({**facts, **asked}, fingerprint(asked))
@@ -59,6 +60,11 @@ def price_of(run: Run) -> Price:
         Decimal(facts["price_output"]),
         None if cached is None else Decimal(cached),
     )
+
+
+def cost_in_replies(run: Run) -> bool:
+    """Return whether the costs that replies report are in the currency of *run*, and count."""
+    return bool(run.run_settings.get("cost_in_replies"))
 
 
 def currency_of(run: Run) -> str:

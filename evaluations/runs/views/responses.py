@@ -44,6 +44,8 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     response = response_whole(public_id)
     if response is None:
         raise NotFound(_("There is no such response."))
+    # What is not a reply of a model may be a page of any service.
+    whole = request.user.may(Capability.START_RUNS)
     context = {
         "response": response,
         "run": response.run,
@@ -53,12 +55,19 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "shown_options": list(zip(response.revision.letters, response.option_order, strict=False)),
         "images": image_addresses(response.question.task.dataset, response.revision.images),
         "readings": readings_of(response),
-        "jobs": [(job, sent_calls(response.run, job)) for job in jobs_of(response)],
+        "jobs": [(job, sent_calls(response.run, job, whole=whole)) for job in jobs_of(response)],
     }
     return render(request, "evaluations/runs/response.html", context)
 
 
-def sent_calls(run: Run, job: Job) -> list[tuple[Attempt, SentCall | None]]:
-    """Return the answered attempts at *job*, each with the messages that it sent."""
-    answered = [one for one in job.attempts.all() if one.status == AttemptStatus.ANSWERED]
-    return [(attempt, sent_call(run, job, attempt)) for attempt in answered]
+def sent_calls(run: Run, job: Job, *, whole: bool) -> list[tuple[Attempt, SentCall | None]]:
+    """Return the answered attempts at *job*, each with the messages that it sent.
+
+    With *whole* also those whose reply could not be read and was kept.
+    """
+    shown = [
+        one
+        for one in job.attempts.all()
+        if one.status == AttemptStatus.ANSWERED or (whole and one.body)
+    ]
+    return [(attempt, sent_call(run, job, attempt)) for attempt in shown]

@@ -24,6 +24,7 @@ from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.asked import examples_used, images_asked
 from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.kept_figures import kept
+from evaluations.runs.selectors.reply_states import reply_states
 from evaluations.runs.selectors.run_notices import page_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
@@ -106,6 +107,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "images": kept(run, jobs, "images", images_asked),
         "examples": examples_used(run),
         "chosen": chosen_of(run) if run.condition else [],
+        "reply_states": kept(run, jobs, "replies", reply_states),
         "errors": kept(run, jobs, "errors", reading.errors),
         "replies_waiting": replies_waiting(run),
         "currency": run.run_settings.get("currency", ""),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluations.judging.rules.judged_texts import MOST_CHARACTERS, same_model, withheld
+from evaluations.judging.rules.judged_texts import MOST_CHARACTERS, withheld
+from evaluations.runs.rules.endings import same_model
 from evaluations.statistics.outcomes import JudgeStatus
 
 pytestmark = pytest.mark.once

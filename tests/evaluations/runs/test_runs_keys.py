@@ -260,15 +260,16 @@ SECRET_PAGE = b"<html><title>Payroll</title>sentinel-of-an-internal-page</html>"
 def test_nothing_of_a_foreign_body_is_shown_or_stored(
     admin: User, server: ScriptedServer, fault: Fault
 ) -> None:
-    """T137: by the check of an endpoint, and by a run."""
+    """T137: by the check of an endpoint; and of an answer that is not paid for, by a run."""
     endpoint = save(server)
     run = planned(endpoint, 1)
     server.endpoint.faults = lambda prompt: fault
     page = reverse("runs:endpoint-check", args=[endpoint.pk])
     shown = logged_in(admin).post(page, follow=True).text
     worked(run)
+    assert "sentinel-of-an-internal-page" not in shown
     stored = str(list(Attempt.objects.values()))
-    assert "sentinel-of-an-internal-page" not in shown + stored
+    assert ("sentinel-of-an-internal-page" in stored) is (fault.status == 200 and bool(fault.body))
     if fault.status == 500:
         assert NO_MESSAGE in shown
 
@@ -278,9 +279,13 @@ def test_an_echoed_key_is_in_no_table_and_no_log(
 ) -> None:
     """T064: a 401 that repeats the key; and the log masks keys in messages and tracebacks."""
     run = planned(save(server, key=KEY), 1)
-    server.endpoint.faults = lambda prompt: named_fault("auth", text=f"bad key {KEY}")
+    page = Fault(200, body=f"<html>Bearer {KEY}</html>".encode())
+    sent = iter([page])
+    wall = named_fault("auth", text=f"bad key {KEY}")
+    server.endpoint.faults = lambda prompt: next(sent, wall)
     with caplog.at_level(logging.DEBUG):
         assert worked(run).pause_reason == PauseReason.AUTH
+    assert "<html>" in Attempt.objects.earliest("pk").body
     stored = str([list(model.objects.values()) for model in (Attempt, Run, AuditEntry)])
     assert KEY not in stored + caplog.text
     try:

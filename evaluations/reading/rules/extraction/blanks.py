@@ -22,7 +22,7 @@ from evaluations.reading.rules.extraction.reading import Extraction, Span, unrea
 from evaluations.reading.rules.extraction.source_text import formula_source
 from evaluations.statistics.outcomes import ReadingOutcome
 
-READER_VERSION = "exact-2"
+READER_VERSION = "exact-3"
 
 _HAN = "一二三四五六七八九十"
 _MARKER = re.compile(
