@@ -111,8 +111,7 @@ def save_endpoint(
     ``key_variable`` is the name of an environment variable, "" for no key, None to keep the present
     key; ``key`` is a key to be stored instead. A key is not kept with a new address, and
     *acting_user* then has to give their ``password``. ``language_model`` is the name in reports, by
-    default that of the model. ``cost_in_replies``: what replies say that they cost is in
-    ``currency``, and counts. ``account`` is the provider account whose limits it shares, None for
+    default that of the model. ``account`` is the provider account whose limits it shares, None for
     the present one, or an own one at first. Raises BadInput for invalid fields.
     """
     endpoint = endpoint or Endpoint()
@@ -127,8 +126,7 @@ def save_endpoint(
     endpoint.name, endpoint.base_url, endpoint.model = name, address, model
     endpoint.price_input, endpoint.price_output = price_input, price_output
     endpoint.price_cached, endpoint.preset = price_cached, preset
-    endpoint.currency, endpoint.note = currency, note
-    endpoint.cost_in_replies = cost_in_replies
+    endpoint.currency, endpoint.note, endpoint.cost_in_replies = currency, note, cost_in_replies
     endpoint.account = account or endpoint.account
     endpoint.max_in_flight, endpoint.timeout_seconds = max_in_flight, timeout_seconds
     endpoint.max_tokens, endpoint.max_temperature = max_tokens, float(max_temperature)

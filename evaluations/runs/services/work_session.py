@@ -100,7 +100,7 @@ def overrun_of(reserved: Decimal, cost: Decimal) -> Decimal:
 
 
 class NotStoredError(Exception):
-    """Results could not be stored (``__cause__``); they are in the spool if it takes them."""
+    """Results could not be stored (``__cause__``)."""
 
 
 class WorkSession:
@@ -148,8 +148,7 @@ class WorkSession:
     def work(self) -> None:
         """Store spooled results, then pump until nothing is due, the session ends, or a stop.
 
-        If results cannot be stored, pause the run for a while; if not even that can be stored,
-        raise what the database or the disk raised.
+        If results cannot be stored, pause the run; if not even that, raise what was raised.
         """
         self.processing.start()
         try:
