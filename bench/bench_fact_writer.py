@@ -116,7 +116,7 @@ def replies(calls: int, rounds: int) -> Measured:
 
 def main() -> None:
     """Measure and print."""
-    parser = arguments(__doc__, quick="8 answers to mark, one run of 16 calls each way")
+    parser = arguments(__doc__, quick="one answer to each question, one run of 16 calls each way")
     parser.add_argument("--answers", type=int, default=60, help="answers to each question")
     parser.add_argument("--calls", type=int, default=800)
     parser.add_argument("--rounds", type=int, default=5)
@@ -124,7 +124,7 @@ def main() -> None:
     options = parser.parse_args()
     answers, calls, rounds = options.answers, options.calls, options.rounds
     if options.quick:
-        answers, calls, rounds = 2, 16, 1
+        answers, calls, rounds = 1, 16, 1
     if options.replies:
         show([replies(calls, rounds)], as_json=options.json)
         return
