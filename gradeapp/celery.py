@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
+import time
 import warnings
+from contextlib import suppress
 
 from billiard.process import active_children
 from celery import Celery
@@ -26,10 +29,19 @@ def let_runs_stop(**_: object) -> None:
     """Tell the processes of the pool: one that works on a run takes no further calls.
 
     Celery's own polite stop waits for a task to end by itself, which a run does
-    after minutes. Idle processes ignore this signal.
+    after minutes. Idle processes ignore this signal, and may begin a task that was fetched before
+    the stop: so they are told again every second until the worker ends.
     """
-    for child in active_children():
-        os.kill(child.pid, signal.SIGINT)
+    threading.Thread(target=_tell_children, name="stop-runs", daemon=True).start()
+
+
+def _tell_children() -> None:
+    """Send SIGINT to the processes of the pool every second, as long as this process lives."""
+    while True:
+        for child in active_children():
+            with suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGINT)
+        time.sleep(1)
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

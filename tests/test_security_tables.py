@@ -7,8 +7,11 @@ import re
 from functools import cache
 from pathlib import Path
 
+from tests.faults.table import HEAD, WANTED
+
 TESTS = Path(__file__).resolve().parent
 PAGE = TESTS.parent / "docs" / "security.md"
+TABLE = TESTS.parent / "docs" / "faults.md"
 THREATS = [f"T{number:03d}" for number in range(1, 141)]
 FAULTS = [f"R{number:02d}" for number in range(1, 58)]
 NAMED = re.compile(r"`([\w/]+\.py)(?: -k (\"[^\"]+\"|\w+))?`")
@@ -63,3 +66,9 @@ def test_the_named_tests_exist() -> None:
         for word in re.findall(r"\w+", expression):
             if word not in {"and", "or", "not"}:
                 assert any(word in name for name in names), f"{file}: no test of the name {word}"
+
+
+def test_the_table_of_faults_has_every_row() -> None:
+    page = TABLE.read_text(encoding="utf-8").splitlines()
+    assert set(HEAD) <= set(page)
+    assert [row for row in WANTED if not any(line.startswith(f"| {row} |") for line in page)] == []

@@ -302,7 +302,8 @@ def test_a_long_run_leaks_nothing(site: Site) -> None:
     memory = [one[2] for one in level]
     descriptors = [one[3] for one in level]
     assert max(memory) < 1.1 * memory[0], (memory[0], max(memory))
-    assert max(descriptors) <= descriptors[0] + 8, descriptors
+    # The share of one of the two processes in the 32 calls in flight changes.
+    assert max(descriptors) <= descriptors[0] + 32, descriptors
     rate = (level[-1][1] - level[0][1]) / (level[-1][0] - level[0][0])
     print(f"{rate:.0f} items a second on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     assert not FULL or rate >= 50, rate

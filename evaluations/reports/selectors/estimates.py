@@ -75,15 +75,18 @@ def _narrowed(params: ReportParams) -> bool:
     return bool(params.year or params.rounds or params.without_blind)
 
 
-def estimated_rows(params: ReportParams) -> list[ReportRow]:
+def estimated_rows(
+    params: ReportParams, found: Sequence[MarkingSample] | None = None
+) -> list[ReportRow]:
     """Return the rows of report ``converted`` that are estimated from samples.
 
     As the others, but the key names the ``run`` and the ``sample`` too. The row of ``ALL`` has
     ``total``, the same with bounds that hold at every look (``total_at_every_look``), and ``rate``,
     the scoring rate (0 to 1) of the subjective part. n counts the questions that teachers marked.
+    *found* are the ``shown_samples``, if they are known already.
     """
     rows: list[ReportRow] = []
-    for sample in shown_samples(params):
+    for sample in shown_samples(params) if found is None else found:
         state = state_of(sample)
         for marker in markers_of_sample(sample):
             if params.marker in ("", marker):

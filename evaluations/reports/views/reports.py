@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import ReportParams, validated
 from evaluations.facts.words import short_subject
+from evaluations.judging.sampling.services import note_look_at_samples
 from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
@@ -39,7 +40,7 @@ from evaluations.reports.rules.page_tables import (
     ranked,
     rate_lines,
 )
-from evaluations.reports.selectors.estimates import estimated_rows
+from evaluations.reports.selectors.estimates import estimated_rows, shown_samples
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import (
     Overview,
@@ -54,7 +55,6 @@ from evaluations.reports.selectors.rows_behind import (
     frames_by_part,
     row_facts,
 )
-from evaluations.reports.services.exports import note_look
 from evaluations.reports.views.cut_words import cut_names
 from evaluations.statistics.accuracy import converted_of_parts, frame_exact
 from evaluations.statistics.coverage import Coverage, Shortfalls, coverage, shortfalls
@@ -89,10 +89,12 @@ def report_overview(request: MemberRequest) -> HttpResponse:
     short = shortfalls(made.rates, settings.REPORT_MARKED_PERCENT)
     colours = {asked: colours[asked] for asked in ranked(made.converted, colours, short)}
     part = part_to_draw(request.GET.get("part", ""), made)
-    samples = replace(params, marker="")
-    note_look(samples, acting_user=request.user, report="converted")
+    of_any_marker = replace(params, marker="")
+    samples = shown_samples(of_any_marker)
+    note_look_at_samples(samples, acting_user=request.user, page="report")
+    estimated = estimated_rows(of_any_marker, samples)
     context: dict[str, Any] = {
-        "estimated_rows": [row for row in estimated_rows(samples) if row.key["subject"] == ALL],
+        "estimated_rows": [row for row in estimated if row.key["subject"] == ALL],
         "form": form,
         "choices": offered,
         "params": params,
