@@ -159,10 +159,10 @@ def estimate_judging(
     each = CANARIES_IN_LONG_RUNS if many else CANARIES
     asked = judged + (len(CanaryKind) * each if judged else 0)
     calls = ceil(asked * _replies_each(judge))
-    room = [min(MOST_TOKENS, max_tokens * 2**place) for place in range(MOST_REPLIES)]
+    limits = [min(MOST_TOKENS, max_tokens * 2**place) for place in range(MOST_REPLIES)]
     cost = cost_of(judge, RunPurpose.JUDGE, calls, calls * JUDGE_READS, reply_tokens=max_tokens)
     read = asked * (MOST_REPLIES * JUDGE_READS + (MOST_REPLIES - 1) * AGAIN_READS)
-    written = asked * sum(room)
+    written = asked * sum(limits)
     at_most = Price(judge.price_input, judge.price_output).cost(read, written)
     return replace(cost, at_most=at_most, most_tokens=read + written)
 
