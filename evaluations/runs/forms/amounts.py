@@ -5,11 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from django.utils.functional import Promise
-
 from gradeapp.common import number_fields
 
-Words = str | Promise
+Words = Any  # a text or a translation that is made when it is shown
 
 
 def money(label: Words, help_text: Words = "") -> number_fields.DecimalField:

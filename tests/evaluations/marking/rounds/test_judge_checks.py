@@ -14,7 +14,7 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import answers_of, claimed, give, small_round
+from tests.evaluations.marking_world import answers_of, claimed, give, planned_pair, small_round
 
 pytestmark = pytest.mark.django_db
 SHARE = Decimal("0.25")
@@ -124,7 +124,7 @@ def test_a_third_teacher_beside_a_mean(
     made = small_round(people, 1, scheme=Scheme.MEAN, judge_check_share=SHARE)
     (answer,) = answers_of(made)
     judges(answer, "0")
-    pair = [slot.planned for slot in answer.slots.order_by("kind")]
+    pair = planned_pair(answer)
     give(answer, pair[0], ("3", "3", "6"))
     give(answer, pair[1], ("3", "3", "0"))
     answer.refresh_from_db()
