@@ -19,6 +19,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.db.models import F
 
 from evaluations.llm import spool
@@ -89,6 +90,19 @@ def spool_path(run: Run, owner: str) -> Path:
 def spools_of(run: Run) -> list[Path]:
     """Return the spool files of all workers for *run*."""
     return sorted((Path(settings.VAR_DIR) / "spool").glob(f"{run.public_id}-*.jsonl"))
+
+
+def store_spooled(now: datetime) -> None:
+    """Store the results that killed workers left in files on this machine.
+
+    Call it before their jobs are released: a call that was answered is not asked again. What cannot
+    be stored stays in its file.
+    """
+    for path in sorted((Path(settings.VAR_DIR) / "spool").glob("*.jsonl")):
+        try:
+            spool.replay(path, lambda batch: store_each(batch, now=now, random=Random()))
+        except (DatabaseError, OSError):
+            logger.exception("the results in %s cannot be stored", path)
 
 
 def overrun_of(reserved: Decimal, cost: Decimal) -> Decimal:
