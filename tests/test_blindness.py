@@ -70,7 +70,7 @@ class Hidden:
 
 
 AGREES = Hidden(("3", "3", "6"), "canary-agrees", Flag.CUT_OFF, "12", "canary-gpt-7f3a", 0)
-DIFFERS = Hidden(("0", "0", "0"), "canary-differs", Flag.REFUSES, "2", "canary-qwen-91bc", 4000)
+DIFFERS = Hidden(("0", "0", "0"), "canary-differs", Flag.REFUSES, "6", "canary-qwen-91bc", 4000)
 NEARLY = Hidden(("3", "2.5", "6"), "", Flag.OFF_TOPIC, "0", "canary-glm-55aa", 3)
 WORLDS = [AGREES, DIFFERS, NEARLY]
 
@@ -93,6 +93,7 @@ class World:
         """Change what the other teacher, the judge and the model did, and nothing else."""
         for answer in (self.marked, self.held):
             self._forget(answer)
+            self._judge(answer.response, hidden)
             give(
                 answer,
                 self.other,
@@ -101,7 +102,6 @@ class World:
                 flags=(hidden.flag,),
                 seconds=hidden.days + 1,
             )
-            self._judge(answer.response, hidden)
         theirs = Mark.objects.filter(teacher=self.other)
         theirs.update(created_at=NOW + timedelta(days=hidden.days))
         self._judge_the_wrong(hidden)
@@ -120,7 +120,7 @@ class World:
             say(item, self.other, ones, note=hidden.comment, seconds=hidden.days + 1)
 
     def _forget(self, answer: BlindAnswer) -> None:
-        BlindAnswer.objects.filter(pk=answer.pk).update(final=None)
+        BlindAnswer.objects.filter(pk=answer.pk).update(final=None, one_more_for=None)
         FinalMarkSource.objects.filter(final__answer=answer).delete()
         FinalMark.objects.filter(answer=answer).delete()
         for mark in Mark.objects.filter(slot__answer=answer, teacher=self.other):
@@ -148,9 +148,16 @@ class World:
 def world(
     request: pytest.FixtureRequest, teacher: User, other_teacher: User, third_teacher: User
 ) -> World:
-    """Two teachers share every response; the third is only there for third marks."""
+    """Two teachers share every response; the third is only there for third marks.
+
+    One more mark is asked for where the judge is far from the teachers', as in ``NEARLY``.
+    """
     made = small_round(
-        [teacher, other_teacher, third_teacher], 3, scheme=request.param, marking_notes="Half."
+        [teacher, other_teacher, third_teacher],
+        3,
+        scheme=request.param,
+        marking_notes="Half.",
+        judge_check_share=Decimal("0.25"),
     )
     pair = [teacher, other_teacher]
     for answer in answers_of(made):
@@ -349,26 +356,33 @@ def test_a_third_marker_cannot_tell_it_from_a_first_one(
     teacher: User, other_teacher: User, third_teacher: User
 ) -> None:
     people = [teacher, other_teacher, third_teacher]
+    judge = Judge.objects.create(name="canary-judge")
     pages = []
-    for is_third in (True, False):
-        made = small_round(people, 1, scheme=Scheme.THREE_AND_LEAD, name="Round")
+    for why in ("marks", "judge", ""):
+        share = Decimal("0.25") if why == "judge" else None
+        made = small_round(
+            people, 1, scheme=Scheme.THREE_AND_LEAD, name="Round", judge_check_share=share
+        )
         (answer,) = answers_of(made)
         first, second = answer.slots.order_by("kind")
         Slot.objects.filter(pk=first.pk).update(planned=teacher)
         Slot.objects.filter(pk=second.pk).update(planned=other_teacher)
-        if is_third:
+        Judgement.objects.create(
+            response=answer.response, judge=judge, total=0, full=12, status="scored"
+        )
+        if why:
             give(answer, teacher, ["3", "3", "6"])
-            give(answer, other_teacher, ["0", "0", "0"])
+            give(answer, other_teacher, ["0", "0", "0"] if why == "marks" else ["3", "3", "6"])
         slot = claim_next(third_teacher, round=made, now=NOW)
         assert slot is not None
-        assert (slot.kind == SlotKind.THIRD) is is_third
+        assert (slot.kind == SlotKind.THIRD) is bool(why)
         page = logged_in(third_teacher).get(f"/marking/responses/{answer.public_id}/").content
         for own in (str(answer.public_id), str(made.public_id)):
             page = page.replace(own.encode(), b"id")
         page = re.sub(rb'name="key" value="[^"]+"|data-digest="\w+"', b"", page)
         page = re.sub(rb"20\d\d (?=<)|Physics_\w+", b"", page)
         pages.append(masked(page))
-    assert pages[0] == pages[1]
+    assert pages[0] == pages[1] == pages[2]
 
 
 def test_the_world_of_these_tests_is_not_empty(world: World) -> None:
@@ -382,6 +396,11 @@ def test_the_world_of_these_tests_is_not_empty(world: World) -> None:
     assert Mark.objects.get(teacher=world.other, slot__answer=world.marked).points.count() == len(
         RUBRIC
     )
+    world.set(NEARLY)
+    asked = BlindAnswer.objects.get(pk=world.marked.pk)
+    assert asked.one_more_for is not None, "the judge asks for one more mark"
+    assert asked.slots.filter(kind=SlotKind.THIRD).exists()
+    world.set(DIFFERS)
     assert CapabilityJudgement.objects.filter(reviewer=world.other).count() == 2
     for item in (world.judged, world.at_hand):
         page = logged_in(world.teacher).get(f"/reviewing/answers/{item.public_id}/")

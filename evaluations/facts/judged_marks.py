@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models.functions import Length
@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.pairs import JUDGE_PAIR, TEACHER_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
-from evaluations.models import Judgement, Mark, Response
+from evaluations.model_families import family_of_any
+from evaluations.models import Judge, Judgement, Mark, Response
 from evaluations.models.vocabulary import SlotKind
 from evaluations.statistics.alternative_annotator import (
     AlternativeAnnotator,
@@ -30,12 +31,22 @@ from evaluations.statistics.calibration import (
 from evaluations.statistics.cluster_bootstrap import DRAWS
 from evaluations.statistics.figure import Report
 from evaluations.statistics.rows import ModelCondition
+from evaluations.statistics.self_preference import self_preference
 from evaluations.statistics.tally import ALL
 from gradeapp.common.casts import real
 from gradeapp.common.refusals import BadInput
 
 Asked = tuple[str, ModelCondition]
 Tested = AlternativeAnnotator
+
+
+class Said(NamedTuple):
+    """What calibration takes of one judgement: its total, the judge's prompts, its sample."""
+
+    total: float | None
+    version: str
+    sample: int
+
 
 TEACHERS_MARK = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
 BATCH = 5000
@@ -67,10 +78,28 @@ def calibration_of(params: ReportParams) -> Report:
     marks = judged_marks(params)
     report = calibration_report(marks, by=by, rng=rng, params=about)
     tests = annotator_tests(marks, params)
+    families = families_of_judges({one.judge for one in marks})
+    of_judge: dict[str, list[JudgedMark]] = defaultdict(list)
+    for one in marks:
+        of_judge[one.judge].append(one)
     for row in report.rows:
+        judge = row.key["judge"]
         if row.key["value"] == ALL:
-            row.figures.update(tests[row.key["judge"], row.asked].figures())
+            row.figures.update(tests[judge, row.asked].figures())
+            row.figures["self_preference"] = self_preference(
+                of_judge[judge], row.asked, families[judge], np.random.default_rng(RANDOM_SEED)
+            )
     return report
+
+
+def families_of_judges(names: Collection[str]) -> dict[str, str]:
+    """Return the family of the model of each judge called one of *names*; "" if not known."""
+    rows = Judge.objects.filter(name__in=names).order_by()
+    columns = ("name", "condition", "endpoint__model", "endpoint__language_model__name")
+    return {
+        name: family_of_any(filter(None, (condition.get("model"), model, reported, name)))
+        for name, condition, model, reported in rows.values_list(*columns)
+    }
 
 
 def annotator_tests(marks: Collection[JudgedMark], params: ReportParams) -> dict[Asked, Tested]:
@@ -110,10 +139,10 @@ def judged_marks(params: ReportParams) -> list[JudgedMark]:
             marks=of_teachers.get(pair.response),
             length=about[pair.response]["length"],
             totals=tuple(
-                total for total, _version in judgements[judge, pair.response] if total is not None
+                total for total, *_other in judgements[judge, pair.response] if total is not None
             ),
             labels={name: _text(about[pair.response][path]) for name, path in LABELS.items()}
-            | {"version": judgements[judge, pair.response][-1][1]},
+            | {"version": _version_that_counts(judgements[judge, pair.response])},
         )
         for judge, pair in judged
     ]
@@ -145,14 +174,19 @@ def _responses(keys: Collection[int]) -> Iterator[dict[str, Any]]:
         yield from rows.values("pk", "question", "length", *LABELS.values())
 
 
-def _judgements(keys: Collection[int]) -> Mapping[tuple[str, int], list[tuple[float | None, str]]]:
-    """Return totals and prompt versions of all judgements by judge and response, oldest first."""
-    found: dict[tuple[str, int], list[tuple[float | None, str]]] = defaultdict(list)
+def _version_that_counts(judgements: Sequence[Said]) -> str:
+    """Return the prompt version of the newest judgement of the first sample."""
+    return [version for _total, version, sample in judgements if sample == 1][-1]
+
+
+def _judgements(keys: Collection[int]) -> Mapping[tuple[str, int], list[Said]]:
+    """Return all judgements by judge and response, oldest first."""
+    found: dict[tuple[str, int], list[Said]] = defaultdict(list)
     for chunk in _chunks(keys):
         rows = Judgement.objects.filter(response__in=chunk).order_by("pk")
-        columns = ("judge__name", "response", real("total"), "prompt_version")
-        for judge, response, total, version in rows.values_list(*columns):
-            found[judge, response].append((total, version))
+        columns = ("judge__name", "response", real("total"), "prompt_version", "sample")
+        for judge, response, *said in rows.values_list(*columns):
+            found[judge, response].append(Said(*said))
     return found
 
 

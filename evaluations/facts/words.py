@@ -76,6 +76,11 @@ REASONS = {
     "missing_parts": gettext_lazy("a part of the total has no answers or marks"),
     "too_few_teachers": gettext_lazy("fewer than three teachers marked 30 responses with others"),
     "too_few_items": gettext_lazy("fewer than 30 responses per teacher"),
+    "family_unknown": gettext_lazy("the family of a model is not known"),
+    "other_family": gettext_lazy("the model is of another family than the judge model"),
+    "no_other_family": gettext_lazy(
+        "no question was also answered by a model of another family and marked by both"
+    ),
     "without_judge": gettext_lazy("no judge model helps"),
     "strata_not_marked": gettext_lazy("a task has fewer than two marked questions"),
     "judge_unreadable": gettext_lazy("over 10 % of its replies have no total"),

@@ -16,13 +16,13 @@ from evaluations.judging.rules.judge_condition import (
     JudgeChoice,
     ReplyForm,
 )
-from evaluations.judging.selectors import prompts_to_choose
+from evaluations.judging.selectors import family_with, prompts_to_choose
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Endpoint, Judgement, Run
+from evaluations.runs.forms import amounts
 from evaluations.runs.forms.choices import RunChoice
 from evaluations.runs.selectors.conditions import condition_names, model_names
 from evaluations.statistics.outcomes import JudgeStatus
-from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
 from questions.models import Dataset
 from questions.rules.vocabulary import Subject
@@ -89,22 +89,12 @@ class ConditionForm(forms.Form):
     without_criterion = forms.BooleanField(required=False, label=_("Without the rubric"))
     without_analysis = forms.BooleanField(required=False, label=_("Without the analysis"))
     without_notes = forms.BooleanField(required=False, label=_("Without marking notes"))
-    max_tokens = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_TOKENS,
-        required=False,
-        label=_("Maximum tokens per reply"),
-        help_text=_("1024 if empty; a reply that cannot be read is asked for again with more."),
+    max_tokens = amounts.whole(
+        _("Maximum tokens per reply"),
+        _("1024 if empty; a reply that cannot be read is asked for again with more."),
+        most=MOST_TOKENS,
     )
-    temperature = number_fields.DecimalField(
-        min_value=0,
-        max_value=2,
-        max_digits=4,
-        decimal_places=2,
-        required=False,
-        label=_("Temperature"),
-        help_text=_("Empty: 0."),
-    )
+    temperature = amounts.temperature(_("Temperature"), _("Empty: 0."))
     again = forms.BooleanField(
         required=False,
         label=_("Mark again as a further sample"),
@@ -149,11 +139,18 @@ class JudgeRunForm(ConditionForm):
 
 
 class JudgeForm(ConditionForm):
-    """Choose the endpoint that judges the run of the page."""
+    """Choose the endpoint that judges *run*, the run of the page; None to read what was chosen."""
 
     field_order = ("judge", "budget")
 
     judge = forms.ModelChoiceField(Endpoint.objects.all(), label=_("Judge"), empty_label=None)
-    budget = number_fields.DecimalField(
-        min_value=0, max_digits=12, decimal_places=4, required=False, label=_("Budget")
-    )
+    budget = amounts.money(_("Budget"))
+
+    def __init__(self, data: Any = None, *, run: Run | None = None) -> None:
+        super().__init__(data)
+        endpoints = Endpoint.objects.select_related("language_model") if run else ()
+        same = [one.name for one in endpoints if run and family_with(one, run)]
+        if same:
+            self.fields["judge"].help_text = _(
+                "Of the same family as the model of this run, which they may favour: %(names)s."
+            ) % {"names": ", ".join(same)}

@@ -131,7 +131,7 @@ class JudgeFollower(Follower):
             return []
         context = {
             **judges_of_run(run),
-            "judge_form": JudgeForm(),
+            "judge_form": JudgeForm(run=run),
             "imported_judges": imported_judges(run),
             "sees_judgements": user.may(Capability.SEE_JUDGEMENTS),
         }

@@ -8,9 +8,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import get_language, gettext
 
+from evaluations.facts.judged_marks import families_of_judges
 from evaluations.facts.pairs import JUDGE_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
 from evaluations.judging.rules.json_reply import QUOTE_NOT_FOUND
@@ -22,7 +23,8 @@ from evaluations.judging.rules.judge_reply import (
     STEPS_DO_NOT_ADD_UP,
     read_judge_reply,
 )
-from evaluations.models import FinalMark, Judge, Judgement, JudgePrompts, Response, Run
+from evaluations.model_families import family_of, shared_family
+from evaluations.models import Endpoint, FinalMark, Judge, Judgement, JudgePrompts, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.selectors.runs import is_live, runs
 from evaluations.statistics.agreement import MarkPair, agreement
@@ -95,6 +97,25 @@ def judges_of_run(run: Run) -> dict[str, Any]:
     return {"run": run, "judge_runs": judge_runs, "judging": any(map(is_live, judge_runs))}
 
 
+def relatives(judge: Judge, params: ReportParams) -> list[str]:
+    """Return the models of *params* that *judge* has marked and that are of its family, by name."""
+    family = families_of_judges([judge.name])[judge.name]
+    if not family:
+        return []
+    marked = Exists(Judgement.objects.filter(judge=judge, response__run=OuterRef("pk")))
+    runs_of_models = Run.objects.filter(params.of_runs(), marked, purpose=RunPurpose.ANSWER)
+    names = set(runs_of_models.order_by().values_list("language_model__name", flat=True))
+    return sorted(name for name in names if family_of(name) == family)
+
+
+def family_with(endpoint: Endpoint, run: Run) -> str:
+    """Return the family that the models of *endpoint* and of *run* share; "" for none known."""
+    answered = run.endpoint.model if run.endpoint else ""
+    return shared_family(
+        (endpoint.model, endpoint.language_model.name), (run.language_model.name, answered)
+    )
+
+
 def prompts_to_choose() -> list[str]:
     """Return the names of the prompts for judges, those of the project first."""
     imported = set(JudgePrompts.objects.values_list("slug", flat=True)) - set(SHIPPED)
@@ -122,7 +143,12 @@ def check_of_run(run: Run) -> dict[str, Any]:
         (gettext("Temperature"), settings["sampling"]["temperature"]),
         (gettext("Sample"), settings.get("sample", 1)),
     ]
+    judged = run.judged_run
+    assert run.endpoint is not None  # it was called
+    assert judged is not None  # a judge run has one
     return {
+        "family": family_with(run.endpoint, judged),
+        "judged_model": judged.language_model.name,
         "check": judge.current_check,
         "judge": judge,
         "condition": shown,

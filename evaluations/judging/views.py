@@ -57,7 +57,12 @@ def judge_start(request: MemberRequest) -> HttpResponse:
         context = list_context(request, form)
         return render(request, "evaluations/judging/list.html", context, status=400)
     said = form.cleaned_data
-    check_cost(request, lambda: most_cost_of_judging(said["run"], said["endpoint"]))
+    check_cost(
+        request,
+        lambda: most_cost_of_judging(
+            said["run"], said["endpoint"], max_tokens=form.choice().max_tokens
+        ),
+    )
     with transaction.atomic():
         judge = judge_for(said["endpoint"], form.choice())
         run = start_judge_run(said["run"], judge, acting_user=request.user, again=said["again"])
@@ -114,7 +119,12 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
             )
         )
     said, run = form.cleaned_data, get_run(pk)
-    check_cost(request, lambda: most_cost_of_judging(run, said["judge"], said["budget"]))
+    check_cost(
+        request,
+        lambda: most_cost_of_judging(
+            run, said["judge"], said["budget"], max_tokens=form.choice().max_tokens
+        ),
+    )
     with transaction.atomic():
         judge = judge_for(said["judge"], form.choice())
         judging = start_judge_run(

@@ -78,9 +78,9 @@ class CallbackThread:
         self._running = self._executor.submit(self._call, batch, capacity, send)
         return await self._result(self._running)
 
-    async def unfinished(self) -> Round:
-        """Wait for the round that was running when the pump was cancelled, if there was one."""
-        return Round() if self._running is None else await self._result(self._running)
+    async def unfinished(self) -> Round | None:
+        """Wait for the round that was running when the pump was cancelled; None without one."""
+        return None if self._running is None else await self._result(self._running)
 
     def keep(self, batch: Sequence[CallResult]) -> None:
         """Write *batch* to the spool in the calling thread."""

@@ -23,6 +23,7 @@ from random import Random
 from evaluations.llm.callbacks import Callbacks, CallbackThread, Round
 from evaluations.llm.client import ChatClient, ChatFailure, FailureKind
 from evaluations.llm.rate_limit import SharedSlowdown
+from evaluations.llm.spool import Arrivals
 from evaluations.llm.worker_pool import WorkerPool
 
 
@@ -93,7 +94,8 @@ async def pump(
     slowdown = gate or SharedSlowdown(in_flight, random=random)
     with contextlib.ExitStack() as stack:
         thread = executor or stack.enter_context(ThreadPoolExecutor(1, "pump-callbacks"))
-        pool = WorkerPool(client, in_flight, slowdown, clock)
+        arrivals = stack.enter_context(Arrivals(spool_path))
+        pool = WorkerPool(client, in_flight, slowdown, clock, arrivals)
         calls = CallbackThread(callbacks, thread, spool_path, pool.send)
         return await _Pump(pool, calls, slowdown, in_flight, pace or Pace(), clock).run()
 
@@ -126,7 +128,9 @@ class _Pump:
             await self._wait_for_the_last()
         finally:
             try:
-                self._note(await self._callbacks.unfinished())
+                if (unfinished := await self._callbacks.unfinished()) is not None:
+                    self._pool.stored()
+                    self._note(unfinished)
                 await self._pool.cancel()
                 await self._round(0)
             finally:
@@ -166,6 +170,7 @@ class _Pump:
 
     async def _round(self, capacity: int) -> Round:
         done = await self._callbacks.run(self._pool.take(), capacity)
+        self._pool.stored()
         self._note(done)
         return done
 

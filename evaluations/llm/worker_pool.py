@@ -14,6 +14,7 @@ from evaluations.llm.client import (
     FailureKind,
 )
 from evaluations.llm.rate_limit import SharedSlowdown, Ticket
+from evaluations.llm.spool import Arrivals
 
 
 class WorkerPool:
@@ -21,7 +22,7 @@ class WorkerPool:
 
     ``outstanding`` counts requests without a result. ``pausing`` is the first failure that pauses
     the run, ``defect`` the first exception that a client must not raise. After ``closed`` is set,
-    no further call is made.
+    no further call is made. Each result is written to *arrivals* at once.
     """
 
     def __init__(
@@ -30,8 +31,10 @@ class WorkerPool:
         in_flight: int,
         gate: SharedSlowdown,
         clock: Callable[[], float],
+        arrivals: Arrivals,
     ) -> None:
         self._client = client
+        self._arrivals = arrivals
         self._most = in_flight
         self._gate = gate
         self._clock = clock
@@ -55,10 +58,15 @@ class WorkerPool:
             self._workers.append(asyncio.create_task(self._work()))
 
     def take(self) -> list[CallResult]:
-        """Return the results that arrived since the last call."""
+        """Return the results that arrived since the last call; call ``stored`` after these are."""
         results, self._results = self._results, []
+        self._arrivals.turn()
         self.news.clear()
         return results
+
+    def stored(self) -> None:
+        """Forget the file of the results that ``take`` returned: they are stored or spooled."""
+        self._arrivals.stored()
 
     async def cancel(self) -> None:
         """Cancel the calls in flight and report queued requests as never sent."""
@@ -110,6 +118,7 @@ class WorkerPool:
     def _add(self, result: CallResult) -> None:
         self.outstanding -= 1
         self._results.append(result)
+        self._arrivals.add(result)
         failure = result.failure
         if failure is not None and failure.pauses_run and self.pausing is None:
             self.pausing = failure

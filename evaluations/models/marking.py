@@ -21,7 +21,8 @@ class BlindAnswer(models.Model):
     ``final`` is the final mark that counts now: a pointer that services move, so
     that nothing has to look for the newest one. A response that comes back for a
     intra-rater check is a second blind answer with an alias of its own, whose
-    ``repeat_of`` names the first; it never gets a final mark.
+    ``repeat_of`` names the first; it never gets a final mark. ``one_more_for`` is the judgement
+    that was so far from the marks that one more teacher was asked (``judge_check_share``).
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -42,6 +43,9 @@ class BlindAnswer(models.Model):
     )
     final = models.ForeignKey(
         "FinalMark", null=True, on_delete=models.PROTECT, related_name="final_of"
+    )
+    one_more_for = models.ForeignKey(
+        "Judgement", null=True, on_delete=models.PROTECT, related_name="+"
     )
     alias = models.CharField(max_length=12)
     full_marks = models.DecimalField(max_digits=6, decimal_places=2)

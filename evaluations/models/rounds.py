@@ -31,6 +31,8 @@ class MarkingRound(models.Model):
     (0: not at all), with ``window_ends_with_block`` at most until they mark another question.
     One person holds at most ``sheet_responses`` on marking sheets at once, for ``sheet_days``.
     With ``arbiter_marks_first`` the lead who arbitrates gives a mark before seeing the others.
+    ``judge_check_share`` (0 to 1 of full marks; None: never) is how far all judges may be from a
+    single mark or the mean of two before one more teacher is asked.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -54,6 +56,7 @@ class MarkingRound(models.Model):
         default=DEFAULT_SHEET_DAYS, db_default=DEFAULT_SHEET_DAYS
     )
     arbiter_marks_first = models.BooleanField(default=False, db_default=False)
+    judge_check_share = models.DecimalField(max_digits=4, decimal_places=3, null=True)
     random_seed = models.BigIntegerField()
     seed_first = models.PositiveSmallIntegerField(default=60)
     seed_first_every = models.PositiveSmallIntegerField(default=10)
@@ -84,6 +87,11 @@ class MarkingRound(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(scheme__in=list(Scheme)), name="round_scheme_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(judge_check_share=None)
+                | models.Q(judge_check_share__gte=0, judge_check_share__lte=1),
+                name="judge_check_share_is_a_share",
             ),
         ]
 

@@ -9,8 +9,9 @@ from django import template
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from evaluations.facts.params import JUDGE_PREFIX
+from evaluations.facts.params import ReportParams
 from evaluations.judging.rules.verdicts import FIRST_UNREADABLE, TOGETHER, UNREADABLE
+from evaluations.judging.selectors import relatives
 from evaluations.models import Judge
 from evaluations.statistics.outcomes import CanaryKind, JudgeVerdict
 
@@ -47,7 +48,10 @@ def suspension_words(reason: Mapping[str, Any]) -> str:
     """Return why a judge was suspended in a sentence."""
     values = {"failed": reason["failed"], "n": reason["n"]}
     if reason["code"] == FIRST_UNREADABLE:
-        return _("None of the first %(n)s replies could be read, so the run was stopped.") % values
+        return (
+            _("None of the first %(n)s responses got a readable total, so the run was stopped.")
+            % values
+        )
     if reason["code"] == UNREADABLE:
         return _("%(failed)s of %(n)s responses got no readable total.") % values
     name = canary_name(reason["code"])
@@ -55,10 +59,10 @@ def suspension_words(reason: Mapping[str, Any]) -> str:
 
 
 @register.inclusion_tag("evaluations/judging/_verdict.html")
-def judge_verdict(marker: str) -> dict[str, Any]:
-    """Show the verdict on the judge *marker* ("judge:NAME"), if it is one that was checked."""
-    judges = Judge.objects.select_related("current_check")
-    judge = judges.filter(name=marker.removeprefix(JUDGE_PREFIX), endpoint__isnull=False).first()
-    if not marker.startswith(JUDGE_PREFIX) or judge is None:
+def judge_verdict(params: ReportParams) -> dict[str, Any]:
+    """Show the verdict on the judge of *params*, and its models that are of the judge's family."""
+    judges = Judge.objects.select_related("current_check", "endpoint__language_model")
+    judge = judges.filter(name=params.judge).first() if params.is_judge else None
+    if judge is None:
         return {"judge": None}
-    return {"judge": judge, "check": judge.current_check}
+    return {"judge": judge, "check": judge.current_check, "relatives": relatives(judge, params)}

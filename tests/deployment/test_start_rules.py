@@ -117,6 +117,19 @@ def test_no_server_starts_within_reach_without_a_proxy(
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [({}, "GRADEAPP_DEMO=yes"), ({"GRADEAPP_DEMO": "yes"}, "add --prepare")],
+)
+def test_a_demo_that_cannot_start_says_why_in_one_sentence(
+    tmp_path: Path, variables: dict[str, str], sentence: str
+) -> None:
+    refused = start(tmp_path, "manage.py", "serve", "--demo", "--port", "8159", **variables)
+    assert refused.returncode == 1
+    assert sentence in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
 def test_the_demo_answers_this_machine_alone(settings) -> None:  # type: ignore[no-untyped-def]
     """A server that was told to listen everywhere, and a forged Host header."""
     settings.DEMO = True

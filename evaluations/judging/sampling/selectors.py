@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from statistics import median
 
 import numpy as np
@@ -63,11 +64,15 @@ class Fitness:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What marking costs: minutes of a mark (measured or usual), and the price of a judgement."""
+    """What marking costs: minutes of a mark (measured or usual), and the price of a judgement.
+
+    ``price`` is in ``currency``, that of the judge's endpoint.
+    """
 
     minutes: float
     measured: bool
-    price: float | None
+    price: Decimal | None
+    currency: str = ""
 
     def hours(self, marks: int) -> float:
         """Return the teachers' hours for so many *marks*."""
@@ -226,8 +231,9 @@ def cost_of_marking(run: Run, judge: Judge | None) -> Cost:
         calls = Attempt.objects.filter(job__run__judge=judge).aggregate(
             spent=Sum("cost"), replies=Count("judgement")
         )
-        price = float(calls["spent"]) / calls["replies"] if calls["replies"] else None
-    return Cost(minutes, bool(seconds), price)
+        price = calls["spent"] / calls["replies"] if calls["replies"] else None
+    currency = judge.endpoint.currency if judge is not None and judge.endpoint else ""
+    return Cost(minutes, bool(seconds), price, currency)
 
 
 def width_curve(

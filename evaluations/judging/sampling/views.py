@@ -97,8 +97,11 @@ def _cost(
     marks = scheme.planned_marks
     labels = (_("Teachers alone"), _("With the judge model"))
     lines = hours_curve(curve, [cost.hours(marks * n) for n, *_widths in curve])
+    if wish.judge is None:
+        lines = lines[:1]
     chart = curve_chart(lines, labels, _("Teachers' hours"), _("± points of 750"))
     return {
+        "judge": wish.judge,
         "cost": cost,
         "hours": cost.hours(marks * size),
         "hours_saved": cost.hours(marks * (without - size)),

@@ -11,10 +11,12 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db.utils import OperationalError, ProgrammingError
 
 from evaluations.demo import save_demo_endpoints
 from evaluations.llm import local_model
 from gradeapp.accounts.demo import DEMO_PEOPLE
+from gradeapp.common.refusals import Refusal
 from gradeapp.start_rules import check_bind
 from gradeapp.supervisor import Child, Supervisor
 
@@ -90,6 +92,10 @@ class Command(BaseCommand):
         except ImproperlyConfigured as refusal:
             self.stderr.write(str(refusal))
             sys.exit(1)
+        if options["demo"] and not (settings.DEMO or settings.ENDPOINT_ALLOW_CIDRS):
+            # No call may go to this machine otherwise, where the models of the demo are.
+            self.stderr.write("--demo needs GRADEAPP_DEMO=yes in the environment.")
+            sys.exit(1)
         if not port_is_free(host, port):
             self.stderr.write(f"Port {port} is taken. Choose another: serve --port {port + 1}")
             sys.exit(1)
@@ -97,7 +103,14 @@ class Command(BaseCommand):
             self.prepare(demo=options["demo"])
         children = [web(host, port), worker()]
         if options["demo"]:
-            children += self.demo_models()
+            try:
+                children += self.demo_models()
+            except Refusal as refusal:
+                self.stderr.write(str(refusal))
+                sys.exit(1)
+            except (OperationalError, ProgrammingError) as error:
+                self.stderr.write(f"The database is not prepared: add --prepare ({error}).")
+                sys.exit(1)
         announced = False
 
         def announce_once() -> None:

@@ -48,6 +48,7 @@ def next_step(
     *,
     points: Sequence[Sequence[Decimal]] = (),
     point_tolerance: Decimal | None = None,
+    one_more: bool = False,
 ) -> Decision:
     """What the marks so far, in the order of their slots, lead to under *scheme*.
 
@@ -56,32 +57,60 @@ def next_step(
     two differ by more than the tolerance. With a *point_tolerance* two marks pass
     only if they also agree on every scoring point, because opposite errors hide in
     a total: *points* then holds one row a mark, as ``tolerance.compared`` gives it.
+    With *one_more* every response needs one mark more than planned, as ``_with_one_more`` says.
     Pure: asking again after a revision gives the decision for the revised marks.
     Raises ValueError for more marks than the scheme has.
     """
     if arbitration is not None:
         return Finalized(arbitration, FinalRule.ARBITRATION)
-    if len(marks) > scheme.most_marks:
-        raise ValueError(f"scheme {scheme} has {scheme.most_marks} marks, not {len(marks)}")
+    most = max(scheme.most_marks, scheme.planned_marks + one_more)
+    if len(marks) > most:
+        raise ValueError(f"scheme {scheme} has {most} marks, not {len(marks)}")
     if len(marks) < scheme.planned_marks:
         return NeedsMark(len(marks) + 1)
-    if scheme is Scheme.SINGLE:
+    if one_more and len(marks) == scheme.planned_marks:
+        return NeedsMark(len(marks) + 1)
+    if scheme is Scheme.SINGLE and not one_more:
         return Finalized(marks[0], FinalRule.SINGLE)
 
     def passes(one: int, other: int) -> bool:
+        if scheme is Scheme.MEAN:
+            return True
         if not within(marks[one], marks[other], tolerance):
             return False
         if point_tolerance is None or not points:
             return True
         return points_within(points[one], points[other], point_tolerance)
 
-    if scheme is Scheme.MEAN or passes(0, 1):
+    if one_more:
+        return _with_one_more(marks, passes)
+    if passes(0, 1):
         return Finalized((marks[0] + marks[1]) / 2, FinalRule.MEAN_OF_TWO)
     if scheme is Scheme.TWO_AND_LEAD:
         return NeedsArbitration()
     if len(marks) < 3:
         return NeedsMark(3)
     return _with_third(marks, passes)
+
+
+def _with_one_more(marks: Sequence[Decimal], passes: Passes) -> Decision:
+    """Finalize marks of which the last was asked for although those before it were enough.
+
+    Two marks, of which one was planned: their mean if they pass, else the lead. Of three, the pair
+    that lies closest, the first two where a pair with the third is no closer; where the first two
+    do not pass, the third mark counts as any third mark does.
+    """
+    first, second = marks[:2]
+    if len(marks) == 2:
+        mean = Finalized((first + second) / 2, FinalRule.MEAN_OF_TWO)
+        return mean if passes(0, 1) else NeedsArbitration()
+    if not passes(0, 1):
+        return _with_third(marks, passes)
+    closer = min(abs(first - marks[2]), abs(second - marks[2])) < abs(first - second)
+    decision = _with_third(marks, passes) if closer else NeedsArbitration()
+    if isinstance(decision, Finalized):
+        return decision
+    return Finalized((first + second) / 2, FinalRule.MEAN_OF_TWO)
 
 
 def _with_third(marks: Sequence[Decimal], passes: Passes) -> Decision:

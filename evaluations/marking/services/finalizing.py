@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from itertools import takewhile
 
 from django.db import transaction
@@ -19,6 +20,7 @@ from evaluations.marking.rules.arbitration import (
     next_step,
 )
 from evaluations.marking.rules.tolerance import compared
+from evaluations.marking.services.judge_checks import ask_one_more
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
@@ -81,7 +83,8 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     a decision before that would tell one teacher of the other's mark. A third slot
     or an arbitration that marks given again no longer need is withdrawn, unless a
     teacher has the third one at hand: then their mark is awaited, so that nothing
-    disappears under their hands.
+    disappears under their hands. Where all judges are far from what the marks come to and the
+    round asks for that, one more teacher is asked first; no judge's mark enters a final one.
     """
     if answer.final_id is not None:
         return Step()
@@ -92,25 +95,31 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     # A mark that was returned for re-marking leaves a gap: what stands behind it waits for it.
     decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
     lead = marks.get(SlotKind.ARBITRATION)
-    match next_step(
-        Scheme(answer.round.scheme),
+    scheme = Scheme(answer.round.scheme)
+    follow = partial(
+        next_step,
+        scheme,
         [mark.total for mark in decided],
         answer.tolerance,
         lead.total if lead else None,
         points=_compared(answer, decided),
         point_tolerance=answer.round.point_tolerance,
-    ):
+    )
+    step = follow(one_more=answer.one_more_for_id is not None)
+    if isinstance(step, Finalized) and ask_one_more(answer, step, slots):
+        step = follow(one_more=True)
+    match step:
         case Finalized() as finalized:
-            beyond = (SlotKind.THIRD.value, SlotKind.ARBITRATION.value)
-            waiting = [slot for slot in slots if slot.kind in beyond and not slot.marked]
-            if lead is None and any(_third_at_hand(slot, now) for slot in waiting):
+            planned = TEACHERS[: scheme.planned_marks]
+            waiting = [one for one in slots if one.kind not in planned and not one.marked]
+            if lead is None and any(_further_at_hand(slot, now) for slot in waiting):
                 return Step()
             _withdraw(waiting)
             return Step(final=_write_final(answer, finalized, marks))
         case NeedsArbitration():
             return Step(opened=_open(answer, SlotKind.ARBITRATION))
-        case NeedsMark(slot=3):
-            return Step(opened=_open(answer, SlotKind.THIRD))
+        case NeedsMark(slot=number) if number > scheme.planned_marks:
+            return Step(opened=_open(answer, TEACHERS[number - 1]))
     return Step()
 
 
@@ -229,6 +238,6 @@ def leave_with_lead(slot: Slot) -> None:
     slot.save(update_fields=["marked", "holder", "lease_until"])
 
 
-def _third_at_hand(slot: Slot, now: datetime) -> bool:
+def _further_at_hand(slot: Slot, now: datetime) -> bool:
     held = slot.holder_id is not None and slot.lease_until is not None and slot.lease_until > now
-    return held and slot.kind == SlotKind.THIRD
+    return held and slot.kind in TEACHERS

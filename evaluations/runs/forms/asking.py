@@ -20,12 +20,12 @@ from evaluations.conditions import (
     Sampling,
 )
 from evaluations.models import PromptSet
+from evaluations.runs.forms import amounts
 from evaluations.runs.rules.prompting.shipped_sets import SHIPPED
 from evaluations.runs.rules.question_choice import QuestionChoice, read_years
 from evaluations.runs.selectors.chosen_questions import MOST_TRIAL
 from evaluations.runs.services.prompt_sets import OWN_SET
 from gradeapp.accounts.models import User
-from gradeapp.common import number_fields
 from questions.forms.filters import QuestionFilter, named_choices, task_choices
 from questions.models import SavedView
 from questions.rules.vocabulary import Part, Subject
@@ -64,13 +64,12 @@ class AskingFields(forms.Form):
         help_text=_("Chain of thought asks for the reasoning first, few-shot shows examples."),
     )
     prompt_set = forms.ChoiceField(choices=prompt_set_choices, required=False, label=_("Prompts"))
-    max_prompt_tokens = number_fields.IntegerField(
-        min_value=0,
-        max_value=1_000_000,
+    max_prompt_tokens = amounts.whole(
+        _("Tokens for examples"),
+        _("Examples that pass this number are left out."),
+        least=0,
+        most=1_000_000,
         initial=MOST_PROMPT_TOKENS,
-        required=False,
-        label=_("Tokens for examples"),
-        help_text=_("Examples that pass this number are left out."),
     )
     images = forms.ChoiceField(
         # The usual one first: a page whose address names none shows it.
@@ -85,21 +84,19 @@ class AskingFields(forms.Form):
         label=_("Order of options"),
         help_text=_("Another order in each repeat shows whether the model chooses by position."),
     )
-    largest_side = number_fields.IntegerField(
-        min_value=LEAST_SIDE,
-        max_value=MOST_SIDE,
+    largest_side = amounts.whole(
+        _("Longer side of an image (pixels)"),
+        _("Larger images are scaled down to it before they are sent."),
+        least=LEAST_SIDE,
+        most=MOST_SIDE,
         initial=LARGEST_SIDE,
-        required=False,
-        label=_("Longer side of an image (pixels)"),
-        help_text=_("Larger images are scaled down to it before they are sent."),
     )
-    option_seed = number_fields.IntegerField(
-        min_value=0,
-        max_value=2**53,
+    option_seed = amounts.whole(
+        _("Random seed of the order"),
+        _("The same seed shuffles the options in the same way."),
+        least=0,
+        most=2**53,
         initial=0,
-        required=False,
-        label=_("Random seed of the order"),
-        help_text=_("The same seed shuffles the options in the same way."),
     )
 
     def asking(self, sampling: Sampling | None = None) -> Asking:
@@ -149,32 +146,21 @@ class ChoiceFields(forms.Form):
     years = forms.CharField(
         max_length=20, required=False, label=_("Years"), help_text=_("2019-2022 or 2021")
     )
-    limit = number_fields.IntegerField(
-        min_value=1,
-        required=False,
-        label=_("Maximum number of questions"),
-        help_text=_("Spread evenly over the tasks. Empty: all questions."),
+    limit = amounts.whole(
+        _("Maximum number of questions"), _("Spread evenly over the tasks. Empty: all questions.")
     )
-    sample = number_fields.IntegerField(
-        min_value=1,
-        required=False,
-        label=_("Random sample"),
-        help_text=_("So many of the questions, drawn at random."),
-    )
-    random_seed = number_fields.IntegerField(
-        min_value=0,
-        max_value=2**53,
+    sample = amounts.whole(_("Random sample"), _("So many of the questions, drawn at random."))
+    random_seed = amounts.whole(
+        _("Random seed"),
+        _("The same seed draws the same sample and the same trial."),
+        least=0,
+        most=2**53,
         initial=0,
-        required=False,
-        label=_("Random seed"),
-        help_text=_("The same seed draws the same sample and the same trial."),
     )
-    trial_size = number_fields.IntegerField(
-        min_value=1,
-        max_value=MOST_TRIAL,
-        required=False,
-        label=_("Only a trial of"),
-        help_text=_("So many questions, drawn over all tasks and subjects. Empty: all questions."),
+    trial_size = amounts.whole(
+        _("Only a trial of"),
+        _("So many questions, drawn over all tasks and subjects. Empty: all questions."),
+        most=MOST_TRIAL,
     )
     stratified_by = forms.ChoiceField(
         choices=STRATA_NAMES,

@@ -13,12 +13,12 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import ConditionSettings, read_condition
 from evaluations.models import Endpoint, Run
+from evaluations.runs.forms import amounts
 from evaluations.runs.forms.asking import BANK_FILTERS, AskingFields, ChoiceFields
 from evaluations.runs.forms.runs import StartForm
 from evaluations.runs.forms.sampling import SamplingFields
 from evaluations.runs.rules.question_choice import read_choice
 from evaluations.runs.services.runs import MOST_REPEATS
-from gradeapp.common import number_fields
 from questions.models import Dataset
 
 
@@ -36,12 +36,12 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
     dataset = forms.ModelChoiceField(
         Dataset.objects.all(), to_field_name="slug", label=_("Dataset"), empty_label=None
     )
-    repeats = number_fields.IntegerField(
-        min_value=1,
-        max_value=MOST_REPEATS,
+    repeats = amounts.whole(
+        _("Repeats"),
+        _("How many times each question is asked."),
+        most=MOST_REPEATS,
+        required=True,
         initial=1,
-        label=_("Repeats"),
-        help_text=_("How many times each question is asked."),
     )
     judge = forms.ModelChoiceField(
         Endpoint.objects.all(),

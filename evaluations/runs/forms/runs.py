@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, ProviderAccount, Response, Run
+from evaluations.runs.forms import amounts
 from evaluations.runs.selectors.conditions import condition_names, model_names
 from evaluations.runs.services.endpoints import MOST_TOKENS
 from evaluations.statistics.outcomes import LedgerOutcome
@@ -30,13 +31,8 @@ class StartForm(forms.Form):
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.select_related("language_model"), label=_("Endpoint"), empty_label=None
     )
-    budget = number_fields.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        label=_("Budget"),
-        help_text=_("The run pauses before it exceeds the budget. Empty: no limit."),
+    budget = amounts.money(
+        _("Budget"), _("The run pauses before it exceeds the budget. Empty: no limit.")
     )
     # Stands beside the estimate, and comes with it.
     shown = number_fields.IntegerField(widget=forms.HiddenInput, required=False)
@@ -61,9 +57,7 @@ class StartForm(forms.Form):
 class BudgetForm(forms.Form):
     """A higher budget for a run that reached its budget."""
 
-    budget = number_fields.DecimalField(
-        min_value=0, max_digits=12, decimal_places=4, required=False, label=_("New budget")
-    )
+    budget = amounts.money(_("New budget"))
 
 
 class EndpointForm(forms.Form):
@@ -102,27 +96,12 @@ class EndpointForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
     no_key = forms.BooleanField(required=False, label=_("This endpoint needs no API key"))
-    price_input = number_fields.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
-        initial=0,
-        label=_("Price per million input tokens"),
-    )
-    price_output = number_fields.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
-        initial=0,
-        label=_("Price per million output tokens"),
-    )
-    price_cached = number_fields.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
+    price_input = amounts.price(_("Price per million input tokens"), initial=0)
+    price_output = amounts.price(_("Price per million output tokens"), initial=0)
+    price_cached = amounts.price(
+        _("Price per million cached input tokens"),
+        _("Empty: the price of input tokens."),
         required=False,
-        label=_("Price per million cached input tokens"),
-        help_text=_("Empty: the price of input tokens."),
     )
     currency = forms.RegexField(r"^[A-Z]{3}$", initial="CNY", label=_("Currency"))
     cost_in_replies = forms.BooleanField(
@@ -138,26 +117,18 @@ class EndpointForm(forms.Form):
         help_text=_("Endpoints of one account share its limits."),
     )
     preset = forms.CharField(max_length=30, required=False, widget=forms.HiddenInput)
-    max_in_flight = number_fields.IntegerField(
-        min_value=1, max_value=1024, initial=8, label=_("Concurrent calls")
+    max_in_flight = amounts.whole(_("Concurrent calls"), most=1024, required=True, initial=8)
+    timeout_seconds = amounts.whole(
+        _("Timeout per call (seconds)"), most=600, required=True, initial=120
     )
-    timeout_seconds = number_fields.IntegerField(
-        min_value=1, max_value=600, initial=120, label=_("Timeout per call (seconds)")
+    max_tokens = amounts.whole(
+        _("Maximum tokens per reply"), most=MOST_TOKENS, required=True, initial=2048
     )
-    max_tokens = number_fields.IntegerField(
-        min_value=1, max_value=MOST_TOKENS, initial=2048, label=_("Maximum tokens per reply")
-    )
-    max_temperature = number_fields.DecimalField(
-        min_value=0,
-        max_value=2,
-        max_digits=4,
-        decimal_places=3,
+    max_temperature = amounts.temperature(
+        _("Highest temperature"),
+        _("The highest that the endpoint takes. Half of it is offered to runs. Empty: 2."),
+        decimals=3,
         initial=2,
-        required=False,
-        label=_("Highest temperature"),
-        help_text=_(
-            "The highest that the endpoint takes. Half of it is offered to runs. Empty: 2."
-        ),
     )
     takes_images = forms.BooleanField(required=False, label=_("The model can see images"))
     max_completion_tokens = forms.BooleanField(

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import Asking, PromptSetting
 from evaluations.models import Endpoint
+from evaluations.runs.forms import amounts
 from evaluations.runs.forms.asking import AskingFields, ChoiceFields
 from evaluations.runs.forms.sampling import SamplingFields
 from evaluations.runs.rules.sampling import FIELDS
@@ -74,20 +75,16 @@ class StudyForm(ChoiceFields):
         label=_("Endpoints"),
         widget=forms.CheckboxSelectMultiple,
     )
-    repeats = number_fields.IntegerField(
-        min_value=1,
-        max_value=MOST_REPEATS,
+    repeats = amounts.whole(
+        _("Repeats"),
+        _("How many times each question is asked under each condition."),
+        most=MOST_REPEATS,
+        required=True,
         initial=1,
-        label=_("Repeats"),
-        help_text=_("How many times each question is asked under each condition."),
     )
-    budget = number_fields.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-        label=_("Budget of the study"),
-        help_text=_("All runs together pause before they exceed it. Empty: no limit."),
+    budget = amounts.money(
+        _("Budget of the study"),
+        _("All runs together pause before they exceed it. Empty: no limit."),
     )
     key = forms.UUIDField(widget=forms.HiddenInput, required=False)
 

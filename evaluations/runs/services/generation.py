@@ -26,7 +26,7 @@ from evaluations.runs.services.run_states import (
 )
 from evaluations.runs.services.run_workers import leave_run, workers_of
 from evaluations.runs.services.stop_signals import StopSignals
-from evaluations.runs.services.work_session import WorkSession
+from evaluations.runs.services.work_session import WorkSession, store_spooled
 from evaluations.runs.services.worker_names import new_name
 from gradeapp.common.database_clock import DatabaseClock, database_now
 
@@ -52,6 +52,7 @@ def work_on_run(
     """
     given, clock = clock, clock or DatabaseClock()
     owner = new_name()
+    store_spooled(clock())
     job_queue.release_lost_jobs(clock())
     run = begin(run_id, owner, clock())
     if run is None:
@@ -91,10 +92,11 @@ def _work_beside(
 def look_for_work(clock: Callable[[], datetime] = database_now) -> list[int]:
     """Return the ids of the runs that need a worker.
 
-    Before that, release the jobs of killed workers, resume runs whose wait is over, and update the
-    states of runs. It may be called at any time and concurrently.
+    Before that, store what killed workers left, release their jobs, resume runs whose wait is over,
+    and update the states of runs. It may be called at any time and concurrently.
     """
     now = clock()
+    store_spooled(now)
     job_queue.release_lost_jobs(now)
     resume_waiting(now)
     finalize_all(now)

@@ -11,6 +11,7 @@ from django.db.models import Avg, Count
 
 from evaluations.conditions import Asking, ImagePolicy
 from evaluations.llm.budget import Price
+from evaluations.model_families import shared_family
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
 from evaluations.runs.answering import prompt_sizes
@@ -38,13 +39,14 @@ class Estimate:
     """The number of items of a run, and its cost.
 
     ``note`` is the note of the endpoint. ``beside`` are the costs of the runs that followers start
-    with it.
+    with it. ``family`` is that of the model and its judge, where they share one.
     """
 
     items: int
     answering: Cost
     note: str
     beside: tuple[Cost, ...] = ()
+    family: str = ""
 
 
 def estimate(
@@ -82,7 +84,8 @@ def estimate(
     if judge is None:
         return Estimate(len(items), answering, endpoint.note)
     beside = tuple(follower.cost(items, repeats, judge) for follower in followers())
-    return Estimate(len(items), answering, endpoint.note, beside)
+    models = [(one.model, one.language_model.name) for one in (endpoint, judge)]
+    return Estimate(len(items), answering, endpoint.note, beside, shared_family(*models))
 
 
 def most_cost(found: Estimate, budget: Decimal | None) -> Decimal:

@@ -92,6 +92,19 @@ def spools_of(run: Run) -> list[Path]:
     return sorted((Path(settings.VAR_DIR) / "spool").glob(f"{run.public_id}-*.jsonl"))
 
 
+def store_spooled(now: datetime) -> None:
+    """Store the results that killed workers left in files on this machine.
+
+    Call it before their jobs are released: a call that was answered is not asked again. What cannot
+    be stored stays in its file.
+    """
+    for path in sorted((Path(settings.VAR_DIR) / "spool").glob("*.jsonl")):
+        try:
+            spool.replay(path, lambda batch: store_each(batch, now=now, random=Random()))
+        except (DatabaseError, OSError):
+            logger.exception("the results in %s cannot be stored", path)
+
+
 def overrun_of(reserved: Decimal, cost: Decimal) -> Decimal:
     """Return how many times its reservation a call cost, rounded up to a tenth; at least 1."""
     if not reserved or cost <= reserved:

@@ -6,10 +6,11 @@ import uuid
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluations.facts.judged_marks import annotator_tests, calibration_of, judged_marks
 from evaluations.facts.params import ReportParams
-from evaluations.models import FinalMark, Judge, Mark, Response, Slot
+from evaluations.models import FinalMark, Judge, Judgement, Mark, Response, Slot
 from evaluations.statistics.rows import ModelCondition
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
@@ -91,6 +92,25 @@ def test_the_judge_against_each_teacher(responses: list[Response]) -> None:
     (test,) = annotator_tests(marks, params).values()
     assert test.reason == "too_few_teachers"
     assert tuple(ModelCondition(marks[0].model, marks[0].condition)) == (ALPHA, "as published")
+
+
+def test_marks_that_do_not_count_are_in_no_figure(responses: list[Response], lead: User) -> None:
+    """A further sample says how steady the judge is; a suspended judge has no figure at all."""
+    before = calibration_of(ReportParams("exam")).rows[0].figures
+    judge = Judge.objects.get(name=JUDGE)
+    for response in responses[2:6]:
+        Judgement.objects.create(
+            response=response, judge=judge, sample=2, total=0, full=10, status="scored"
+        )
+    figures = calibration_of(ReportParams("exam")).rows[0].figures
+    assert figures["bias"] == before["bias"]
+    assert (figures["flips"].n, figures["flips"].value) == (6, pytest.approx(5 / 6))
+    Judge.objects.update(suspended_at=timezone.now())
+    assert calibration_of(ReportParams("exam")).rows == []
+    page = logged_in(lead).get(reverse("judging:calibration", args=[judge.pk])).text
+    assert "This judge model is suspended: its marks are not used." in page
+    assert "Nothing to compare" not in page
+    assert "Suspended" in logged_in(lead).get(reverse("judging:list")).text
 
 
 def test_the_page_of_calibration(responses: list[Response], lead: User) -> None:

@@ -22,7 +22,17 @@ from evaluations.judging.sampling.selectors import (
     state_of,
 )
 from evaluations.judging.sampling.services import SampleWish, open_sample, plan_sample
-from evaluations.models import FinalMark, Judge, MarkingRound, MarkingSample, Run
+from evaluations.models import (
+    Attempt,
+    Endpoint,
+    FinalMark,
+    Job,
+    Judge,
+    Judgement,
+    MarkingRound,
+    MarkingSample,
+    Run,
+)
 from evaluations.reports.selectors.reports import build_report
 from evaluations.schemes import Scheme
 from evaluations.statistics.figure import Report, ReportRow
@@ -36,7 +46,13 @@ from questions.rules.vocabulary import Stream
 from tests.conftest import logged_in
 from tests.evaluations.report_world import JUDGE, chosen, judged, run_of, written
 from tests.evaluations.reports.test_reports_pages import words
-from tests.factories import final_mark, make_question, make_response, make_user
+from tests.factories import (
+    final_mark,
+    make_endpoint,
+    make_question,
+    make_response,
+    make_user,
+)
 from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
@@ -283,6 +299,40 @@ def test_the_api_of_samples(run: Run, lead: User, teacher: User, other_teacher: 
     assert logged_in(teacher).get(f"/api/v1/samples/{sample.public_id}/").status_code == 403
 
 
+def test_the_plan_names_the_price_of_a_judgement_with_its_currency(run: Run, lead: User) -> None:
+    judge = Judge.objects.get(name=JUDGE)
+    endpoint = make_endpoint()
+    Endpoint.objects.filter(pk=endpoint.pk).update(currency="USD")
+    Judge.objects.filter(pk=judge.pk).update(endpoint=endpoint)
+    judging = Run.objects.create(
+        purpose="judge",
+        language_model=endpoint.language_model,
+        endpoint=endpoint,
+        dataset=run.dataset,
+        judged_run=run,
+        judge=judge,
+        status="finished",
+    )
+    for repeat, judgement in enumerate(judge.judgements.order_by("pk")[:2], start=1):
+        question = judgement.response.question
+        job = Job.objects.create(
+            run=judging, question=question, revision=question.current, repeat=repeat
+        )
+        attempt = Attempt.objects.create(
+            job=job,
+            number=1,
+            fence=1,
+            status="answered",
+            sent_at=timezone.now(),
+            cost=Decimal("0.03") * repeat,
+        )
+        Judgement.objects.filter(pk=judgement.pk).update(attempt=attempt)
+    given = {"run": run.pk, "judge": judge.pk, "streams": ["sciences"], "half_width": "20"}
+    page = logged_in(lead).post(reverse("judging:sample-new"), given | {"plan": "yes"})
+    assert page.status_code == 200
+    assert "cost $ 0.0450 on average" in words(page.text)
+
+
 def test_who_opens_a_sample_does_not_mark_in_it(
     run: Run, lead: User, teacher: User, other_teacher: User
 ) -> None:
@@ -312,7 +362,12 @@ def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher
     assert page.status_code == 200
     assert "of 72 questions" in words(page.text)
     assert "spread evenly" not in page.text
+    assert len(page.context["chart"].data["series"]) == 2
+    assert "No price of a judgement is known." in page.text
     alone = client.post(reverse("judging:sample-new"), given | {"judge": "", "plan": "yes"})
+    assert len(alone.context["chart"].data["series"]) == 1, "no line of a judge that is not chosen"
+    assert "saved by the judge model" not in alone.text
+    assert "saved by the judge model" in page.text
     assert "spread evenly" in alone.text
     assert 12 < alone.context["plan"].size <= 72  # more than two of each of the six tasks
     people = {"name": "Autumn", "teachers": [teacher.pk, other_teacher.pk], "scheme": "mean"}

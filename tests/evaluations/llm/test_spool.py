@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import resource
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,3 +66,45 @@ def test_a_failed_replay_keeps_the_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="down"):
         spool.replay(path, refuse)
     assert len(spool.read(path)[0]) == 1
+
+
+def test_what_arrived_outlives_its_process_until_it_is_stored(tmp_path: Path) -> None:
+    path = tmp_path / "spool.jsonl"
+    first, second, third = (CallResult(n, REPLY, 0.5) for n in (1, 2, 3))
+    got: list[CallResult] = []
+
+    def replayed() -> list[object]:
+        got.clear()
+        for file in sorted(tmp_path.glob("*.jsonl")):
+            spool.replay(file, got.extend)
+        return [one.key for one in got]
+
+    with suppress(OSError), spool.Arrivals(path) as arrivals:
+        arrivals.add(first)
+        arrivals.turn()
+        arrivals.add(second)
+        assert replayed() == [], "the files of a living pump are left alone"
+        arrivals.stored()
+        arrivals.turn()
+        arrivals.add(third)
+        raise OSError("the spool cannot be written")
+    assert replayed() == [3, 2], "the first was stored"
+    with spool.Arrivals(path) as arrivals:
+        arrivals.add(first)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    long = CallResult(2, replace(REPLY, text="长" * 1000), 0.5)
+    with suppress(OSError), spool.Arrivals(tmp_path / "spool.jsonl") as arrivals:
+        arrivals.add(CallResult(1, REPLY, 0.5))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+        try:
+            arrivals.add(long)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        arrivals.add(CallResult(3, REPLY, 0.5))
+        raise OSError("the spool cannot be written")
+    outcomes, unreadable = spool.read(tmp_path / "spool-arrived-1.jsonl")
+    assert ([one.key for one in outcomes], unreadable) == ([1, 3], [])

@@ -23,6 +23,26 @@ def finalized(value: str, rule: str) -> Finalized:
     return Finalized(Decimal(value), FinalRule(rule))  # type: ignore[call-arg]
 
 
+# scheme, marks in slot order with one more than planned, tolerance, what comes next
+ONE_MORE = [
+    ("1", "4", "1", NeedsMark(2)),
+    ("1", "4 5", "1", finalized("4.5", "mean of two")),
+    ("1", "4 6", "1", LEAD),
+    ("mean", "4", "1", NeedsMark(2)),
+    ("mean", "4 10", "1", NeedsMark(3)),
+    ("mean", "4 10 9", "1", finalized("9.5", "mean of closest pair (2 and 3)")),
+    ("mean", "4 10 7", "1", finalized("7", "third mark midway")),
+    ("mean", "4 6 9", "1", finalized("5", "mean of two")),
+    ("mean", "4 6 8", "1", finalized("5", "mean of two")),  # no closer
+    ("2+1", "4 5", "1", NeedsMark(3)),
+    ("2+1", "4 5 4", "1", finalized("4", "mean of closest pair (1 and 3)")),
+    ("2+1", "4 5 9", "1", finalized("4.5", "mean of two")),
+    ("2+1", "4 4 4", "1", finalized("4", "mean of two")),
+    ("2+1+1", "4 5", "1", NeedsMark(3)),
+    ("2+1+1", "4 5 4.5", "1", finalized("4.5", "third mark midway")),
+    ("2+1+1", "4 8 7.5", "1", finalized("7.75", "mean of closest pair (2 and 3)")),  # given again
+    ("2+1+1", "4 8 12", "1", LEAD),
+]
 # scheme, marks in slot order, tolerance, what comes next
 TABLE = [
     ("1", "", "1", NeedsMark(1)),
@@ -63,6 +83,13 @@ TABLE = [
     # the first two pass after a revision: the third mark is not called for any more
     ("2+1+1", "4 5 5", "1", finalized("4.5", "mean of two")),
 ]
+
+
+@pytest.mark.parametrize(("scheme", "marks", "tolerance", "step"), ONE_MORE)
+def test_one_more_mark_than_planned(scheme: str, marks: str, tolerance: str, step: object) -> None:
+    given_marks = [Decimal(mark) for mark in marks.split()]
+    arguments = (Scheme(scheme), given_marks, Decimal(tolerance), None)  # type: ignore[call-arg]
+    assert next_step(*arguments, one_more=True) == step
 
 
 @pytest.mark.parametrize(("scheme", "marks", "tolerance", "expected"), TABLE)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import override_settings
 from django.utils import timezone
 
 from evaluations.conditions import Asking, PromptSetting
@@ -137,8 +138,8 @@ def check_invariants(run: Run, server: ScriptedServer, items: int) -> None:
     states = Counter(attempts.values_list("status", flat=True))
     assert set(states) <= {"answered", "unknown"}, "no call is left as sent"
     assert states["answered"] == items
-    # Those in flight, and as many whose replies had arrived and were about to be stored.
-    assert states["unknown"] <= 2 * IN_FLIGHT
+    # Those in flight: what had arrived was in a file.
+    assert states["unknown"] <= IN_FLIGHT
     # A call that was claimed may have been killed before it was sent, never the other way round.
     assert items <= server.ledger.billed <= states["answered"] + states["unknown"]
 
@@ -209,8 +210,8 @@ def test_a_killed_worker_reads_nothing_twice(
     states = Counter(Attempt.objects.filter(job__run=run).values_list("status", flat=True))
     assert states["answered"] == 30
     assert 30 <= server.ledger.billed <= 30 + states["unknown"]
-    # Those in flight, and as many whose replies had arrived and were about to be stored.
-    assert states["unknown"] <= 2 * IN_FLIGHT
+    # Those in flight: what had arrived was in a file.
+    assert states["unknown"] <= IN_FLIGHT
 
 
 @pytest.mark.django_db(transaction=True)
@@ -268,8 +269,9 @@ def killed_and_worked_on(
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert Job.objects.filter(run=run, status="done").count() < 30
     also(run)
-    assert look_for_work() == [run.pk]
-    work_on_run(run.pk)
+    with override_settings(VAR_DIR=Path(environment["GRADEAPP_VAR"])):  # the same machine
+        assert look_for_work() == [run.pk]
+        work_on_run(run.pk)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -38,7 +38,7 @@ SETTINGS = (
     *("name", "random_seed", "tolerance_points", "tolerance_share", "point_tolerance"),
     *("mark_step", "lease_minutes", "deadline", "repeat_share", "marking_notes"),
     *("notes_to_judge", "practice", "window_minutes", "window_ends_with_block"),
-    *("sheet_responses", "sheet_days", "arbiter_marks_first"),
+    *("sheet_responses", "sheet_days", "arbiter_marks_first", "judge_check_share"),
 )
 
 
@@ -79,7 +79,7 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
             *("rulings_to_judge", "created_at"),
             *("closed_at", "responses", "final", "waiting"),
             *("window_minutes", "window_ends_with_block"),
-            *("sheet_responses", "sheet_days", "arbiter_marks_first"),
+            *("sheet_responses", "sheet_days", "arbiter_marks_first", "judge_check_share"),
         ]
 
 
@@ -121,10 +121,15 @@ def points(**options: Any) -> api_fields.DecimalField:
     return api_fields.DecimalField(max_digits=5, decimal_places=2, min_value=Decimal(0), **options)
 
 
-def share(default: Decimal) -> api_fields.DecimalField:
-    """A share from 0 to 1."""
+def share(default: Decimal | None) -> api_fields.DecimalField:
+    """A share from 0 to 1; it may be null if that is its *default*."""
     return api_fields.DecimalField(
-        max_digits=4, decimal_places=3, min_value=Decimal(0), max_value=Decimal(1), default=default
+        max_digits=4,
+        decimal_places=3,
+        min_value=Decimal(0),
+        max_value=Decimal(1),
+        default=default,
+        allow_null=default is None,
     )
 
 
@@ -167,6 +172,7 @@ class NewRoundSerializer(Strict):
     sheet_responses = api_fields.IntegerField(default=DEFAULT_SHEET_RESPONSES, min_value=1)
     sheet_days = api_fields.IntegerField(default=DEFAULT_SHEET_DAYS, min_value=1)
     arbiter_marks_first = serializers.BooleanField(default=False)
+    judge_check_share = share(None)
     deadline = serializers.DateTimeField(required=False, allow_null=True, default=None)
     seeds_taken = api_fields.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
     seeds_premarked = api_fields.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)

@@ -167,6 +167,17 @@ class PlanForm(forms.Form):
         label=_("The lead who arbitrates gives a mark before seeing the other marks"),
         required=False,
     )
+    judge_check_percent = number_fields.DecimalField(
+        label=_("One more mark where judge models differ by more than (% of full marks)"),
+        required=False,
+        min_value=0,
+        max_value=100,
+        decimal_places=1,
+        help_text=_(
+            "Another teacher is asked where every judge model is farther than this from a single "
+            "mark or the mean of two. A judge model's mark never counts. Empty: never."
+        ),
+    )
     deadline = LocalTimeField(
         label=_("Deadline"),
         required=False,
@@ -297,12 +308,14 @@ class PlanForm(forms.Form):
             *("window_minutes", "window_ends_with_block"),
             *("sheet_responses", "sheet_days", "arbiter_marks_first"),
         )
+        percent = data["judge_check_percent"]
         own = {name: data[name] for name in self.own_tolerances if data[name] is not None}
         return RoundSettings(
             **{name: data[name] for name in same},
             scheme=Scheme(data["scheme"]),  # type: ignore[call-arg]
             tolerance_share=data["tolerance_percent"] / 100,
             task_tolerances={int(name.split("-")[1]): points for name, points in own.items()},
+            judge_check_share=None if percent is None else percent / 100,
             seeds=self.seeds(),
             repeat_share=data["repeat_percent"] / 100,
         )

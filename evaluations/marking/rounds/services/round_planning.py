@@ -69,7 +69,8 @@ def plan_round(
         if not settings.practice:
             check_planner(acting_user, responses)
     contents = contents_of(responses, settings.seeds, settings.random_seed)
-    check_people(teachers, settings.scheme)
+    one_more = settings.judge_check_share is not None
+    check_people(teachers, settings.scheme, one_more=one_more)
     check_settings(settings, now)
     check_name(settings.name, responses)
     check_responses([*contents.answers, *contents.premarked], contents.rubrics, responses)

@@ -52,6 +52,8 @@ class RoundSettings:
     compared. ``mark_step`` is in points, ``repeat_share`` from 0 to 1. A saved mark can be
     revised for ``window_minutes``, with ``window_ends_with_block`` at most until its
     teacher marks another question. The marks of a ``practice`` round reach no report.
+    ``judge_check_share`` is a share of full marks from 0 to 1: where all judges are farther from
+    the teachers' mark, one more teacher is asked; None for never.
     """
 
     name: str
@@ -68,6 +70,7 @@ class RoundSettings:
     sheet_responses: int = DEFAULT_SHEET_RESPONSES
     sheet_days: int = DEFAULT_SHEET_DAYS
     arbiter_marks_first: bool = False
+    judge_check_share: Decimal | None = None
     deadline: datetime | None = None
     seeds: SeedWish = NO_SEEDS
     cadence: Cadence = DEFAULT_CADENCE
@@ -93,6 +96,7 @@ class RoundSettings:
             "sheet_responses": self.sheet_responses,
             "sheet_days": self.sheet_days,
             "arbiter_marks_first": self.arbiter_marks_first,
+            "judge_check_share": self.judge_check_share,
             "deadline": self.deadline,
             "seed_first": self.cadence.first,
             "seed_first_every": self.cadence.first_every,
@@ -150,10 +154,22 @@ def check_name(name: str, choice: ResponseChoice) -> None:
             )
 
 
-def check_people(teachers: Sequence[User], scheme: Scheme) -> None:
-    """Raise BadInput unless *teachers* are different markers, enough for *scheme*."""
+def check_people(teachers: Sequence[User], scheme: Scheme, *, one_more: bool = False) -> None:
+    """Raise BadInput unless *teachers* are different markers, enough for *scheme*.
+
+    With *one_more* a response may need one mark more than planned.
+    """
     if len({teacher.pk for teacher in teachers}) != len(teachers):
         raise BadInput(_("A teacher is listed twice."))
+    if one_more and len(teachers) <= scheme.planned_marks:
+        raise BadInput(
+            _(
+                "One more mark where judge models are far off needs at least %(needed)s teachers "
+                "under this scheme."
+            )
+            % {"needed": scheme.planned_marks + 1},
+            code="too_few_teachers",
+        )
     if sentence := too_few_teachers(len(teachers), scheme):
         raise BadInput(sentence, code="too_few_teachers")
     check_markers(teachers)
@@ -232,6 +248,11 @@ def _check_numbers(settings: RoundSettings) -> None:
     given = [settings.tolerance_points, *settings.task_tolerances.values()]
     if settings.point_tolerance is not None:
         given.append(settings.point_tolerance)
+    check = settings.judge_check_share
+    if check is not None and not (check.is_finite() and 0 <= check <= 1):
+        raise BadInput(
+            _("How far judge models may be must be from 0 to 100 percent of full marks.")
+        )
     numbers = (settings.mark_step, settings.tolerance_share, settings.repeat_share, *given)
     fits = all(number.is_finite() for number in numbers) and settings.mark_step > 0
     fits = fits and all(0 <= points <= LARGEST_TOLERANCE for points in given)

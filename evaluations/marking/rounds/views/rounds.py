@@ -130,6 +130,7 @@ def _life(marking_round: MarkingRound) -> dict[str, Any]:
         "overdue": marking_round.status in LIVE and deadline and deadline <= timezone.now(),
         "deadline_form": DeadlineForm(initial={"deadline": deadline}),
         "teachers_form": MoreTeachersForm(marking_round),
+        "asked_more": marking_round.answers.filter(one_more_for__isnull=False).count(),
     }
 
 
