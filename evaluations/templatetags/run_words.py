@@ -63,7 +63,7 @@ def attempt_status(value: str) -> str:
 
 
 @register.filter
-def reply_words(attempt: Attempt) -> Sequence[str]:
+def attempt_states(attempt: Attempt) -> Sequence[str]:
     """Return what the reply of an attempt is besides a complete answer, in words."""
     return states_of(attempt)
 

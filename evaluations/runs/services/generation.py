@@ -25,8 +25,9 @@ from evaluations.runs.services.run_states import (
     wants_worker,
 )
 from evaluations.runs.services.run_workers import leave_run, workers_of
+from evaluations.runs.services.spools import store_spooled
 from evaluations.runs.services.stop_signals import StopSignals
-from evaluations.runs.services.work_session import WorkSession, store_spooled
+from evaluations.runs.services.work_session import WorkSession
 from evaluations.runs.services.worker_names import new_name
 from gradeapp.common.database_clock import DatabaseClock, database_now
 

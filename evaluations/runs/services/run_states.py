@@ -223,8 +223,6 @@ def runs_without_worker(now: datetime) -> list[int]:
 
 
 def _runs_with_due_jobs(now: datetime) -> QuerySet[Run]:
-    """Return the runs that have calls to send, or perhaps results in a spool to store."""
     due = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.PENDING)
     due = due.filter(Q(next_at__isnull=True) | Q(next_at__lte=now))
-    wanted = Q(Exists(due)) | Q(pause_reason=PauseReason.NOT_STORED)
-    return Run.objects.filter(wanted, status__in=WORKABLE, endpoint__isnull=False)
+    return Run.objects.filter(Exists(due), status__in=WORKABLE, endpoint__isnull=False)

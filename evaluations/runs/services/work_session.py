@@ -14,7 +14,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from itertools import islice
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -61,6 +60,7 @@ from evaluations.runs.services.run_workers import (
     show_waiting,
     take_over_trying,
 )
+from evaluations.runs.services.spools import spool_path, spools_of
 from evaluations.runs.services.study_budgets import calls_are_open
 from gradeapp.common.refusals import Refusal
 
@@ -80,29 +80,6 @@ BREAKER = STANDARD
 OTHERS_WAIT = 0.3
 # So many of the dearest calls say how far an endpoint goes above what was reserved.
 MANY = 100
-
-
-def spool_path(run: Run, owner: str) -> Path:
-    """Return the file for results that the database did not store."""
-    return Path(settings.VAR_DIR) / "spool" / f"{run.public_id}-{owner.replace(':', '-')}.jsonl"
-
-
-def spools_of(run: Run) -> list[Path]:
-    """Return the spool files of all workers for *run*."""
-    return sorted((Path(settings.VAR_DIR) / "spool").glob(f"{run.public_id}-*.jsonl"))
-
-
-def store_spooled(now: datetime) -> None:
-    """Store the results that killed workers left in files on this machine.
-
-    Call it before their jobs are released: a call that was answered is not asked again. What cannot
-    be stored stays in its file.
-    """
-    for path in sorted((Path(settings.VAR_DIR) / "spool").glob("*.jsonl")):
-        try:
-            spool.replay(path, lambda batch: store_each(batch, now=now, random=Random()))
-        except (DatabaseError, OSError):
-            logger.exception("the results in %s cannot be stored", path)
 
 
 def overrun_of(reserved: Decimal, cost: Decimal) -> Decimal:
@@ -144,9 +121,7 @@ class WorkSession:
         # Whether the call in flight is one that may end the worker: nothing is sent beside it.
         self.alone = False
         # After a wait for the endpoint one call is sent first, and the others follow slowly.
-        # Not where results wait in a spool: once they are stored, everything works.
-        self.unspools = run.pause_reason == PauseReason.NOT_STORED and bool(spools_of(run))
-        self.waits = waits_for_endpoint(run) and not self.unspools
+        self.waits = waits_for_endpoint(run)
         first = 1 if self.waits else None
         self.gate = SharedSlowdown(self.most_in_flight, random=self.random, first=first)
         rejected = run.pause_reason == PauseReason.REJECTED
@@ -179,8 +154,6 @@ class WorkSession:
         note_trying(self.run, self.owner, self.tries)
         for path in spools_of(self.run):
             spool.replay(path, lambda batch: self.processing.add(self.store(batch).kept))
-        if self.unspools:
-            forget_pause(self.run)
         self.budget = Budget(self.run.budget, money(self.run).exposed)
         above = Attempt.objects.filter(job__run=self.run, reserved__gt=0, cost__gt=F("reserved"))
         self.note_overrun(above.order_by("-cost").values_list("reserved", "cost")[:MANY])

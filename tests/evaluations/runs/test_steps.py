@@ -31,7 +31,8 @@ from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.services.run_workers import join_run, leave_run
 from evaluations.runs.services.runs import resume_run, retry_failed, stop_run
-from evaluations.runs.services.work_session import WorkSession, spool_path
+from evaluations.runs.services.spools import spool_path
+from evaluations.runs.services.work_session import WorkSession
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in

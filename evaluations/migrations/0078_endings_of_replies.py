@@ -28,7 +28,7 @@ def values(choices):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0070_who_tries_the_endpoint")]
+    dependencies = [("evaluations", "0076_one_more_mark_for_a_judge")]
 
     # SQLite makes the table of attempts anew, without the triggers that count them.
     operations = [
