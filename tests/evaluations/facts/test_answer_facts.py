@@ -312,8 +312,8 @@ VERSION = scoring.SCORER_VERSION
 
 def test_facts_equal_their_evidence_after_any_history() -> None:
     bounded = settings(
-        max_examples=6,
-        stateful_step_count=20,
+        max_examples=4,
+        stateful_step_count=16,
         suppress_health_check=list(HealthCheck),
         derandomize=True,
         deadline=None,
