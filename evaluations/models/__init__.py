@@ -31,6 +31,7 @@ from evaluations.models.marking import (
     SeedAnswer,
     Slot,
 )
+from evaluations.models.pasting import PasteList
 from evaluations.models.patterns import MinedPattern, PatternDecision, PatternSearch
 from evaluations.models.rescoring import Rescoring
 from evaluations.models.responses import Extraction, ObjectiveScore, Response, SuggestionReading
@@ -82,6 +83,7 @@ __all__ = [
     "MinedPattern",
     "ModelReading",
     "ObjectiveScore",
+    "PasteList",
     "PatternDecision",
     "PatternSearch",
     "PermitLease",

@@ -41,6 +41,8 @@ class Tag(StrEnum):
     IMPORT_DISCARDED = "import.discarded"
     ANSWERS_UPLOADED = "answers.uploaded"
     ANSWERS_IMPORTED = "answers.imported"
+    PASTE_LIST_MADE = "answers.list_made"
+    ANSWER_PASTED = "answers.pasted"
     ENDPOINT_SAVED = "endpoint.saved"
     KEY_ROTATED = "endpoint.key_rotated"
     CONDITION_RENAMED = "condition.renamed"

@@ -45,6 +45,8 @@ TAGS: Words = {
     Tag.IMPORT_DISCARDED: ("Import discarded", "放弃导入"),
     Tag.ANSWERS_UPLOADED: ("Responses uploaded", "上传作答文件"),
     Tag.ANSWERS_IMPORTED: ("Responses imported", "导入作答"),
+    Tag.PASTE_LIST_MADE: ("List of questions to paste answers made", "新建粘贴清单"),
+    Tag.ANSWER_PASTED: ("Answer pasted", "粘贴作答"),
     Tag.ENDPOINT_SAVED: ("Endpoint saved", "保存接口"),
     Tag.KEY_ROTATED: ("API key encrypted with a new field key", "用新密钥重新加密 API 密钥"),
     Tag.CONDITION_RENAMED: ("Condition renamed", "重命名作答条件"),
