@@ -6,6 +6,7 @@ from evaluations.runs.views import (
     accounts,
     conditions,
     endpoints,
+    found,
     launch,
     prompts,
     responses,
@@ -27,6 +28,9 @@ urlpatterns = [
     path("<int:pk>/extend/", runs.extend, name="extend"),
     path("<int:pk>/responses/", responses.response_list_page, name="responses"),
     path("responses/<uuid:public_id>/", responses.response_page, name="response"),
+    path("search/", found.search_page, name="search"),
+    path("search/export/", found.search_export, name="search-export"),
+    path("compare/<uuid:public_id>/", found.compare_page, name="compare"),
     path("conditions/", conditions.condition_list, name="conditions"),
     path("conditions/<uuid:public_id>/", conditions.condition_page, name="condition"),
     path(
