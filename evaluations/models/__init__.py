@@ -2,6 +2,7 @@
 
 from evaluations.models.accounts import PermitLease, ProviderAccount
 from evaluations.models.answer_checks import AnswerCheck, CheckSample, ModelReading
+from evaluations.models.batches import Batch
 from evaluations.models.capability import (
     CapabilityJudgement,
     CapabilityReview,
@@ -53,6 +54,7 @@ __all__ = [
     "AnswerFact",
     "ArbiterMark",
     "Attempt",
+    "Batch",
     "BlindAnswer",
     "Canary",
     "CanaryReply",

@@ -4,6 +4,7 @@ from django.urls import path
 
 from evaluations.runs.views import (
     accounts,
+    batches,
     conditions,
     endpoints,
     found,
@@ -26,6 +27,10 @@ urlpatterns = [
     path("<int:pk>/resume/", runs.resume, name="resume"),
     path("<int:pk>/retry/", runs.retry, name="retry"),
     path("<int:pk>/extend/", runs.extend, name="extend"),
+    path("<int:pk>/batches/", batches.batches_make, name="batches-make"),
+    path("<int:pk>/batches/replies/", batches.batch_read, name="batch-read"),
+    path("<int:pk>/batches/<int:batch>/", batches.batch_file, name="batch-file"),
+    path("<int:pk>/batches/<int:batch>/discard/", batches.batch_discard, name="batch-discard"),
     path("<int:pk>/responses/", responses.response_list_page, name="responses"),
     path("responses/<uuid:public_id>/", responses.response_page, name="response"),
     path("search/", found.search_page, name="search"),

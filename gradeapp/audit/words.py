@@ -55,6 +55,9 @@ TAGS: Words = {
     Tag.RUN_STOPPED: ("Run stopped", "停止运行"),
     Tag.RUN_RESUMED: ("Run resumed", "继续运行"),
     Tag.RUN_EXTENDED: ("Run continued after its trial", "试运行后继续"),
+    Tag.BATCH_MADE: ("Batch made", "生成批次"),
+    Tag.BATCH_READ: ("Replies of batches read", "读取批次回复"),
+    Tag.BATCH_DISCARDED: ("Batch ended without all replies", "批次未收齐回复即结束"),
     Tag.JUDGE_CHECKED: (
         "Judge model suspended or released by its check",
         "评判模型经检验停用或恢复",

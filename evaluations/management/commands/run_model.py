@@ -81,6 +81,11 @@ class Command(GradeappCommand):
         parser.add_argument(
             "--anyway", action="store_true", help="also while the same run is not over"
         )
+        parser.add_argument(
+            "--by-batch",
+            action="store_true",
+            help="by write_batch and read_batch, at half price",
+        )
         parser.add_argument("--wait", action="store_true", help="work here until the run is over")
         parser.add_argument("--dry-run", action="store_true", help="print the calls, plan nothing")
         parser.add_argument(
@@ -93,7 +98,9 @@ class Command(GradeappCommand):
             return self.dry_run(options)
         run = self.resumed(options) if options["resume"] is not None else self.started(options)
         self.failed_words = ""
-        if options["wait"]:
+        if run.by_batch:
+            pass  # it waits for write_batch and read_batch
+        elif options["wait"]:
             self.wait(run, resumed=options["resume"] is not None)
         else:
             transaction.on_commit(partial(ask_for_work, run.pk))
@@ -146,6 +153,7 @@ class Command(GradeappCommand):
             budget=amount(options["budget"]),
             acting_user=None,
             unless_running=not options["anyway"],
+            by_batch=options["by_batch"],
         )
 
     def resumed(self, options: dict[str, Any]) -> Run:
