@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluations", "0067_run_commits_its_budget"),
+        ("evaluations", "0070_who_tries_the_endpoint"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
