@@ -6,6 +6,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from evaluations.migrations import _run_counts
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -14,7 +16,12 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField("run", "by_batch", models.BooleanField(db_default=False, default=False)),
+        # The triggers name the table of runs, which SQLite makes anew.
+        migrations.RunPython(_run_counts.remove, _run_counts.install),
+        migrations.AddField(
+            "run", "by_batch", models.BooleanField(db_default=False, default=False)
+        ),
+        migrations.RunPython(_run_counts.install, _run_counts.remove),
         migrations.CreateModel(
             name="Batch",
             fields=[
