@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluations", "0070_who_tries_the_endpoint"),
+        ("evaluations", "0076_one_more_mark_for_a_judge"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
