@@ -8,12 +8,13 @@ from evaluations.marking.rounds.api import rounds
 from evaluations.marking.sheets import api as marking_sheets
 from evaluations.reading import api as answer_checks
 from evaluations.reports import api as reports
-from evaluations.runs.api import conditions, endpoints, runs, studies
+from evaluations.runs.api import conditions, endpoints, found, runs, studies
 from evaluations.suggesting import api as suggesting
 
 urlpatterns = [
     *capability_review.urlpatterns,
     *runs.urlpatterns,
+    *found.urlpatterns,
     *conditions.urlpatterns,
     *endpoints.urlpatterns,
     *studies.urlpatterns,

@@ -14,8 +14,9 @@ class EvaluationsConfig(AppConfig):
     verbose_name = _("evaluations")
 
     def ready(self) -> None:
-        """Register run kinds, counts for the home page, who marks blind, what is sealed."""
+        """Register run kinds, counts for the home page, who marks blind, and what follows."""
         from evaluations.capability.selectors.capability_review import capability_shares
+        from evaluations.facts.answer_facts import record_part_moves
         from evaluations.facts.open_marking import (
             marks_in_a_round,
             reviews_in_a_review,
@@ -34,6 +35,7 @@ class EvaluationsConfig(AppConfig):
         from evaluations.runs.selectors.runs import run_addresses, runs_waiting
         from evaluations.runs.selectors.studies import study_addresses
         from evaluations.suggesting.kinds import SuggestKind
+        from questions.services import part_moves
 
         for provider in (marks_waiting, rounds_waiting, imports_waiting, checks_waiting):
             register(provider)
@@ -45,6 +47,7 @@ class EvaluationsConfig(AppConfig):
             kinds.register(kind)
         kinds.register_follower(JudgeFollower())
         register_capabilities(capability_shares)
+        part_moves.register(record_part_moves)
         register_object("run", run_addresses)
         register_object("study", study_addresses)
         register_object("markinground", round_addresses)

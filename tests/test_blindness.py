@@ -245,8 +245,11 @@ def written(queries: CaptureQueriesContext) -> list[str]:
     return [table for table in changed if table not in ("audit_auditentry", "django_session")]
 
 
+@pytest.mark.parametrize(
+    "world", [Scheme.MEAN, Scheme.THREE_AND_LEAD], indirect=True, ids=["mean", "2+1+1"]
+)
 def test_worlds_that_differ_in_hidden_facts_look_the_same(world: World) -> None:
-    """Each address as a page and as a fragment."""
+    """Each address as a page and as a fragment; test_blindness_roles.py has the scheme between."""
     client = logged_in(world.teacher)
     world.set(WORLDS[0])
     tried = addresses(world, client)

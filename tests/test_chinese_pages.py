@@ -15,7 +15,8 @@ from evaluations.runs.services.endpoints import save_endpoint
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.factories import PASSWORD
-from tests.translation_world import World, build, pages
+from tests.translation_pages import pages
+from tests.translation_world import World, build
 from tests.visible_text import KNOWN_WORDS, latin_words, visible_text
 
 CHINESE = re.compile("[\u4e00-\u9fff]")

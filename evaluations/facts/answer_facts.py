@@ -9,7 +9,7 @@ is known to be old.
 
 What the question bank owns (subject, year, labels, status, key repairs) is in no fact: reports
 join it. The part of a question is the exception: it tells which rows there are. Where an import
-moves a question to the other part, ``rebuild_facts`` must follow.
+moves a question to the other part, ``record_part_moves`` follows in its transaction.
 """
 
 from __future__ import annotations
@@ -114,6 +114,7 @@ _JUDGE_ROWS = f"""SELECT {_RESPONSE}, '{FactMarker.JUDGE.value}', judgement.judg
     WHERE question.part = '{Part.SUBJECTIVE.value}' AND later.id IS NULL AND {{of}}"""
 
 _KEY_ROWS = {policy: _key_rows(policy) for policy in Policy}
+_ALL_ROWS = (*_KEY_ROWS.values(), _UNMARKED_ROWS, _FINAL_ROWS, _JUDGE_ROWS)
 _SAME = ("response_id", "marker", "giver", "policy")
 _NEW = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name not in _SAME)
 _PUT = f"""INSERT INTO evaluations_answerfact ({", ".join(COLUMNS)}) {{rows}}
@@ -141,13 +142,19 @@ def record_finals(responses: Iterable[int]) -> None:
     _record(
         responses,
         put=f"{_UNMARKED_ROWS} UNION ALL {_FINAL_ROWS}",
-        remove=FactMarker.TEACHERS,
+        remove=(FactMarker.TEACHERS,),
     )
 
 
 def record_judgements(responses: Iterable[int]) -> None:
     """Write the judgements of *responses* (keys) that count now."""
-    _record(responses, put=_JUDGE_ROWS, remove=FactMarker.JUDGE)
+    _record(responses, put=_JUDGE_ROWS, remove=(FactMarker.JUDGE,))
+
+
+def record_part_moves(questions: Iterable[int]) -> None:
+    """Write all facts of the responses to *questions* (keys), which are of the other part now."""
+    responses = Response.objects.filter(question__in=questions).values_list("pk", flat=True)
+    _record(responses, put=" UNION ALL ".join(_ALL_ROWS), remove=tuple(FactMarker))
 
 
 def facts_version(dataset: str) -> int:
@@ -156,24 +163,25 @@ def facts_version(dataset: str) -> int:
     return sum(numbers)
 
 
-def _record(responses: Iterable[int], *, put: str, remove: FactMarker | None = None) -> None:
-    """Copy the rows of the query *put* for *responses*, after removing those of one marker."""
+def _record(responses: Iterable[int], *, put: str, remove: Sequence[FactMarker] = ()) -> None:
+    """Copy the rows of the query *put* for *responses*, after removing those of some markers."""
     wanted = sorted(set(responses))
+    markers = ", ".join(f"'{marker.value}'" for marker in remove)
     for start in range(0, len(wanted), BATCH):
         some = wanted[start : start + BATCH]
         keys = ", ".join(["%s"] * len(some))
         times = put.count("{of}")
         with transaction.atomic(), connection.cursor() as cursor:
-            if remove is not None:
+            if remove:
                 # Also the lock on which two that finalize the same response wait for each other.
                 cursor.execute(
                     f"DELETE FROM evaluations_answerfact WHERE response_id IN ({keys})"
-                    f" AND marker = '{remove.value}'",
+                    f" AND marker IN ({markers})",
                     some,
                 )
             of = f"response.id IN ({keys})"
             cursor.execute(_PUT.format(rows=put.format(of=of)), some * times)
-            if remove is FactMarker.JUDGE:
+            if FactMarker.JUDGE in remove:
                 AnswerFact.objects.bulk_create(_released(some))
             cursor.execute(_RAISE.format(of=of, shard=_shard()), some)
 
@@ -238,9 +246,6 @@ def _released(responses: Sequence[int] | range) -> Iterator[AnswerFact]:
             images_omitted=omitted > 0,
             source=pk,
         )
-
-
-_ALL_ROWS = (*_KEY_ROWS.values(), _UNMARKED_ROWS, _FINAL_ROWS, _JUDGE_ROWS)
 
 
 def rebuild_facts(*, check: bool = False) -> tuple[int, int]:

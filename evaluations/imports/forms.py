@@ -17,6 +17,7 @@ SOURCES = [
     ("", _("Detect automatically")),
     ("gaokao-bench", _("GAOKAO-Bench results (answers, human marks, gradings)")),
     ("jsonl", _("Our own format of responses (JSONL)")),
+    ("csv", _("A table of responses (CSV)")),
 ]
 
 
@@ -25,9 +26,9 @@ class AnswersForm(UploadForm):
 
     files = FilesField(
         label=_("Files"),
-        widget=FilesInput(attrs={"accept": ".zip,.json,.jsonl"}),
+        widget=FilesInput(attrs={"accept": ".zip,.json,.jsonl,.csv"}),
         max_length=NAME_LENGTH,
-        help_text=_("One .zip of a folder, or .json and .jsonl files."),
+        help_text=_("One .zip of a folder, or .json, .jsonl and .csv files."),
     )
     source = forms.ChoiceField(label=_("Source"), choices=SOURCES, required=False)
     model = forms.CharField(

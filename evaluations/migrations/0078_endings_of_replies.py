@@ -28,7 +28,7 @@ def values(choices):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0076_one_more_mark_for_a_judge")]
+    dependencies = [("evaluations", "0074_batches")]
 
     # SQLite makes the table of attempts anew, without the triggers that count them.
     operations = [

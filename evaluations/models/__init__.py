@@ -2,6 +2,7 @@
 
 from evaluations.models.accounts import PermitLease, ProviderAccount
 from evaluations.models.answer_checks import AnswerCheck, CheckSample, ModelReading
+from evaluations.models.batches import Batch
 from evaluations.models.capability import (
     CapabilityJudgement,
     CapabilityReview,
@@ -31,6 +32,7 @@ from evaluations.models.marking import (
     SeedAnswer,
     Slot,
 )
+from evaluations.models.pasting import PasteList
 from evaluations.models.patterns import MinedPattern, PatternDecision, PatternSearch
 from evaluations.models.rescoring import Rescoring
 from evaluations.models.responses import Extraction, ObjectiveScore, Response, SuggestionReading
@@ -52,6 +54,7 @@ __all__ = [
     "AnswerFact",
     "ArbiterMark",
     "Attempt",
+    "Batch",
     "BlindAnswer",
     "Canary",
     "CanaryReply",
@@ -82,6 +85,7 @@ __all__ = [
     "MinedPattern",
     "ModelReading",
     "ObjectiveScore",
+    "PasteList",
     "PatternDecision",
     "PatternSearch",
     "PermitLease",

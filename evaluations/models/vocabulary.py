@@ -61,6 +61,15 @@ PASSING = frozenset(
 )
 
 
+class BatchState(Named):
+    """A batch waits for its replies until they are read, or until nobody waits for them."""
+
+    WAITING = "waiting", "Waiting for replies", "等待回复"
+    READ = "read", "Replies read", "已读取回复"
+    FAILED = "failed", "Rejected by the endpoint", "接口拒绝"
+    DISCARDED = "discarded", "Discarded", "已放弃"
+
+
 class RunPurpose(Named):
     """A run answers, suggests to curators, or judges or reads what another run answered."""
 

@@ -4,8 +4,10 @@ from django.urls import path
 
 from evaluations.runs.views import (
     accounts,
+    batches,
     conditions,
     endpoints,
+    found,
     launch,
     prompts,
     responses,
@@ -25,8 +27,15 @@ urlpatterns = [
     path("<int:pk>/resume/", runs.resume, name="resume"),
     path("<int:pk>/retry/", runs.retry, name="retry"),
     path("<int:pk>/extend/", runs.extend, name="extend"),
+    path("<int:pk>/batches/", batches.batches_make, name="batches-make"),
+    path("<int:pk>/batches/replies/", batches.batch_read, name="batch-read"),
+    path("<int:pk>/batches/<int:batch>/", batches.batch_file, name="batch-file"),
+    path("<int:pk>/batches/<int:batch>/discard/", batches.batch_discard, name="batch-discard"),
     path("<int:pk>/responses/", responses.response_list_page, name="responses"),
     path("responses/<uuid:public_id>/", responses.response_page, name="response"),
+    path("search/", found.search_page, name="search"),
+    path("search/export/", found.search_export, name="search-export"),
+    path("compare/<uuid:public_id>/", found.compare_page, name="compare"),
     path("conditions/", conditions.condition_list, name="conditions"),
     path("conditions/<uuid:public_id>/", conditions.condition_page, name="condition"),
     path(

@@ -45,6 +45,8 @@ TAGS: Words = {
     Tag.IMPORT_DISCARDED: ("Import discarded", "放弃导入"),
     Tag.ANSWERS_UPLOADED: ("Responses uploaded", "上传作答文件"),
     Tag.ANSWERS_IMPORTED: ("Responses imported", "导入作答"),
+    Tag.PASTE_LIST_MADE: ("List of questions to paste answers made", "新建粘贴清单"),
+    Tag.ANSWER_PASTED: ("Answer pasted", "粘贴作答"),
     Tag.ENDPOINT_SAVED: ("Endpoint saved", "保存接口"),
     Tag.KEY_ROTATED: ("API key encrypted with a new field key", "用新密钥重新加密 API 密钥"),
     Tag.CONDITION_RENAMED: ("Condition renamed", "重命名作答条件"),
@@ -53,6 +55,9 @@ TAGS: Words = {
     Tag.RUN_STOPPED: ("Run stopped", "停止运行"),
     Tag.RUN_RESUMED: ("Run resumed", "继续运行"),
     Tag.RUN_EXTENDED: ("Run continued after its trial", "试运行后继续"),
+    Tag.BATCH_MADE: ("Batch made", "生成批次"),
+    Tag.BATCH_READ: ("Replies of batches read", "读取批次回复"),
+    Tag.BATCH_DISCARDED: ("Batch ended without all replies", "批次未收齐回复即结束"),
     Tag.JUDGE_CHECKED: (
         "Judge model suspended or released by its check",
         "评判模型经检验停用或恢复",

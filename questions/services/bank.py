@@ -17,6 +17,7 @@ from questions.selectors.bank import searchable_parts
 from questions.services.gate import check_items
 from questions.services.import_checks import NewImages
 from questions.services.imported_rubrics import store_rubrics
+from questions.services.part_moves import follow_part_moves
 from questions.services.published_labels import store_labels_and_rates
 
 # Name, licence and source of what is known; another dataset is called by its slug.
@@ -126,7 +127,7 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     fields = _differences(changed)
     made = Question.objects.bulk_create(_question(task, record, hashes) for record in new)
     fresh = {question.pk: record for question, record in zip(made, new, strict=True)}
-    _describe_again(changed, hashes)
+    moved = _describe_again(changed, hashes)
     numbers = {pk: known[record.external_id].last_number + 1 for pk, record in changed.items()}
     revisions = _revise(fresh | changed, numbers, hashes)
     for question, more in store_labels_and_rates(fresh, old, revised=set(changed)).items():
@@ -136,6 +137,7 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
         for question, names in sorted(fields.items(), key=lambda pair: old[pair[0]].position)
     ]
     check_items([*fresh, *changed], revisions)
+    follow_part_moves(moved)
     waiting = Question.objects.filter(pk__in=[*fresh, *old], status=ItemStatus.QUARANTINED)
     stored.counts += Counter(
         new=len(new),
@@ -192,11 +194,14 @@ def _describe(question: Question, record: QuestionRecord, hashes: Mapping[str, s
     question.imported_hash = hashes[record.external_id]
 
 
-def _describe_again(changed: Mapping[int, QuestionRecord], hashes: Mapping[str, str]) -> None:
+def _describe_again(changed: Mapping[int, QuestionRecord], hashes: Mapping[str, str]) -> list[int]:
+    """Describe the questions by the records; return those that are of the other part now."""
     questions = list(Question.objects.filter(pk__in=list(changed)))
+    moved = [one.pk for one in questions if one.part != changed[one.pk].part]
     for question in questions:
         _describe(question, changed[question.pk], hashes)
     Question.objects.bulk_update(questions, _DESCRIBED, batch_size=100)
+    return moved
 
 
 def _revise(

@@ -263,6 +263,7 @@ def check_restored(site: Site, restored: str, before: dict[str, str], field_key:
     assert browser.get("/marking/").status == 200
 
 
+@pytest.mark.faults
 def test_a_backup_of_sqlite_restores(sqlite_site: Site, settings: Settings) -> None:
     """R41: the documented lines, while the site is in use."""
     site, key = sqlite_site, Fernet.generate_key().decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,6 +17,7 @@ from questions.importers.records import Problem
 from questions.rules.json_schema import CONFIG, Name, Whole, validated
 
 MAX_PROBLEMS = 100
+NumberedRow = tuple[int, dict[str, Any] | JsonRefusal]
 MAX_REPEAT = 32767
 
 
@@ -54,13 +55,29 @@ def read_jsonl_answers(path: Path) -> Iterator[AnswerFile]:
     A file is accepted whole or not at all; a file that repeats an answer of an earlier one is
     refused.
     """
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    yield from answer_files(path, ".jsonl", _jsonl_rows)
+
+
+def _jsonl_rows(file: Path) -> Iterator[NumberedRow]:
+    with file.open("rb") as stream:
+        yield from numbered_objects(stream)
+
+
+def answer_files(
+    path: Path, suffix: str, rows_of: Callable[[Path], Iterable[NumberedRow]]
+) -> Iterator[AnswerFile]:
+    """Yield the answers of each file with *suffix* at *path*, whose rows *rows_of* reads.
+
+    ``rows_of(file)`` gives each row with its number: an object with the keys of ``AnswerLine``,
+    or why it is refused.
+    """
+    files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
     if not files:
-        yield _refused(path.name, "no_files", "The folder holds no .jsonl file.")
+        yield _refused(path.name, "no_files", f"The folder holds no {suffix} file.")
     first_places: dict[tuple[object, ...], str] = {}
     for file in files:
         try:
-            yield _read(file, first_places)
+            yield _read(file, rows_of(file), first_places)
         except OSError as error:
             reason = error.strerror or "unknown reason"
             yield _refused(file.name, "unreadable", f"The file cannot be read: {reason}.")
@@ -70,26 +87,27 @@ def _refused(name: str, code: str, text: str) -> AnswerFile:
     return AnswerFile(name, (), (Problem(name, None, code, text, fatal=True),))
 
 
-def _read(file: Path, first_places: dict[tuple[object, ...], str]) -> AnswerFile:
+def _read(
+    file: Path, rows: Iterable[NumberedRow], first_places: dict[tuple[object, ...], str]
+) -> AnswerFile:
     answers: list[AnswerRecord] = []
     problems: list[Problem] = []
-    with file.open("rb") as stream:
-        for number, row in numbered_objects(stream):
-            try:
-                answer, replaced = _answer(row, number)
-                place = f"{file.name}, line {number}"
-                first = first_places.setdefault(answer.identity, place)
-                if first != place:
-                    raise JsonRefusal("duplicate_id", f"This answer stands in {first} already.")
-            except JsonRefusal as refusal:
-                problems.append(Problem(file.name, number, refusal.code, refusal.text, fatal=True))
-                if len(problems) >= MAX_PROBLEMS:
-                    break
-                continue
-            answers.append(answer)
-            if replaced:
-                text = "A character that no database stores was replaced."
-                problems.append(Problem(file.name, number, "text_cleaned", text))
+    for number, row in rows:
+        try:
+            answer, replaced = _answer(row, number)
+            place = f"{file.name}, line {number}"
+            first = first_places.setdefault(answer.identity, place)
+            if first != place:
+                raise JsonRefusal("duplicate_id", f"This answer stands in {first} already.")
+        except JsonRefusal as refusal:
+            problems.append(Problem(file.name, number, refusal.code, refusal.text, fatal=True))
+            if len(problems) >= MAX_PROBLEMS:
+                break
+            continue
+        answers.append(answer)
+        if replaced:
+            text = "A character that no database stores was replaced."
+            problems.append(Problem(file.name, number, "text_cleaned", text))
     if not answers and not problems:
         return _refused(file.name, "empty", "The file holds no answer.")
     return AnswerFile(file.name, tuple(answers), tuple(problems))

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.conditions import PromptSetting
 from evaluations.imports.rules.answer_records import AnswerFile
+from evaluations.imports.rules.csv_answers import read_csv_answers
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT, read_jsonl_answers
 from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME, read_model_outputs
 from evaluations.imports.services.published_answers import StoredAnswers, store_answers
@@ -29,7 +30,7 @@ from questions.models import Question
 from questions.rules.vocabulary import Part
 from questions.services.import_log import ImportLog
 
-SOURCES = ("gaokao-bench", "jsonl")
+SOURCES = ("gaokao-bench", "jsonl", "csv")
 # The counts of rows that an import adds.
 ADDED = ("responses", "marks", "judgements")
 
@@ -198,6 +199,8 @@ def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[
         raise BadInput(_("A model name must have 1 to 100 characters."))
     if source == "jsonl":
         return read_jsonl_answers(path)
+    if source == "csv":
+        return read_csv_answers(path, model=model and model.strip(), repeat=repeat)
     if not Question.objects.filter(task__dataset__slug=DATASET).exists():
         raise BadInput(
             _("The question bank has no questions of %(dataset)s yet. Import them first.")

@@ -31,12 +31,13 @@ from questions.services import import_jobs
 from questions.services.import_log import UploadLog
 from questions.services.uploads import Upload, UploadKind, folder_of, take_upload
 
-JSONL, GAOKAO_BENCH = "jsonl", "gaokao-bench"
+JSONL, CSV, GAOKAO_BENCH = "jsonl", "csv", "gaokao-bench"
+SUFFIXES = {JSONL: "*.jsonl", CSV: "*.csv", GAOKAO_BENCH: "*.json"}
 
 
 def _recognised(folder: Path) -> str:
-    """Return our own format if there is a .jsonl file, else GAOKAO-Bench."""
-    return JSONL if _files(folder, JSONL) else GAOKAO_BENCH
+    """Return our own format if there is a .jsonl or .csv file, else GAOKAO-Bench."""
+    return next((one for one in (JSONL, CSV) if _files(folder, one)), GAOKAO_BENCH)
 
 
 ANSWERS = UploadKind("answers", SOURCES, _recognised)
@@ -119,4 +120,4 @@ def _read_all(batch: ImportBatch, clock: Clock) -> None:
 
 
 def _files(folder: Path, source: str) -> list[Path]:
-    return sorted(folder.rglob("*.jsonl" if source == JSONL else "*.json"))
+    return sorted(folder.rglob(SUFFIXES[source]))

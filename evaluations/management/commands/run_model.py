@@ -81,6 +81,11 @@ class Command(GradeappCommand):
         parser.add_argument(
             "--anyway", action="store_true", help="also while the same run is not over"
         )
+        parser.add_argument(
+            "--by-batch",
+            action="store_true",
+            help="by write_batch and read_batch, at half price",
+        )
         parser.add_argument("--wait", action="store_true", help="work here until the run is over")
         parser.add_argument("--dry-run", action="store_true", help="print the calls, plan nothing")
         parser.add_argument(
@@ -93,8 +98,8 @@ class Command(GradeappCommand):
             return self.dry_run(options)
         self.failed_words = ""
         run = self.resumed(options) if options["resume"] is not None else self.started(options)
-        if self.failed_words:
-            pass  # it cannot be resumed
+        if self.failed_words or run.by_batch:
+            pass  # it cannot be resumed, or it waits for write_batch and read_batch
         elif options["wait"]:
             self.wait(run, resumed=options["resume"] is not None)
         else:
@@ -148,6 +153,7 @@ class Command(GradeappCommand):
             budget=amount(options["budget"]),
             acting_user=None,
             unless_running=not options["anyway"],
+            by_batch=options["by_batch"],
         )
 
     def resumed(self, options: dict[str, Any]) -> Run:

@@ -19,9 +19,9 @@ from evaluations.reading.rules.scoring.ablation import (
     rate,
     steps_of,
 )
-from evaluations.reading.rules.scoring.objective import has_key
+from evaluations.reading.rules.scoring.objective import has_key, wrong_without_key
 from evaluations.runs.rules.option_order import as_printed
-from evaluations.statistics.policies import Policy
+from evaluations.statistics.policies import Policy, published_rules
 from questions.rules.vocabulary import ItemStatus, Part
 
 CONTEXT = 30
@@ -73,7 +73,7 @@ def ablation(run: Run) -> Ablation:
     for row in rows:
         published = scores[Policy.PUBLISHED].get(row["pk"])
         strict = scores[Policy.STRICT].get(row["pk"])
-        if not has_key(_published_key(row)):
+        if not (has_key(_published_key(row)) or _wrong_without_key(row)):
             published = None
         item = ScoredItem(
             dataset=row["question__task__dataset__slug"],
@@ -112,6 +112,12 @@ def ablation(run: Run) -> Ablation:
         movements=tuple(movements(points, full, steps)),
         items=tuple(moved),
     )
+
+
+def _wrong_without_key(row: dict[str, Any]) -> bool:
+    question_type = row["revision__question_type"]
+    rules = published_rules(row["question__task__dataset__slug"], question_type)
+    return wrong_without_key(rules, question_type)
 
 
 def _responses(run: Run) -> list[dict[str, Any]]:

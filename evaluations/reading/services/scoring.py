@@ -22,6 +22,8 @@ from evaluations.reading.rules.scoring.objective import (
     default_partial_credit,
     has_key,
     score_objective,
+    score_without_key,
+    wrong_without_key,
 )
 from evaluations.reading.selectors.reading_patterns import PatternSet, accepted_patterns
 from evaluations.reading.selectors.repaired_keys import repaired_keys
@@ -37,7 +39,7 @@ from evaluations.reading.services.readers import (
 )
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.policies import SCORER_VERSION, Policy
+from evaluations.statistics.policies import SCORER_VERSION, Policy, published_rules
 from gradeapp.common.bulk_sql import update_rows
 from gradeapp.common.collector import collector_paused
 from questions.models import QuestionRevision
@@ -68,8 +70,9 @@ def score_responses(
 
     Append-only and idempotent: a response whose current score of this policy rests on
     the present reader, scorer, key and decisions is passed over. The result counts the
-    scores that were added, by (policy, outcome). A revision without a key, or whose keys
-    and marks do not fit together, has no score. Under ``published`` it has none for which no rules
+    scores that were added, by (policy, outcome). A revision without a key has no score, except
+    under published rules that count it as wrong (``wrong_without_key``); one whose keys and marks
+    do not fit together has none. Under ``published`` it has none for which no rules
     are published, or that was not asked by the published prompts (``HowAsked``). Reports count
     these responses as not scored.
 
@@ -101,13 +104,18 @@ def _by_published_rules(keys: Mapping[Response, AnswerKey]) -> dict[Response, An
     found = {}
     for response, key in keys.items():
         how = asked[response.run_id]
-        if (rules := how.rules(key.dataset, key.question_type)) is not None:
+        rules = how.rules(key.dataset, key.question_type)
+        scored = has_key(key.key) or wrong_without_key(rules, key.question_type)
+        if rules is not None and scored:
             found[response] = replace(key, rules=rules, setting=how.agieval_setting)
     return found
 
 
 def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey]:
-    """Return the keys of the objective ones among *revisions*, by revision, without rules."""
+    """Return the keys of the objective ones among *revisions*, by revision, without rules.
+
+    Under ``published`` also empty ones, where the rules of the dataset count every answer as wrong.
+    """
     wanted = set(revisions)
     repaired = repaired_keys(wanted) if policy is Policy.STRICT else {}
     rows = QuestionRevision.objects.filter(
@@ -124,7 +132,11 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
         elif pk in repaired:
             key, repaired_by = repaired[pk].key, repaired[pk].revision
         fits = len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
-        if has_key(key) and fits:
+        scored = has_key(key) or (
+            policy is Policy.PUBLISHED
+            and wrong_without_key(published_rules(dataset, question_type), question_type)
+        )
+        if scored and fits:
             sub_marks = tuple(map(Decimal, marks))
             keys[pk] = AnswerKey(
                 *(question_type, letters, tuple(key), sub_marks, dataset, task, subject),
@@ -255,8 +267,11 @@ def _result(read: Read, key: AnswerKey, policy: Policy) -> ObjectiveResult:
         nothing = tuple(Decimal(0) for _marks in key.sub_marks)
         full = sum(key.sub_marks, Decimal(0))
         return ObjectiveResult(Decimal(0), full, nothing, LedgerOutcome.API_ERROR)
+    answers = as_printed(read.reading.answers, key.letters, key.option_order)
+    if not has_key(key.key):
+        return score_without_key(answers, key.sub_marks, read.reading.outcome)
     return score_objective(
-        answers=as_printed(read.reading.answers, key.letters, key.option_order),
+        answers=answers,
         key=key.key,
         sub_marks=key.sub_marks,
         question_type=key.question_type,

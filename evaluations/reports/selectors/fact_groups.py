@@ -132,6 +132,7 @@ class _Groups:
         """Take the points from what does not count, with the reason, as ``BankRows.row`` does."""
         revisions, runs = rows["revision"], rows["run"]
         objective = (rows["part"] == Part.OBJECTIVE).to_numpy()
+        wrong = revisions.isin(self.bank.wrong_without_key) & (rows["scored"] > 0)
         if self.params.is_judge:
             suspended = Judge.objects.filter(name=self.params.judge, suspended_at__isnull=False)
             if suspended.exists():
@@ -150,7 +151,8 @@ class _Groups:
             for verdict in (OTHER_PROMPTS, NO_RULES):
                 held = np.array([verdicts[pair] is verdict for pair in asked], dtype=bool)
                 _set(rows, objective & held, verdict)
-        _set(rows, objective & revisions.isin(self.bank.without_key).to_numpy(), NO_KEY)
+        without_key = revisions.isin(self.bank.without_key) & ~wrong
+        _set(rows, objective & without_key.to_numpy(), NO_KEY)
         if self.strict:
             _set(rows, rows["is_message"].astype(bool).to_numpy(), FAILED)
 

@@ -18,12 +18,12 @@ from evaluations.models import FinalMark, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
-from evaluations.reading.rules.scoring.objective import has_key
+from evaluations.reading.rules.scoring.objective import has_key, wrong_without_key
 from evaluations.reading.selectors.answer_checks import DECIDED
 from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.policies import Policy
+from evaluations.statistics.policies import Policy, published_rules
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from gradeapp.common.casts import json_text, real
 from gradeapp.common.snapshot import one_snapshot
@@ -202,6 +202,8 @@ class BankRows:
         self.worth: dict[int, tuple[float, int, str]] = {}
         self.golds: dict[int, tuple[str, str]] = {}
         self.without_key: set[int] = set()
+        # Those of ``without_key`` whose answers count as wrong once they are scored.
+        self.wrong_without_key: set[int] = set()
         for pk, full, key, published_key, question_type, language in revisions.values_list(
             "pk", real("full_marks"), *kept
         ):
@@ -209,6 +211,9 @@ class BankRows:
             own = key if params.policy == Policy.STRICT or published_key is None else published_key
             if question_type in OBJECTIVE_TYPES and not has_key(own):
                 self.without_key.add(pk)
+                rules = published_rules(params.dataset, question_type)
+                if params.policy == Policy.PUBLISHED and wrong_without_key(rules, question_type):
+                    self.wrong_without_key.add(pk)
             if question_type == QuestionType.EXACT_ANSWER:
                 self.golds[pk] = (";".join(key), language)
         if self.without_key and params.policy == Policy.STRICT:
@@ -230,7 +235,8 @@ class BankRows:
         if status in self.left_out:
             given = Points(None, LedgerOutcome.EXCLUDED.value, status)
         elif given not in (FAILED, TOOK_NO_IMAGES) and part == Part.OBJECTIVE:
-            if revision in self.without_key:
+            wrong = given is not None and revision in self.wrong_without_key
+            if revision in self.without_key and not wrong:
                 given = NO_KEY
             elif self.params.policy == Policy.PUBLISHED:
                 given = self._by_published_rules(run, question_type, given)

@@ -142,6 +142,9 @@ class NewRunSerializer(AskingSerializer):
     judge = serializers.SlugRelatedField(
         slug_field="name", queryset=Endpoint.objects.all(), allow_null=True, default=None
     )
+    by_batch = serializers.BooleanField(
+        default=False, help_text="by batch files, at half the price"
+    )
     idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
     start_anyway = serializers.BooleanField(
         default=False, help_text="also while a run that makes the same calls is not over"

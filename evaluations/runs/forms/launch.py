@@ -30,7 +30,7 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
         (_("How it is asked"), AskingFields.asking_rows),
         (_("Sampling"), SamplingFields.sampling_rows),
         (_("Which questions"), ChoiceFields.choice_rows),
-        (_("Repeats, judge and budget"), (("repeats", "budget"), ("judge",))),
+        (_("Repeats, judge and budget"), (("repeats", "budget"), ("judge",), ("by_batch",))),
     )
 
     dataset = forms.ModelChoiceField(
@@ -51,6 +51,12 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
         empty_label=_("No judge model"),
     )
 
+    by_batch = forms.BooleanField(
+        required=False,
+        label=_("By batch files, at half the price"),
+        help_text=_("The endpoint answers within a day. You carry the files, on the run page."),
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["budget"].help_text = _(
@@ -66,7 +72,7 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
 
     def wanted(self) -> dict[str, Any]:
         """Return what a valid form asks for."""
-        names = ("endpoint", "dataset", "repeats", "judge")
+        names = ("endpoint", "dataset", "repeats", "judge", "by_batch")
         given = {name: self.cleaned_data[name] for name in names}
         return {**given, "asking": self.asking(self.chosen_sampling), "choice": self.choice()}
 
@@ -85,7 +91,7 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
         """Return whether "More" is open at first: if a field there was changed or has an error."""
         names = [name for _heading, rows in self.more for row in rows for name in row]
         if not self.is_bound:
-            return any(self.initial.get(name) not in (None, "", []) for name in names)
+            return any(self.initial.get(name) not in (None, "", [], False) for name in names)
         return any(self[name].errors for name in names) or bool(set(names) & set(self.changed_data))
 
 
@@ -114,7 +120,7 @@ def initial_of(run: Run, *, all_questions: bool = False) -> dict[str, Any]:
     for name in ("tasks", "subjects"):
         given[name] = list(given[name])
     given |= {"endpoint": run.endpoint_id, "dataset": run.dataset.slug, "repeats": run.repeats}
-    given |= {"budget": run.budget}
+    given |= {"budget": run.budget, "by_batch": run.by_batch}
     if run.condition is not None and run.condition.settings:
         given |= asking_initial(read_condition(run.condition.settings))
     return given

@@ -146,9 +146,11 @@ def claim_calls(
     now: datetime,
     *,
     budget: Budget,
+    until: datetime | None = None,
 ) -> Claims:
     """Claim the jobs of *prepared* for *owner* and store their attempts as sent.
 
+    The leases end at *until*, by default after the usual time.
     The highest possible cost of each call is reserved in *budget*; the first call above the budget
     ends the batch. One conditional UPDATE claims the jobs, so two workers never have the same one;
     its fence is the number of the attempt. Everything is committed when this returns, before
@@ -178,7 +180,7 @@ def claim_calls(
             wanted = len(planned)
             under_cap = _reserve_under_cap(currency_of(run), planned, budget, now)
             over_cap = len(planned) < wanted
-            attempts = _claim(run, owner, planned, now)
+            attempts = _claim(run, owner, planned, now, until or lease_end(now))
             if run.study_id is not None:
                 commit(run.study_id, units(one.reserved for one in attempts) - reserved)
             used = units(one.reserved for one in attempts)
@@ -193,13 +195,15 @@ def claim_calls(
     return Claims(claimed, over_budget, over_cap)
 
 
-def _claim(run: Run, owner: str, planned: Mapping[int, Call], now: datetime) -> list[Attempt]:
+def _claim(
+    run: Run, owner: str, planned: Mapping[int, Call], now: datetime, until: datetime
+) -> list[Attempt]:
     """Claim those of *planned* that are still due, and store their attempts."""
     if not planned:
         return []
     due_jobs(run, now).filter(pk__in=planned).update(
         status=JobStatus.LEASED,
-        **JOB.given(owner, lease_end(now)),
+        **JOB.given(owner, until),
         fence=F("fence") + 1,
         attempts_made=F("attempts_made") + 1,
         next_at=None,

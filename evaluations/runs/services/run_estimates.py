@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Avg, Count
+from django.db.models import Avg, Count, Q
 
 from evaluations.conditions import Asking, ImagePolicy
 from evaluations.llm.budget import Price
@@ -57,6 +57,7 @@ def estimate(
     choice: QuestionChoice = ALL,
     asking: Asking = DEFAULT,
     judge: Endpoint | None = None,
+    by_batch: bool = False,
 ) -> Estimate:
     """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
     check_images(endpoint, asking)
@@ -81,11 +82,18 @@ def estimate(
         size * repeats,
         reply_tokens=most_tokens,
     )
+    if by_batch:
+        answering = half_price(answering)
     if judge is None:
         return Estimate(len(items), answering, endpoint.note)
     beside = tuple(follower.cost(items, repeats, judge) for follower in followers())
     models = [(one.model, one.language_model.name) for one in (endpoint, judge)]
     return Estimate(len(items), answering, endpoint.note, beside, shared_family(*models))
+
+
+def half_price(cost: Cost) -> Cost:
+    """Return *cost* of calls by batch, which come within a day."""
+    return replace(cost, expected=cost.expected / 2, at_most=cost.at_most / 2, seconds=None)
 
 
 def most_cost(found: Estimate, budget: Decimal | None) -> Decimal:
@@ -96,7 +104,7 @@ def most_cost(found: Estimate, budget: Decimal | None) -> Decimal:
 
 def most_cost_of_run(wanted: Mapping[str, Any]) -> Decimal:
     """Return the most that ``start_run(**wanted)`` may cost. Raises BadInput as ``estimate``."""
-    names = ("endpoint", "dataset", "repeats", "choice", "asking", "judge")
+    names = ("endpoint", "dataset", "repeats", "choice", "asking", "judge", "by_batch")
     found = estimate(**{name: wanted[name] for name in names if name in wanted})
     return most_cost(found, wanted.get("budget"))
 
@@ -170,7 +178,7 @@ def cost_of(
         n=Count("pk"),
         read=Avg("prompt_tokens"),
         written=Avg("completion_tokens"),
-        seconds=Avg("seconds"),
+        seconds=Avg("seconds", filter=Q(job__run__by_batch=False)),
     )
     known = earlier["n"] >= ENOUGH and earlier["read"] is not None
     if known:
@@ -187,5 +195,10 @@ def cost_of(
         currency=endpoint.currency,
         tokens=round(read + written),
         most_tokens=prompt_bytes + most_tokens * calls,
-        seconds=earlier["seconds"] * calls / endpoint.max_in_flight if known else None,
+        seconds=_seconds(earlier["seconds"], calls, endpoint) if known else None,
     )
+
+
+def _seconds(each: float | None, calls: int, endpoint: Endpoint) -> float | None:
+    """Return how long *calls* take of which one takes *each*, None if that is not known."""
+    return None if each is None else each * calls / endpoint.max_in_flight

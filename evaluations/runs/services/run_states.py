@@ -57,7 +57,9 @@ def begin(run_id: int, owner: str, now: datetime) -> Run | None:
     Return None if it is not to be worked on, or has workers enough.
     """
     run = Run.objects.select_related("endpoint").filter(pk=run_id, endpoint__isnull=False).first()
-    if run is None or (workers_of(run, now).exists() and not wants_worker(run, now)):
+    if run is None or run.by_batch:
+        return None
+    if workers_of(run, now).exists() and not wants_worker(run, now):
         return None
     if not join_run(run, owner, now):
         return None
@@ -225,4 +227,5 @@ def runs_without_worker(now: datetime) -> list[int]:
 def _runs_with_due_jobs(now: datetime) -> QuerySet[Run]:
     due = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.PENDING)
     due = due.filter(Q(next_at__isnull=True) | Q(next_at__lte=now))
-    return Run.objects.filter(Exists(due), status__in=WORKABLE, endpoint__isnull=False)
+    live = Run.objects.filter(status__in=WORKABLE, endpoint__isnull=False, by_batch=False)
+    return live.filter(Exists(due))

@@ -18,7 +18,7 @@ from evaluations.runs.rules.question_choice import QuestionChoice, read_choice
 from evaluations.runs.selectors.chosen_questions import chosen_questions, trial_of, whole_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services.conditions import condition_for
-from evaluations.runs.services.frozen import freeze
+from evaluations.runs.services.frozen import freeze, half_priced
 from evaluations.runs.services.planning import check_images, plan_jobs, to_be_asked
 from evaluations.runs.services.prompt_sets import check_prompts
 from evaluations.runs.services.run_starts import (
@@ -60,6 +60,7 @@ def start_run(
     together: Mapping[str, object] | None = None,
     trial: bool = False,
     unless_running: bool = False,
+    by_batch: bool = False,
 ) -> Run:
     """Plan a run over the *choice* of items of *dataset*, *repeats* times each, for a worker.
 
@@ -67,7 +68,7 @@ def start_run(
     endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget of
     the same amount, which marks the subjective answers as they arrive. A run of a *study* shares
     its budget; *together* is what was asked for of the whole study. A *trial*, or a *choice* that
-    is one, asks ten of the chosen questions; ``extend_run`` goes on with the others.
+    is one, asks ten of them; ``extend_run`` goes on with the others. Calls *by_batch* cost half.
     A second call with the same idempotency key returns the same run. Raises BadInput, OtherRequest
     for another one with the key; with *unless_running* Conflict if a live run makes the same calls.
     """
@@ -86,13 +87,12 @@ def start_run(
         idempotency_key=hashed(idempotency_key),
         created_by=acting_user,
         study=study,
+        by_batch=by_batch,
     )
 
     def plan() -> None:
         check_ready(endpoint, budget)
-        if asking.sampling is not None:
-            check_sampling(endpoint, asking.sampling)
-        check_images(endpoint, asking)
+        _check_asking(endpoint, asking)
         items = _set_plan(run, asking, trial_of(choice) if trial else choice)
         if unless_running:
             check_not_running(run)
@@ -103,8 +103,15 @@ def start_run(
                 follower.after_start(run, judge, acting_user=acting_user, budget=budget)
 
     beside: dict[str, object] = {"asking": asdict(asking), "judge": judge and judge.pk}
-    beside |= {"trial": trial, "study": together} if together else {"trial": trial}
+    beside |= {"trial": trial, **({"study": together} if together else {})}
     return planned_once(run, plan, {**beside, **_asked_for(run, choice)})
+
+
+def _check_asking(endpoint: Endpoint, asking: Asking) -> None:
+    """Raise BadInput if *endpoint* cannot be asked so."""
+    if asking.sampling is not None:
+        check_sampling(endpoint, asking.sampling)
+    check_images(endpoint, asking)
 
 
 def _set_plan(run: Run, asking: Asking, asked: QuestionChoice) -> list[Question]:
@@ -116,6 +123,8 @@ def _set_plan(run: Run, asking: Asking, asked: QuestionChoice) -> list[Question]
     check_prompts(run.condition.prompts, asking.setting, items)
     run.fingerprint = run.condition.fingerprint
     settings = freeze(read_condition(run.condition.settings), run.endpoint).settings
+    if run.by_batch:
+        settings = half_priced(settings)
     run.run_settings = {**settings, **counts, **_chosen(asked)}
     run.plan_hash = _plan_hash(run, asked)
     return items
@@ -129,6 +138,7 @@ def _asked_for(run: Run, choice: QuestionChoice) -> dict[str, Any]:
         "choice": choice.as_dict(),
         "repeats": run.repeats,
         "budget": as_text(run.budget),
+        **({"by_batch": True} if run.by_batch else {}),
     }
 
 

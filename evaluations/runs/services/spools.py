@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -11,6 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from evaluations.llm import spool
+from evaluations.llm.client import CallResult
 from evaluations.models import Run
 from evaluations.runs.services.call_results import store_each
 
@@ -33,8 +35,12 @@ def store_spooled(now: datetime) -> None:
     Call it before their jobs are released: a call that was answered is not asked again. What cannot
     be stored stays in its file.
     """
+
+    def store(batch: Sequence[CallResult]) -> None:
+        store_each(batch, now=now, random=Random())
+
     for path in sorted((Path(settings.VAR_DIR) / "spool").glob("*.jsonl")):
         try:
-            spool.replay(path, lambda batch: store_each(batch, now=now, random=Random()))
+            spool.replay(path, store)
         except (DatabaseError, OSError):
             logger.exception("the results in %s cannot be stored", path)

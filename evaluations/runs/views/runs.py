@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.models import Run
-from evaluations.models.vocabulary import PauseReason
+from evaluations.models.vocabulary import BatchState, PauseReason
 from evaluations.runs.forms.runs import BudgetForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
@@ -33,6 +33,7 @@ from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.choices import label
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput
 
@@ -65,6 +66,7 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
         **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
         "panels": panels,
+        "batches": [(one, label(BatchState, one.state)) for one in run.batches.order_by("pk")],
         "may_extend": may_extend(run),
     }
     for panel in panels:

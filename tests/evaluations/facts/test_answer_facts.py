@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from decimal import Decimal
 from importlib import import_module
+from pathlib import Path
 from uuid import uuid4
 
 import pandas as pd
@@ -65,6 +67,7 @@ from questions.models import Question
 from questions.rules.vocabulary import Decision, ItemStatus, ProblemCode, QuestionType
 from questions.services.decisions import Repair, decide
 from questions.services.gate import check_items
+from questions.services.imports import import_questions
 from tests.evaluations.check_world import check
 from tests.evaluations.marking_world import (
     NOW,
@@ -312,8 +315,8 @@ VERSION = scoring.SCORER_VERSION
 
 def test_facts_equal_their_evidence_after_any_history() -> None:
     bounded = settings(
-        max_examples=6,
-        stateful_step_count=20,
+        max_examples=4,
+        stateful_step_count=16,
         suppress_health_check=list(HealthCheck),
         derandomize=True,
         deadline=None,
@@ -339,6 +342,39 @@ def test_a_rebuild_says_what_differed_and_repairs_it(capsys: pytest.CaptureFixtu
         ("strict", 3.0),
         ("published", 6.0),
     }
+
+
+def test_an_import_that_moves_questions_to_the_other_part_writes_their_facts_anew(
+    tmp_path: Path,
+) -> None:
+    same = {"dataset": "exam", "task": "T", "language": "en", "stem": "Why?\nA. so\nB. thus"}
+    choice = {**same, "type": "single_choice", "letters": "AB", "answer": ["B"], "sub_marks": [4]}
+    open_one = {**same, "type": "subjective", "sub_marks": [4]}
+    open_one["rubric"] = [{"text": "states the law", "points": 4}]
+
+    def imported(first: dict[str, object], second: dict[str, object]) -> None:
+        lines = [json.dumps({**first, "id": "one"}), json.dumps({**second, "id": "two"})]
+        file = tmp_path / "exam.jsonl"
+        file.write_text("\n".join(lines), "utf-8")
+        assert import_questions("jsonl", file).read == 2
+
+    def facts() -> set[tuple[str, str, float | None]]:
+        rows = AnswerFact.objects.values_list("question__external_id", "marker", "points")
+        return set(rows)
+
+    imported(choice, open_one)
+    one, two = Question.objects.order_by("external_id")
+    run = make_run(one.task.dataset)
+    score_responses([make_response(one, run, "【答案】B")])
+    judged(make_response(two, run, "so"), "3")
+    before = facts_version("exam")
+    assert facts() == {("one", "key", 4), ("two", "teachers", None), ("two", "judge", 3)}
+    imported(open_one, choice)
+    assert facts() == {("one", "teachers", None), ("two", "key", None)}
+    assert rebuild_facts(check=True)[1] == 0
+    assert facts_version("exam") > before
+    imported(choice, open_one)
+    assert facts() == {("one", "key", 4), ("two", "teachers", None), ("two", "judge", 3)}
 
 
 def test_the_migration_fills_the_table_as_a_rebuild_does() -> None:

@@ -8,13 +8,18 @@ import pytest
 
 from evaluations.facts.params import ReportParams
 from evaluations.models import Extraction, ObjectiveScore, PatternDecision, Response
+from evaluations.reading.selectors.ablation import ablation
 from evaluations.reading.services.pattern_decisions import accept_pattern, retire_pattern
+from evaluations.reading.services.rescoring import rescore
 from evaluations.reading.services.scoring import score_responses
 from evaluations.reports.selectors.reports import build_report
+from evaluations.reports.selectors.scored_answers import scored_answers
 from evaluations.runs.selectors.responses import readings_of
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
-from questions.rules.vocabulary import QuestionType, Subject
+from questions.rules.vocabulary import Decision, ProblemCode, QuestionType, Subject
+from questions.services.decisions import Repair, decide
+from questions.services.gate import check_items
 from tests.evaluations.check_world import check, read_by_model
 from tests.evaluations.pattern_world import IN_WORDS, newest_patterns, run_with, searched
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
@@ -167,6 +172,49 @@ def test_an_item_without_a_key_gets_no_points_and_the_reason_is_told(key: tuple[
         report = build_report("rates", ReportParams("exam", policy=policy))
         assert report.params["unscored"] == {"no_key": 2}
         assert {row.figures["rate"].value for row in report.rows} == {None}
+
+
+def test_agievals_program_counts_a_choice_without_a_key_as_wrong(curator: User) -> None:
+    """Its ``convert_to_set(None) == set(letters)`` is never true, and n is the number of items."""
+    agieval = make_dataset("agieval")
+    task = make_task(agieval, question_type=QuestionType.MULTIPLE_CHOICE, slug="jec-qa-kd")
+    keyless = make_question(task, key=("",), marks=ONE)
+    keyed = make_question(task, key=("A",), marks=ONE)
+    run = make_run(agieval)
+    responses = [make_response(keyless, run, "A"), make_response(keyed, run, "A")]
+    responses.append(make_response(keyless, make_run(agieval), "好"))
+    assert score_responses(responses) == {
+        (Policy.PUBLISHED, "wrong"): 1,
+        (Policy.PUBLISHED, "no_answer"): 1,
+        (Policy.PUBLISHED, "correct"): 1,
+        (Policy.STRICT, "correct"): 1,
+    }
+    assert not score_responses(responses)
+
+    def rates() -> dict[str, tuple[float | None, int, object]]:
+        found = {}
+        for policy in Policy:
+            params = ReportParams("agieval", policy=policy)
+            report = build_report("rates", params)
+            figure = next(r for r in report.rows if r.key["subject"] == "ALL").figures["rate"]
+            scored = [row for row in scored_answers(params) if row.points is not None]
+            assert len(scored) == figure.n
+            found[policy.value] = figure.value, figure.n, report.params["unscored"]
+        return found
+
+    assert rates() == {"published": (1 / 3, 3, {}), "strict": (1, 1, {"no_key": 2})}
+    change = ablation(run)
+    assert (change.published, change.strict) == ((1, 2), (1, 1))
+    # A key that a person adds counts under ``strict`` alone.
+    check_items([keyless.pk])
+    problem = keyless.problems.get(code=ProblemCode.EMPTY_KEY)
+    repair = Repair(answer_key=("A",))
+    decide(problem, Decision.REPAIR, "it is A", acting_user=curator, repair=repair)
+    rescore("strict")
+    assert rates() == {"published": (1 / 3, 3, {}), "strict": (2 / 3, 3, {})}
+    change = ablation(run)
+    assert (change.published, change.strict) == ((1, 2), (2, 2))
+    assert [(one.reason.value, one.points) for one in change.movements if one.items] == [("key", 1)]
 
 
 def test_several_right_letters_of_mathematics_are_all_or_nothing_as_published() -> None:

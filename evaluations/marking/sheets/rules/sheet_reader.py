@@ -6,20 +6,16 @@ with limits on memory and time (``workbook.py``).
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
-from threading import Lock
 
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow, SheetColumn, column_of
 from evaluations.marking.sheets.rules.workbook import MOST_COLUMNS, MOST_ROWS, cell_text
+from gradeapp.common.csv_text import CsvFault, csv_rows
 from gradeapp.common.isolated import Bounds, Exceeded, Why, isolated_bytes
 
 MOST_LINES = 100_000  # with the empty ones
 READ_WORKBOOK = "evaluations.marking.sheets.rules.workbook:read_workbook"
 BOUNDS = Bounds(memory_bytes=448 * 2**20, cpu_seconds=6, clock_seconds=15)
-LONGEST_CSV_CELL = 2**20
-CSV_LIMIT = Lock()
 NEEDED = (SheetColumn.ID, SheetColumn.SHEET, SheetColumn.VERSION)
 ZIP = b"PK\x03\x04"
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -99,53 +95,14 @@ def _row(line: int, cells: Cells, places: dict[SheetColumn | int, int]) -> Fille
     )
 
 
-# ---- CSV ----
-
-
-def _csv_rows(content: bytes) -> list[Cells]:
-    """Return the rows of a CSV file. Its cells may be longer than Python's usual limit.
-
-    The limit is one of the whole process: it is raised under a lock, only while the rows are
-    read, so that two files at once, or a caller that stops halfway, do not leave it raised.
-    """
-    text = _decoded(content)
-    rows: list[Cells] = []
-    with CSV_LIMIT:
-        usual = csv.field_size_limit(LONGEST_CSV_CELL)
-        try:
-            for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)):
-                if len(row) > MOST_COLUMNS:
-                    raise SheetFault("too_large")
-                if len(rows) == MOST_LINES:
-                    raise SheetFault("too_many_rows", most=MOST_ROWS)
-                rows.append(row)
-        except csv.Error as error:
-            raise SheetFault("not_text") from error
-        finally:
-            csv.field_size_limit(usual)
-    return rows
-
-
-def _decoded(content: bytes) -> str:
-    """UTF-8 or UTF-16 with their marks; else UTF-8, or what a Chinese Excel writes."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings = ["utf-16"]
-    else:
-        encodings = ["utf-8-sig", "gb18030"]
-    for encoding in encodings:
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\x00" not in text:
-            return text
-    raise SheetFault("not_text")
-
-
-def _delimiter(text: str) -> str:
-    """What stands most often in the first line: a comma, a semicolon or a tab."""
-    first = text.lstrip("\r\n").split("\n", 1)[0]
-    return max(",;\t", key=first.count)
+def _csv_rows(content: bytes) -> list[list[str]]:
+    """Return the rows of a CSV file. Raises SheetFault."""
+    try:
+        return csv_rows(content, most_columns=MOST_COLUMNS, most_rows=MOST_LINES)
+    except CsvFault as fault:
+        if fault.code == "too_many_rows":
+            raise SheetFault("too_many_rows", most=MOST_ROWS) from None
+        raise SheetFault("too_large" if fault.code == "too_wide" else "not_text") from None
 
 
 # ---- workbook ----

@@ -14,7 +14,11 @@ from decimal import Decimal
 from fractions import Fraction
 from uuid import UUID
 
-from evaluations.reading.rules.scoring.objective import default_partial_credit, score_objective
+from evaluations.reading.rules.scoring.objective import (
+    default_partial_credit,
+    has_key,
+    score_objective,
+)
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.common.csv_cells import Cell
@@ -102,6 +106,9 @@ def steps_of(item: ScoredItem) -> list[Step]:
         return [Step(reason, -published.points, -item.full)]
     if published is None:
         return [Step(Reason.UNSCORED, strict.points, item.full)]
+    if not has_key(item.key):  # wrong as published: the strict score is by a key that was added
+        gained = strict.points - published.points
+        return [Step(Reason.KEY, gained)] if gained else []
     as_published = _scored(item, strict, Policy.PUBLISHED)
     as_strict = _scored(item, strict, Policy.STRICT)
     aligned = len(published.answers) == len(item.key)

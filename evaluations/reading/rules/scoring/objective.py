@@ -17,9 +17,9 @@ from decimal import Decimal
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.math_equivalence import equivalent
 from evaluations.statistics.outcomes import UNREAD, LedgerOutcome
-from evaluations.statistics.policies import Policy
+from evaluations.statistics.policies import Policy, PublishedRules
 from gradeapp.common.named import Named
-from questions.rules.vocabulary import QuestionType, Subject
+from questions.rules.vocabulary import CHOICE_TYPES, QuestionType, Subject
 
 
 class PartialCredit(Named):
@@ -87,6 +87,28 @@ def has_key(key: Sequence[str]) -> bool:
     return bool(key) and all(right.strip() for right in key)
 
 
+def wrong_without_key(rules: PublishedRules | None, question_type: str) -> bool:
+    """Return whether published *rules* count every answer to an item without a key as wrong.
+
+    Source: AGIEval's ``src/evaluation.py`` compares the set of letters with ``{}``, a dict in
+    Python, which no set equals; the item stays in the denominator. The other programs have no
+    such item.
+    """
+    return rules is PublishedRules.AGIEVAL and question_type in CHOICE_TYPES
+
+
+def score_without_key(
+    answers: Sequence[str | None], sub_marks: Sequence[Decimal], outcome: str
+) -> ObjectiveResult:
+    """Return no points of the full marks, for an item of which ``wrong_without_key`` holds.
+
+    *answers* and *outcome* are as for ``score_objective``.
+    """
+    nothing = tuple(Decimal(0) for _marks in sub_marks)
+    full = sum(sub_marks, Decimal(0))
+    return ObjectiveResult(Decimal(0), full, nothing, _outcome_of_nothing(answers, outcome))
+
+
 def score_objective(
     *,
     answers: Sequence[str | None],
@@ -141,11 +163,16 @@ def score_objective(
     points, full = sum(sub_points, Decimal(0)), sum(sub_marks, Decimal(0))
     if points:
         ledger = LedgerOutcome.CORRECT if points == full else LedgerOutcome.PARTIAL
-    elif any(answers):
-        ledger = LedgerOutcome.WRONG
     else:
-        ledger = next((one for one in UNREAD if one == outcome), LedgerOutcome.NO_ANSWER)
+        ledger = _outcome_of_nothing(answers, outcome)
     return ObjectiveResult(points, full, sub_points, ledger)
+
+
+def _outcome_of_nothing(answers: Sequence[str | None], outcome: str) -> LedgerOutcome:
+    """Return the ledger outcome of no points, from how the reading ended."""
+    if any(answers):
+        return LedgerOutcome.WRONG
+    return next((one for one in UNREAD if one == outcome), LedgerOutcome.NO_ANSWER)
 
 
 def _same(right: str, answer: str | None, policy: Policy) -> bool | None:

@@ -1,0 +1,102 @@
+"""The lines of OpenAI's batch files: a request each, and a reply each.
+
+https://platform.openai.com/docs/guides/batch: JSON Lines with ``custom_id``, ``method``, ``url``
+and ``body``; the file of replies has ``custom_id`` with ``response`` (``status_code``,
+``request_id``, ``body``) or ``error`` (``code``, ``message``). Replies come in any order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from evaluations.llm.classify import failure_of
+from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
+from evaluations.llm.replies import read_reply
+from gradeapp.common.strict_json import check_depth
+
+MOST_REQUESTS = 50_000
+MOST_BYTES = 200_000_000
+ADDRESS = "/v1/chat/completions"
+# One reply; a longer line is refused as a reply of that size is.
+MOST_LINE = 20_000_000
+# The endpoint did not begin these: they were not billed.
+NOT_BEGUN = frozenset({"batch_expired", "batch_cancelled"})
+
+
+@dataclass(frozen=True)
+class BatchLine:
+    """The reply to one request, or why there is none."""
+
+    custom_id: str
+    result: ChatReply | ChatFailure
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line that cannot be read: its *number* (from 1) and one sentence."""
+
+    number: int
+    text: str
+
+
+def request_line(
+    custom_id: str, model: str, messages: Sequence[Mapping[str, Any]], params: Mapping[str, Any]
+) -> bytes:
+    """Return the line of one request, with its line break."""
+    body = {**params, "model": model, "messages": list(messages)}
+    line = {"custom_id": custom_id, "method": "POST", "url": ADDRESS, "body": body}
+    return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def read_lines(lines: Iterable[bytes], now: datetime) -> Iterator[BatchLine | BadLine]:
+    """Yield what each line says; blank lines are passed over."""
+    for number, line in enumerate(lines, 1):
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line.strip():
+            continue
+        if len(line) > MOST_LINE:
+            yield BadLine(number, "The line is longer than 20 MB.")
+            continue
+        try:
+            yield _read(line, now)
+        except (ValueError, KeyError, TypeError):
+            yield BadLine(number, "The line is not a reply of a batch file.")
+
+
+def _read(line: bytes, now: datetime) -> BatchLine:
+    """Raise ValueError, KeyError or TypeError if *line* is not a reply."""
+    text = line.decode("utf-8")
+    check_depth(text, "line")
+    said = json.loads(text)
+    custom_id = said["custom_id"]
+    if not isinstance(custom_id, str):
+        raise TypeError("a custom_id is a text")
+    if said.get("error"):
+        return BatchLine(custom_id, _failure(said["error"]))
+    answer = said["response"]
+    status, request_id = answer["status_code"], str(answer.get("request_id") or "")
+    body = json.dumps(answer["body"], ensure_ascii=False)
+    if status != 200:
+        return BatchLine(custom_id, failure_of(int(status), {}, body, now=now, secret=None))
+    try:
+        reply = read_reply(body.encode("utf-8", "replace"), request_id)
+    except ChatFailure as failure:
+        return BatchLine(custom_id, failure)
+    return BatchLine(custom_id, reply)
+
+
+def _failure(error: Mapping[str, Any]) -> ChatFailure:
+    code, text = str(error.get("code") or ""), str(error.get("message") or "")
+    if code in NOT_BEGUN:
+        return not_begun(text or code)
+    return ChatFailure(FailureKind.SERVER, f"{code}: {text}"[:2000], may_have_been_billed=False)
+
+
+def not_begun(why: str) -> ChatFailure:
+    """Return the failure of a request that the endpoint did not begin, so that it cost nothing."""
+    return ChatFailure(FailureKind.CANCELLED, why[:2000], may_have_been_billed=False)

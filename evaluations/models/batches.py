@@ -1,0 +1,48 @@
+"""Batches: requests of a run that an endpoint answers together, within a day, at half the price."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+from evaluations.models.runs import Run
+from evaluations.models.vocabulary import BatchState
+from gradeapp.common.checks import known
+
+
+class Batch(models.Model):
+    """The requests of some jobs of *run* in one file.
+
+    The jobs are leased by the name ``batch-KEY`` until their replies are read, and their attempts
+    are stored as sent: the file is made from these rows, as often as somebody wants it. ``by_api``:
+    the clock uploads it and fetches the replies; ``remote_id`` is the endpoint's name of it, which
+    knows ours by its metadata. ``next_at`` is when the clock looks at it again.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="batches")
+    state = models.CharField(max_length=9, choices=BatchState.choices())
+    by_api = models.BooleanField(default=False)
+    requests = models.PositiveIntegerField(default=0)
+    size = models.PositiveBigIntegerField(default=0)
+    answered = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    remote_id = models.CharField(max_length=120, blank=True)
+    remote_state = models.CharField(max_length=40, blank=True)
+    error = models.CharField(max_length=400, blank=True)
+    next_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="batches"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [known("batch_state_known", state=BatchState)]
+        indexes = [models.Index(fields=["state", "next_at"], name="batch_by_state")]
+
+    def __str__(self) -> str:
+        return f"{self.run} batch {self.pk}"

@@ -1,0 +1,321 @@
+"""Calls by batch: requests of a run in files, and their replies stored as live replies are.
+
+A batch is rows, not a file: its jobs are leased by its name, their attempts stored as sent with the
+most that each may cost. So the file can be made again at any time, and a reply can be read twice
+without being stored twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from random import Random
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from evaluations.llm.batch_files import (
+    MOST_BYTES,
+    MOST_REQUESTS,
+    BadLine,
+    not_begun,
+    read_lines,
+    request_line,
+)
+from evaluations.llm.breaker import STANDARD, Breaker
+from evaluations.llm.budget import Budget
+from evaluations.llm.client import CallResult, ChatFailure, ChatReply
+from evaluations.models import Attempt, Batch, Job, Run
+from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus, RunStatus
+from evaluations.runs.selectors.runs import money
+from evaluations.runs.services.call_results import store_each
+from evaluations.runs.services.calls import call_for
+from evaluations.runs.services.job_queue import SHOWN, Call, claim_calls, prepare_calls
+from evaluations.runs.services.processing import process
+from evaluations.runs.services.run_states import WORKABLE, finalize
+from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
+from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import BadInput, Conflict
+
+# An endpoint has a day; a person who carries files may take longer. Then its calls count as lost.
+WAITS = timedelta(days=30)
+TOGETHER = 500
+MOST_PROBLEMS = 100
+# A batch that fails line by line is not an outage.
+NO_OUTAGE = replace(STANDARD, few=10**9, few_billed=10**9)
+
+
+@dataclass
+class BatchReport:
+    """What was read of a file of replies.
+
+    ``same`` counts replies that were stored before, ``unknown`` those to requests that the run did
+    not make, ``problems`` are sentences with the line they are about.
+    """
+
+    answered: int = 0
+    failed: int = 0
+    same: int = 0
+    unknown: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def problem(self, text: str) -> None:
+        """Add a sentence, up to ``MOST_PROBLEMS``."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(text)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        return vars(self)
+
+
+def owner_of(batch: Batch) -> str:
+    """Return the name by which *batch* holds its jobs."""
+    return f"batch-{batch.pk}"
+
+
+def custom_id(run: Run, attempt_id: int) -> str:
+    """Return the id of a request: that of the run and of the attempt, which is ours alone."""
+    return f"{run.public_id.hex}-{attempt_id}"
+
+
+def make_batches(
+    run: Run,
+    *,
+    acting_user: User | None,
+    by_api: bool = False,
+    most_requests: int = MOST_REQUESTS,
+    most_bytes: int = MOST_BYTES,
+) -> list[Batch]:
+    """Put all due requests of *run* into batches, each within the limits, and return these.
+
+    A later step of a question becomes due when the reply to the one before is read. Raises BadInput
+    for a run that is not by batch, Conflict if it is stopped, or if nothing is due or its budget is
+    used up.
+    """
+    check_by_batch(run)
+    now = database_now()
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run.pk)
+        if run.status not in WORKABLE:
+            raise Conflict(_("This run is not in progress. Resume it first."))
+        Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
+        Run.objects.filter(pk=run.pk, status=RunStatus.QUEUED).update(
+            status=RunStatus.RUNNING, started_at=now
+        )
+    made: list[Batch] = []
+    left = True
+    while left:
+        batch = Batch.objects.create(
+            run=run, state=BatchState.WAITING, by_api=by_api, created_by=acting_user
+        )
+        left = _fill(batch, now, most_requests, most_bytes)
+        if not batch.requests:
+            batch.delete()
+            break
+        with transaction.atomic():
+            if by_api:
+                batch.next_at = now
+            batch.save()
+            record(
+                *(Tag.BATCH_MADE, run), actor=acting_user, batch=batch.pk, requests=batch.requests
+            )
+        made.append(batch)
+    if not made:
+        raise Conflict(_("No request is due: all wait for replies, or the budget is used up."))
+    return made
+
+
+def check_by_batch(run: Run) -> None:
+    """Raise BadInput if *run* makes its calls one by one."""
+    if not run.by_batch:
+        raise BadInput(_("Run %(run)d makes its calls one by one, not by batch.") % {"run": run.pk})
+
+
+def _fill(batch: Batch, now: datetime, most_requests: int, most_bytes: int) -> bool:
+    """Claim due jobs for *batch* up to its limits; return whether there may be more for another.
+
+    Raises BadInput if one request alone is above the limit of bytes.
+    """
+    run = Run.objects.select_related("endpoint", "judge", "dataset").get(pk=batch.run_id)
+    budget = Budget(run.budget, money(run).exposed)
+    while batch.requests < most_requests:
+        n = min(TOGETHER, most_requests - batch.requests)
+        prepared = prepare_calls(run, n, now, prepare=partial(call_for, run))
+        fits: dict[int, Call] = {}
+        for key, call in prepared.items():
+            # The number of the attempt is not known before the claim; it has 19 digits at most.
+            size = len(_line(run, 10**18, call))
+            if batch.size + size > most_bytes:
+                break
+            batch.size += size
+            fits[key] = call
+        if not fits:
+            if prepared and not batch.requests:
+                raise BadInput(_("One request is larger than a batch file may be."))
+            return bool(prepared)
+        claims = claim_calls(run, owner_of(batch), fits, now, budget=budget, until=now + WAITS)
+        batch.requests += len(claims.calls)
+        if claims.over_budget or claims.over_cap or not claims.calls:
+            return False
+        if len(fits) < len(prepared):
+            return True
+    return True
+
+
+def _line(run: Run, attempt_id: int, call: Call) -> bytes:
+    model = run.run_settings["model"]
+    return request_line(custom_id(run, attempt_id), model, call.messages, call.params)
+
+
+def file_name(batch: Batch) -> str:
+    """Return the name of the file of *batch*."""
+    return f"gradeapp-run-{batch.run_id}-batch-{batch.pk}.jsonl"
+
+
+def request_lines(batch: Batch) -> Iterator[bytes]:
+    """Yield the lines of *batch* that wait for a reply, made again from what is stored.
+
+    Raises Conflict if a request cannot be made again as it was planned.
+    """
+    run = Run.objects.select_related("endpoint", "judge", "dataset").get(pk=batch.run_id)
+    open_ones = open_attempts(batch).select_related(*(f"job__{name}" for name in SHOWN))
+    for attempt in open_ones.order_by("pk").iterator(chunk_size=TOGETHER):
+        attempt.job.run = run
+        call = call_for(run, attempt.job)
+        if call.request_hash != attempt.request_hash:
+            raise Conflict(
+                _("The request %(n)d cannot be made again as it was planned. Discard the batch.")
+                % {"n": attempt.pk}
+            )
+        yield _line(run, attempt.pk, call)
+
+
+def open_attempts(batch: Batch) -> Any:
+    """Return the attempts of *batch* that have no reply yet."""
+    held = Attempt.objects.filter(job__lease_owner=owner_of(batch), status=AttemptStatus.SENT)
+    return held.filter(fence=F("job__fence"))
+
+
+def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) -> BatchReport:
+    """Store the replies in *lines*, the file of replies to batches of *run*.
+
+    They are stored, scored and paid as live replies are; what was stored before stays. Lines that
+    cannot be used are named in the report. Raises BadInput for a run that is not by batch, and if
+    no line is a reply of the run.
+    """
+    check_by_batch(run)
+    report = BatchReport()
+    now = database_now()
+    waiting: dict[int, ChatReply | ChatFailure] = {}
+    seen: set[int] = set()
+    for line in read_lines(lines, now):
+        if isinstance(line, BadLine):
+            words = _("Line %(n)d: it is not a reply of a batch file.")
+            report.problem(words % {"n": line.number})
+            continue
+        key = _attempt_id(run, line.custom_id)
+        if key is None:
+            report.unknown += 1
+            words = _("“%(id)s” is no request of this run.")
+            report.problem(words % {"id": line.custom_id[:80]})
+        elif key in seen:
+            report.same += 1
+            words = _("“%(id)s” stands twice; the first reply counts.")
+            report.problem(words % {"id": line.custom_id[:80]})
+        else:
+            seen.add(key)
+            waiting[key] = line.result
+            if len(waiting) >= TOGETHER:
+                _store(run, waiting, report)
+                waiting = {}
+    _store(run, waiting, report)
+    if not (report.answered or report.failed or report.same):
+        first = report.problems[0] if report.problems else _("The file holds no reply.")
+        raise BadInput(first, code="nothing_read")
+    record(
+        Tag.BATCH_READ,
+        run,
+        actor=acting_user,
+        **{name: value for name, value in report.as_dict().items() if name != "problems"},
+    )
+    _close_answered(run)
+    finalize(run.pk, database_now())
+    return report
+
+
+def _attempt_id(run: Run, given: str) -> int | None:
+    """Return the attempt that *given* names if it is one of *run*."""
+    ours, _dash, key = given.partition("-")
+    if ours != run.public_id.hex or not (key.isascii() and key.isdigit() and len(key) < 19):
+        return None
+    return int(key)
+
+
+def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchReport) -> None:
+    """Store *results* by attempt, add them to *report* and to the counts of their batches."""
+    if not results:
+        return
+    found = Attempt.objects.filter(pk__in=results, job__run=run)
+    owners = dict(found.values_list("pk", "job__lease_owner"))
+    for key in sorted(set(results) - set(owners)):
+        report.unknown += 1
+        words = _("“%(id)s” is no request of this run.")
+        report.problem(words % {"id": custom_id(run, key)})
+    open_ones = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
+    open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
+    report.same += len(set(owners) - open_keys)
+    fresh = [CallResult(key, results[key], 0.0) for key in sorted(open_keys)]
+    if not fresh:
+        return
+    random = Random(run.pk)
+    breaker = Breaker(random=random, limits=NO_OUTAGE)
+    stored = store_each(fresh, now=database_now(), random=random, breaker=breaker)
+    process(run, stored.kept)
+    report.answered += stored.answered
+    report.failed += len(stored.failures)
+    for failure in stored.failures[:MOST_PROBLEMS]:
+        report.problem(str(failure)[:300])
+    counts = Counter((owners[int(one.key)], one.reply is not None) for one in fresh)
+    for (owner, answered), n in counts.items():
+        if owner.startswith("batch-") and owner[6:].isdigit():
+            name = "answered" if answered else "failed"
+            Batch.objects.filter(pk=int(owner[6:]), run=run).update(**{name: F(name) + n})
+
+
+def _close_answered(run: Run) -> None:
+    """Mark the batches of *run* as read that wait for no reply any more."""
+    for batch in Batch.objects.filter(run=run, state=BatchState.WAITING):
+        if not open_attempts(batch).exists():
+            Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
+                state=BatchState.READ, ended_at=database_now(), next_at=None
+            )
+
+
+def give_up(batch: Batch, why: str, state: BatchState, *, acting_user: User | None) -> int:
+    """End *batch*: its requests without a reply can be made again, and cost nothing.
+
+    Return their number. Raises Conflict if it does not wait any more.
+    """
+    ended = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
+        state=state, error=why[:400], ended_at=database_now(), next_at=None
+    )
+    if not ended:
+        raise Conflict(_("This batch does not wait for replies any more."))
+    keys: Sequence[int] = list(open_attempts(batch).values_list("pk", flat=True))
+    random = Random(batch.pk)
+    breaker = Breaker(random=random, limits=NO_OUTAGE)
+    for start in range(0, len(keys), TOGETHER):
+        results = [CallResult(key, not_begun(why), 0.0) for key in keys[start : start + TOGETHER]]
+        store_each(results, now=database_now(), random=random, breaker=breaker)
+    Job.objects.filter(run=batch.run_id, status=JobStatus.PENDING).update(next_at=None)
+    record(Tag.BATCH_DISCARDED, batch.run, actor=acting_user, batch=batch.pk, requests=len(keys))
+    finalize(batch.run_id, database_now())
+    return len(keys)

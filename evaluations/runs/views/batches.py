@@ -1,0 +1,93 @@
+"""Batches of a run on its page: make them, download a file, upload its replies, discard one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluations.models import Batch
+from evaluations.models.vocabulary import BatchState
+from evaluations.runs.selectors.runs import get_run
+from evaluations.runs.services import batches as services
+from gradeapp.accounts.permissions import MemberRequest, requires
+from gradeapp.accounts.roles import Capability
+from gradeapp.body_limit import takes_uploads
+from gradeapp.common.refusals import BadInput, NotFound, Refusal
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def batches_make(request: MemberRequest, pk: int) -> HttpResponse:
+    """Put the due requests of a run into batches."""
+    made = services.make_batches(get_run(pk), acting_user=request.user)
+    n = sum(batch.requests for batch in made)
+    sentence = ngettext("%(n)d request waits.", "%(n)d requests wait.", n) % {"n": n}
+    messages.success(request, sentence)
+    return redirect("runs:run", pk)
+
+
+@require_safe
+@requires(Capability.START_RUNS)
+def batch_file(request: MemberRequest, pk: int, batch: int) -> HttpResponse | StreamingHttpResponse:
+    """Return the file of one batch: the requests that wait for a reply."""
+    found = _batch(pk, batch)
+    if found.state != BatchState.WAITING:
+        raise BadInput(_("This batch does not wait for replies any more."))
+    answer = StreamingHttpResponse(
+        services.request_lines(found), content_type="application/x-ndjson"
+    )
+    name = services.file_name(found)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+@takes_uploads(Capability.START_RUNS)
+@require_POST
+@requires(Capability.START_RUNS)
+def batch_read(request: MemberRequest, pk: int) -> HttpResponse:
+    """Store the replies in an uploaded file."""
+    upload = request.FILES.get("file")
+    try:
+        if upload is None:
+            raise BadInput(_("Choose at least one file."))
+        lines = cast("Iterable[bytes]", cast(UploadedFile, upload))
+        report = services.read_replies(get_run(pk), lines, acting_user=request.user)
+    except Refusal as refusal:
+        messages.error(request, str(refusal))
+        return redirect("runs:run", pk)
+    words = _(
+        "Replies stored: %(answered)d. Failed: %(failed)d. Stored before: %(same)d. "
+        "Not of this run: %(unknown)d."
+    )
+    messages.success(request, words % report.as_dict())
+    for problem in report.problems[:10]:
+        messages.warning(request, problem)
+    return redirect("runs:run", pk)
+
+
+@require_POST
+@requires(Capability.START_RUNS)
+def batch_discard(request: MemberRequest, pk: int, batch: int) -> HttpResponse:
+    """End a batch without all its replies; its requests can be made again."""
+    found = _batch(pk, batch)
+    n = services.give_up(
+        found, _("Discarded by a person."), BatchState.DISCARDED, acting_user=request.user
+    )
+    sentence = ngettext("%(n)d request can be made again.", "%(n)d requests can be made again.", n)
+    messages.success(request, sentence % {"n": n})
+    return redirect("runs:run", pk)
+
+
+def _batch(run: int, batch: int) -> Batch:
+    found = Batch.objects.filter(run=run, pk=batch).select_related("run").first()
+    if found is None:
+        raise NotFound(_("There is no such batch."))
+    return found

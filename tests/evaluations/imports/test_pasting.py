@@ -1,0 +1,121 @@
+"""Answers that a person pastes: asked word for word, stored once, under their own condition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from evaluations.conditions import Asking, PromptSetting
+from evaluations.imports.pasting.selectors import asked, next_number, progress_of
+from evaluations.imports.pasting.services import make_paste_list, paste_answer
+from evaluations.imports.services.published_answers import imported_run
+from evaluations.models import AnswerFact, PasteList, Response, Run
+from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.services.dry_runs import dry_calls
+from gradeapp.accounts.models import User
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.models import Dataset, Question
+from tests.conftest import logged_in
+from tests.factories import make_dataset, make_question, make_task
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    """Three choice questions, the answer to each of which is A."""
+    task = make_task(make_dataset())
+    for number in range(1, 4):
+        make_question(task, stem=f"Which one is right in item {number}?\nA. a\nB. b\nC. c\nD. d")
+    return task.dataset
+
+
+def made(dataset: Dataset, user: User, **options: Any) -> PasteList:
+    given = {"model": "web-chat", "condition": "website", "asking": Asking(), "repeat": 1}
+    given |= {"choice": QuestionChoice(), **options}
+    return make_paste_list(dataset=dataset, acting_user=user, **given)
+
+
+def question_of(paste_list: PasteList, number: int) -> Question:
+    return Question.objects.get(pk=paste_list.questions[number - 1])
+
+
+def test_the_website_is_asked_what_a_run_would_ask(dataset: Dataset, lead: User) -> None:
+    paste_list = made(dataset, lead)
+    calls = list(dry_calls(dataset, Asking(), QuestionChoice()))
+    for number, call in enumerate(calls, 1):
+        text = asked(paste_list, question_of(paste_list, number)).text
+        assert text == "\n\n".join(message["content"] for message in call.messages)
+
+
+def test_a_pasted_answer_is_scored_under_its_own_condition(dataset: Dataset, lead: User) -> None:
+    paste_list = made(dataset, lead)
+    question = question_of(paste_list, 2)
+    given = {"revision_id": question.current_id, "acting_user": lead}
+    response = paste_answer(paste_list, question, text=" The answer is A.\r\nSure. ", **given)
+    assert response.text == "The answer is A.\nSure."
+    assert (response.run.status, response.run.condition.name) == ("imported", "website")
+    response.refresh_from_db()
+    assert response.strict_score is not None
+    assert AnswerFact.objects.filter(response=response, marker="key").exists()
+    assert [(one.done, one.total) for one in progress_of([paste_list])] == [(1, 3)]
+    assert [next_number(paste_list, after) for after in (0, 1, 3)] == [1, 3, 1]
+    # The same text again changes nothing, another one is refused, and a file finds the same run.
+    assert paste_answer(paste_list, question, text="The answer is A.\nSure.", **given) == response
+    with pytest.raises(Conflict, match="another answer"):
+        paste_answer(paste_list, question, text="The answer is B.", **given)
+    assert imported_run(dataset, "web-chat", "zero-shot", "website") == response.run
+    assert Response.objects.count() == 1
+
+
+def test_what_cannot_be_stored_has_a_sentence(dataset: Dataset, lead: User) -> None:
+    paste_list = made(dataset, lead)
+    question = question_of(paste_list, 1)
+    with pytest.raises(BadInput, match="Paste the answer first"):
+        paste_answer(
+            *(paste_list, question), revision_id=question.current_id, text=" ", acting_user=lead
+        )
+    with pytest.raises(Conflict, match="was edited"):
+        paste_answer(paste_list, question, revision_id=0, text="A", acting_user=lead)
+    assert not Response.objects.exists()
+
+
+def test_one_name_is_one_way_of_asking(dataset: Dataset, lead: User) -> None:
+    first = made(dataset, lead)
+    assert made(dataset, lead) == first
+    with pytest.raises(Conflict, match="another name"):
+        made(dataset, lead, asking=Asking(max_prompt_tokens=9))
+    other = made(dataset, lead, condition="website, second account", repeat=2)
+    assert other.run != first.run
+    assert Run.objects.count() == 2
+    in_two_steps = Asking(setting=PromptSetting.ZERO_SHOT_COT)
+    with pytest.raises(BadInput, match="two steps"):
+        made(dataset, lead, condition="cot", asking=in_two_steps)
+
+
+def test_a_person_pastes_leaves_and_goes_on(dataset: Dataset, lead: User) -> None:
+    client = logged_in(lead)
+    lists = reverse("answer-imports:paste-lists")
+    form = {"dataset": dataset.slug, "model": "web-chat", "condition": "website", "repeat": 1}
+    assert client.post(lists, {**form, "model": ""}).status_code == 400
+    page = client.post(lists, form)
+    address = page["Location"]
+    shown = client.get(address)
+    assert shown.context["number"] == 1
+    assert "Which one is right in item 1?" in shown.content.decode()
+    data = {"revision": shown.context["question"].current_id, "text": "The answer is A."}
+    assert client.post(f"{address}?n=1", {**data, "text": ""}).status_code == 400
+    refused = client.post(f"{address}?n=1", {**data, "revision": "x", "text": "kept <b>"})
+    assert refused.status_code == 409
+    assert "kept &lt;b&gt;" in refused.content.decode()
+    assert client.post(f"{address}?n=1", data)["Location"] == f"{address}?n=2"
+    assert client.get(address).context["number"] == 2
+    assert "The answer is A." in client.get(f"{address}?n=1").content.decode()
+    assert client.get(f"{address}?n=4").status_code == 404
+    assert "1 / 3" in client.get(lists).content.decode()
+    for number in (2, 3):
+        revision = client.get(f"{address}?n={number}").context["question"].current_id
+        client.post(f"{address}?n={number}", {"revision": revision, "text": "B"})
+    assert "All questions are answered" in client.get(address).content.decode()

@@ -1,0 +1,207 @@
+"""Calls by batch files: written once, read in any order, stored and paid as live replies are."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluations.conditions import Asking, PromptSetting
+from evaluations.models import Attempt, Batch, Endpoint, Job, ObjectiveScore, Response, Run
+from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus
+from evaluations.runs.selectors.runs import money
+from evaluations.runs.services.batches import (
+    give_up,
+    make_batches,
+    owner_of,
+    read_replies,
+    request_lines,
+)
+from evaluations.runs.services.generation import look_for_work, work_on_run
+from evaluations.runs.services.job_queue import release_lost_jobs
+from evaluations.runs.services.run_estimates import estimate
+from gradeapp.accounts.models import User
+from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import BadInput, Conflict
+from tests.conftest import logged_in
+from tests.evaluations.run_world import planned
+from tests.factories import make_endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def endpoint() -> Endpoint:
+    """An endpoint that nobody listens at: by batch files nothing is called."""
+    made = make_endpoint()
+    made.base_url = "http://127.0.0.1:8009/v1"
+    made.price_input, made.price_output = Decimal(1000), Decimal(2000)
+    made.save()
+    return made
+
+
+def by_batch(endpoint: Endpoint, items: int = 3, **options: Any) -> Run:
+    return planned(endpoint, items, by_batch=True, **options)
+
+
+def requests_of(batch: Batch) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in request_lines(batch)]
+
+
+def answered(request: dict[str, Any], text: str = "【答案】A<eoa>") -> bytes:
+    body = {
+        "model": request["body"]["model"],
+        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    return line_of(request["custom_id"], response=response)
+
+
+def line_of(custom_id: str, **more: Any) -> bytes:
+    return json.dumps({"id": "x", "custom_id": custom_id, "error": None, **more}).encode() + b"\n"
+
+
+def test_replies_come_in_any_order_and_are_stored_as_live_ones(endpoint: Endpoint) -> None:
+    run = by_batch(endpoint)
+    assert run.pk not in look_for_work()
+    assert work_on_run(run.pk) == []
+    (batch,) = make_batches(run, acting_user=None)
+    requests = requests_of(batch)
+    assert (batch.requests, len(requests)) == (3, 3)
+    assert requests[0]["url"] == "/v1/chat/completions"
+    assert requests[0]["body"]["temperature"] == 0
+    assert requests == requests_of(batch)  # the same file as often as wanted
+    release_lost_jobs(database_now())
+    assert Attempt.objects.filter(status=AttemptStatus.SENT).count() == 3
+    replies = [answered(one) for one in reversed(requests)]
+    report = read_replies(run, replies, acting_user=None)
+    assert (report.answered, report.failed, report.problems) == (3, 0, [])
+    run.refresh_from_db()
+    batch.refresh_from_db()
+    assert (run.status, batch.state, batch.answered) == ("finished", BatchState.READ, 3)
+    assert ObjectiveScore.objects.filter(policy="strict").count() == 3
+    # 100 × 1000 + 10 × 2000 per million, halved, three times.
+    assert money(run).spent == Decimal("0.18")
+    again = read_replies(run, replies, acting_user=None)
+    assert (again.answered, again.same, Response.objects.count()) == (0, 3, 3)
+
+
+def test_the_estimate_is_halved(endpoint: Endpoint) -> None:
+    run = by_batch(endpoint, 1)
+    given = {"endpoint": endpoint, "dataset": run.dataset, "repeats": 1}
+    live, batch = estimate(**given).answering, estimate(**given, by_batch=True).answering
+    assert (batch.expected * 2, batch.at_most * 2) == (live.expected, live.at_most)
+
+
+def test_a_second_step_is_due_when_the_first_is_read(endpoint: Endpoint) -> None:
+    run = by_batch(endpoint, 2, asking=Asking(setting=PromptSetting.ZERO_SHOT_COT))
+    (first,) = make_batches(run, acting_user=None)
+    with pytest.raises(Conflict, match="No request is due"):
+        make_batches(run, acting_user=None)
+    read_replies(run, [answered(one, "I think.") for one in requests_of(first)], acting_user=None)
+    (second,) = make_batches(run, acting_user=None)
+    requests = requests_of(second)
+    assert "I think." in json.dumps(requests[0]["body"]["messages"])
+    read_replies(run, [answered(one) for one in requests], acting_user=None)
+    assert Response.objects.filter(run=run).count() == 2
+
+
+def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> None:
+    run = by_batch(endpoint, 4)
+    (batch,) = make_batches(run, acting_user=None)
+    good, expired, refused, left = requests_of(batch)
+    other = good["custom_id"].replace(run.public_id.hex, "0" * 32)
+    bad = {"status_code": 400, "body": {"error": {"message": "no such parameter", "code": "x"}}}
+    report = read_replies(
+        run,
+        [
+            b"{half\n",
+            b"\n",
+            answered({**good, "custom_id": other}),
+            answered({**good, "custom_id": f"{run.public_id.hex}-999999999"}),
+            answered(good),
+            answered(good, "another"),
+            line_of(expired["custom_id"], error={"code": "batch_expired", "message": "late"}),
+            line_of(refused["custom_id"], response=bad),
+        ],
+        acting_user=None,
+    )
+    assert (report.answered, report.failed, report.same, report.unknown) == (1, 2, 1, 2)
+    said = "\n".join(report.problems)
+    for words in ("Line 1: it is not", "no request of this run", "stands twice", "late"):
+        assert words in said
+    states = list(Job.objects.filter(run=run).order_by("pk").values_list("status", flat=True))
+    assert sorted(states) == sorted(
+        [JobStatus.DONE, JobStatus.PENDING, JobStatus.FAILED, JobStatus.LEASED]
+    )
+    # The batch still waits for the last one; without it, its request and the expired one go again.
+    batch.refresh_from_db()
+    assert batch.state == BatchState.WAITING
+    assert give_up(batch, "gone", BatchState.DISCARDED, acting_user=None) == 1
+    (again,) = make_batches(run, acting_user=None)
+    assert again.requests == 2
+    assert money(run).spent == Decimal("0.06")
+    with pytest.raises(BadInput, match="no request of this run"):
+        read_replies(run, [answered({**left, "custom_id": "x"})], acting_user=None)
+
+
+def test_files_keep_the_limits_and_the_budget(endpoint: Endpoint) -> None:
+    run = by_batch(endpoint, 5)
+    made = make_batches(run, acting_user=None, most_requests=2)
+    assert [one.requests for one in made] == [2, 2, 1]
+    size = len(b"".join(request_lines(made[0])))
+    assert size <= made[0].size
+    other = by_batch(endpoint, 3)
+    sizes = make_batches(other, acting_user=None, most_bytes=made[0].size)
+    assert all(len(b"".join(request_lines(one))) <= made[0].size for one in sizes)
+    assert sum(one.requests for one in sizes) == other.jobs.count()
+    most = Attempt.objects.filter(job__lease_owner=owner_of(made[0])).first()
+    assert most is not None
+    poor = by_batch(endpoint, 3, budget=most.reserved * 2)
+    assert [one.requests for one in make_batches(poor, acting_user=None)] == [2]
+    live = planned(endpoint, 1)
+    with pytest.raises(BadInput, match="not by batch"):
+        make_batches(live, acting_user=None)
+
+
+def test_the_commands_write_and_read_files(endpoint: Endpoint, tmp_path: Path) -> None:
+    run = by_batch(endpoint, 2)
+    out = StringIO()
+    command = {"format": "json", "stdout": out}
+    call_command("write_batch", str(run.pk), output=tmp_path, **command)
+    said = json.loads(out.getvalue())
+    (file,) = said["files"]
+    assert said["requests"] == 2
+    replies = tmp_path / "replies.jsonl"
+    lines = Path(file).read_bytes().splitlines()
+    replies.write_bytes(b"".join(answered(json.loads(line)) for line in lines))
+    call_command("read_batch", str(run.pk), str(replies), format="json", stdout=StringIO())
+    assert Response.objects.filter(run=run).count() == 2
+
+
+def test_a_person_carries_the_files(endpoint: Endpoint, admin: User) -> None:
+    run = by_batch(endpoint, 2)
+    client = logged_in(admin)
+    page = reverse("runs:run", args=[run.pk])
+    client.post(reverse("runs:batches-make", args=[run.pk]))
+    batch = Batch.objects.get()
+    assert "Waiting for replies" in client.get(page).content.decode()
+    file = client.get(reverse("runs:batch-file", args=[run.pk, batch.pk]))
+    requests = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
+    read = reverse("runs:batch-read", args=[run.pk])
+    broken = client.post(read, {"file": BytesIO(b"nothing")}, follow=True)
+    assert "is not a reply of a batch file" in broken.content.decode()
+    upload = BytesIO(answered(requests[0]))
+    done = client.post(read, {"file": upload}, follow=True).content.decode()
+    assert "Replies stored: 1." in done
+    client.post(reverse("runs:batch-discard", args=[run.pk, batch.pk]))
+    batch.refresh_from_db()
+    assert (batch.state, batch.answered) == (BatchState.DISCARDED, 1)
+    assert client.get(reverse("runs:batch-file", args=[run.pk, batch.pk])).status_code == 400
