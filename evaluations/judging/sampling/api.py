@@ -54,12 +54,14 @@ class MarkingSampleSerializer(serializers.ModelSerializer[MarkingSample]):
 
 
 class PlannedStratumSerializer(serializers.Serializer[Any]):
-    """A subject and task: its questions, those marked already, and those wanted in all."""
+    """A subject and task: its questions, those marked, those drawn (marked, or waiting for their
+    final mark), and those wanted in all."""
 
     subject = serializers.CharField(source="stratum.subject")
     task = serializers.CharField(source="stratum.task")
     questions = serializers.IntegerField(source="stratum.units")
     marked = serializers.IntegerField(source="stratum.marked")
+    drawn = serializers.IntegerField()
     wanted = serializers.IntegerField()
 
 

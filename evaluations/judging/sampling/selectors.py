@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
@@ -24,7 +24,7 @@ from evaluations.models import (
     Response,
     Run,
 )
-from evaluations.models.vocabulary import AnswerRole
+from evaluations.models.vocabulary import AnswerRole, RoundStatus
 from evaluations.statistics.calibration import JudgedMark, calibration
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.sample_plan import Stratum, widths
@@ -81,20 +81,41 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class SampleState:
-    """A sample with all that it is followed by: its questions, marks and estimates."""
+    """A sample with all that it is followed by: its questions, marks and estimates.
+
+    ``drawn`` counts the questions of all parts. Those in ``waiting`` have no final mark yet, and
+    those in ``left`` have none because their round was closed before.
+    """
 
     sample: MarkingSample
     parts: tuple[MarkingSample, ...]
     rows: tuple[SampledRow, ...]
     fitness: Fitness | None
     drawn: int
+    waiting: frozenset[int]
+    left: frozenset[int]
     totals: tuple[TotalEstimate, ...]
     objective: dict[Subject, float]
 
     @property
     def marked(self) -> int:
         """The questions that teachers have marked."""
-        return len({row.question for row in self.rows if row.human is not None})
+        return len(_marked(self.rows))
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the widest interval of a total in points; None where one has none."""
+        figures = [one.human_only if one.aided.value is None else one.aided for one in self.totals]
+        widths = [
+            (one.high - one.low) / 2
+            for one in figures
+            if one.high is not None and one.low is not None
+        ]
+        return max(widths) if widths and len(widths) == len(figures) else None
+
+
+def _marked(rows: Iterable[SampledRow]) -> frozenset[int]:
+    return frozenset(row.question for row in rows if row.human is not None)
 
 
 def samples() -> QuerySet[MarkingSample]:
@@ -196,6 +217,9 @@ def state_of(sample: MarkingSample) -> SampleState:
     refused = fitness.reason if fitness else "without_judge"
     objective = objective_rates(sample.run)
     drawn, first = drawn_questions(parts), drawn_questions(parts[:1])
+    going_on = [part for part in parts if part.round.status != RoundStatus.CLOSED]
+    marked = _marked(rows)
+    waiting = frozenset(drawn_questions(going_on) - marked if going_on else ())
     totals = tuple(
         estimated_total(
             rows,
@@ -206,7 +230,17 @@ def state_of(sample: MarkingSample) -> SampleState:
         )
         for stream in sample.streams
     )
-    return SampleState(sample, parts, tuple(rows), fitness, len(drawn), totals, objective)
+    return SampleState(
+        sample=sample,
+        parts=parts,
+        rows=tuple(rows),
+        fitness=fitness,
+        drawn=len(drawn),
+        waiting=waiting,
+        left=frozenset(drawn - marked - waiting),
+        totals=totals,
+        objective=objective,
+    )
 
 
 def drawn_questions(parts: Sequence[MarkingSample]) -> set[int]:

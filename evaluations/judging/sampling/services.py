@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -54,15 +55,24 @@ def wish_of(sample: MarkingSample) -> SampleWish:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStratum:
-    """A stratum, the questions that are marked in it already, and those wanted in all."""
+    """A stratum, and the questions that are wanted in all.
+
+    Of them ``drawn`` are marked already or wait for their final mark.
+    """
 
     stratum: Stratum
     wanted: int
+    drawn: int = 0
 
     @property
     def next(self) -> int:
         """How many questions are drawn now."""
-        return self.wanted - self.stratum.marked
+        return self.wanted - self.drawn
+
+    @property
+    def waiting(self) -> int:
+        """How many questions were drawn before and wait for their final mark."""
+        return self.drawn - self.stratum.marked
 
     def as_dict(self) -> dict[str, object]:
         """Return what is stored with the sample: subject, task, questions, and how many drawn."""
@@ -90,6 +100,11 @@ class Planned:
         return sum(one.next for one in self.strata)
 
     @property
+    def drawn(self) -> int:
+        """The questions that are marked already or wait for their final mark."""
+        return sum(one.drawn for one in self.strata)
+
+    @property
     def questions(self) -> int:
         """All questions."""
         return sum(one.stratum.units for one in self.strata)
@@ -98,8 +113,9 @@ class Planned:
 def plan_sample(wish: SampleWish, state: SampleState | None = None) -> Planned:
     """Return how many questions of each stratum to mark, so that every stream is known well enough.
 
-    With a *state* the plan goes on from it: deviations are scaled by what its marks showed. Raises
-    BadInput for a wish that cannot be, and where there is nothing to mark.
+    With a *state* the plan goes on from it: deviations are scaled by what its marks showed, and
+    questions that wait for their final mark are counted on. Raises BadInput for a wish that cannot
+    be, and where there is nothing to mark.
     """
     if not wish.streams or not 0 < wish.half_width <= 100:
         raise BadInput(_("Choose a stream and a half width above 0 and up to 100 points."))
@@ -107,6 +123,7 @@ def plan_sample(wish: SampleWish, state: SampleState | None = None) -> Planned:
     rows = list(state.rows) if state else rows_of(wish.run, wish.judge)
     wanted: dict[Key, int] = {}
     lines: dict[Key, Stratum] = {}
+    waiting = _waiting(rows, state)
     without = 0
     for stream in wish.streams:
         own = strata_of(of_stream(rows, stream))
@@ -115,17 +132,28 @@ def plan_sample(wish: SampleWish, state: SampleState | None = None) -> Planned:
         correlation = fitness.correlation if fitness else 0.0
         scale = _shown_by(state, stream, own, correlation) if state else 1.0
         own = [replace(one, deviation=scale * one.deviation) for one in own]
-        plan = needed(own, float(wish.half_width), correlation=correlation)
-        without = max(without, needed(own, float(wish.half_width)).size)
+        drawn = [replace(one, marked=one.marked + waiting[one.subject, one.task]) for one in own]
+        plan = needed(drawn, float(wish.half_width), correlation=correlation)
+        without = max(without, needed(drawn, float(wish.half_width)).size)
         for one, n in zip(own, plan.drawn, strict=True):
             key = one.subject, one.task
             lines[key] = one
             wanted[key] = max(wanted.get(key, 0), n)
     if not wanted:
         raise BadInput(_("The run has no subjective responses of these streams."))
-    strata = tuple(PlannedStratum(lines[key], wanted[key]) for key in sorted(wanted))
+    strata = tuple(
+        PlannedStratum(lines[key], wanted[key], lines[key].marked + waiting[key])
+        for key in sorted(wanted)
+    )
     size = sum(one.wanted for one in strata)
     return Planned(strata, max(without, size), fitness.reason if fitness else "without_judge")
+
+
+def _waiting(rows: Sequence[SampledRow], state: SampleState | None) -> Counter[Key]:
+    """Return how many questions of each stratum wait for their final mark."""
+    waiting = state.waiting if state else frozenset()
+    found = {(row.subject, row.task, row.question) for row in rows if row.question in waiting}
+    return Counter((subject, task) for subject, task, _question in found)
 
 
 def _shown_by(
@@ -155,10 +183,12 @@ def open_sample(
 ) -> MarkingSample:
     """Draw a sample and open a round for it; *follows* is the last sample of a chain.
 
-    Raises BadInput where the round could not work, or for *teachers* who know the model: who chose
-    the run now or for an earlier part of the chain, or looked at its marks or estimates. Raises
-    Conflict where nothing is left to mark, where the chain has gone on
-    meanwhile, or while its last round is going on.
+    A chain may be extended while its rounds are going on: the questions that wait for their final
+    mark are counted on. Those of a closed round without one are drawn again first, so that what is
+    marked stays a random sample. Raises BadInput where the round could not work, or for *teachers*
+    who know the model: who chose the run now or for an earlier part of the chain, or looked at its
+    marks or estimates. Raises Conflict where nothing is left to mark, or where the chain has been
+    extended meanwhile.
     """
     _refuse_who_chose([acting_user], teachers)
     if random_seed is None:
@@ -172,13 +202,14 @@ def open_sample(
         for part in parts:
             refuse_who_looked(part.round, teachers)
         state = state_of(parts[0])
-        if parts[-1] != follows or state.marked < state.drawn:
-            raise Conflict(_("Questions of this sample still wait for their final mark."))
+        if parts[-1] != follows:
+            raise Conflict(_("The sample was extended meanwhile. Open its page again."))
     plan = plan_sample(wish, state)
     if not plan.next:
         raise Conflict(_("No further question has to be marked."))
     rows = list(state.rows) if state else rows_of(wish.run, wish.judge)
-    drawn = draw(plan, rows, drawn_questions(parts), random_seed)
+    left = state.left if state else frozenset()
+    drawn = draw(plan, rows, drawn_questions(parts) - left, random_seed, first=left)
     made = open_round(
         responses=ResponseChoice(runs=(wish.run.pk,), questions=tuple(drawn)),
         teachers=teachers,
@@ -225,14 +256,25 @@ def note_look_at_samples(found: Iterable[MarkingSample], *, acting_user: User, p
             record_view(part.round, acting_user=acting_user, page=page)
 
 
-def draw(plan: Planned, rows: Sequence[SampledRow], taken: set[int], random_seed: int) -> list[int]:
-    """Return the questions that are drawn now, each of a stratum with the same chance."""
+def draw(
+    plan: Planned,
+    rows: Sequence[SampledRow],
+    taken: set[int],
+    random_seed: int,
+    *,
+    first: Collection[int] = (),
+) -> list[int]:
+    """Return the questions that are drawn now, each of a stratum with the same chance.
+
+    None of *taken* is drawn; those of *first*, which were drawn before, come before the others.
+    """
     drawn: list[int] = []
     for one in plan.strata:
         key = one.stratum.subject, one.stratum.task
         left = {row.question for row in rows if (row.subject, row.task) == key} - taken
         order = shuffled(sorted(left), random_seed, f"sample {key}")
-        drawn += [int(question) for question in order[: one.next]]
+        numbers = sorted((int(question) for question in order), key=lambda one: one not in first)
+        drawn += numbers[: one.next]
     return drawn
 
 

@@ -134,18 +134,15 @@ def _context(
 ) -> dict[str, Any]:
     sample = state.sample
     wish = wish_of(sample)
-    context: dict[str, Any] = {"sample": sample, "state": state, "next": None}
-    finished = bool(state.drawn) and state.marked == state.drawn
     plan = plan_sample(wish, state)
+    context: dict[str, Any] = {"sample": sample, "state": state, "next": plan}
     scheme = Scheme(sample.round.scheme)  # type: ignore[call-arg]
     correlation = state.fitness.correlation if state.fitness else 0.0
     curve = width_curve(state.rows, wish.streams[0], correlation)
     size = max(plan.size, state.drawn)
     context |= _cost(wish, scheme, curve, size, max(plan.without_judge, size))
-    if finished and plan.next:
-        context["next"] = plan
-        if request.user.may(Capability.LEAD_ROUNDS):
-            context["people"] = people or TeachersForm()
+    if plan.next and request.user.may(Capability.LEAD_ROUNDS):
+        context["people"] = people or TeachersForm()
     return context
 
 

@@ -93,8 +93,11 @@ def report_overview(request: MemberRequest) -> HttpResponse:
     samples = shown_samples(of_any_marker)
     note_look_at_samples(samples, acting_user=request.user, page="report")
     estimated = estimated_rows(of_any_marker, samples)
+    names = {str(one.public_id): one.round.name for one in samples}
     context: dict[str, Any] = {
-        "estimated_rows": [row for row in estimated if row.key["subject"] == ALL],
+        "estimated_rows": [
+            (row, names[row.key["sample"]]) for row in estimated if row.key["subject"] == ALL
+        ],
         "form": form,
         "choices": offered,
         "params": params,

@@ -123,7 +123,7 @@ def test_a_plan_draws_at_random_in_every_stratum(
     assert len(drawn_questions([sample])) == plan.size
     assert {one["drawn"] for one in sample.strata} == {one.wanted for one in plan.strata}
     assert sample.round.status == "open"
-    with pytest.raises(Conflict, match="wait"):
+    with pytest.raises(Conflict, match="No further question"):
         open_sample(
             wish(run),
             name="Next",
@@ -186,6 +186,53 @@ def test_the_total_follows_from_the_sample(
     (total,) = state_of(MarkingSample.objects.get(pk=sample.pk)).totals
     assert total.aided.reason == "judge_suspended"
     assert total.human_only.value is not None
+
+
+def follow(sample: MarkingSample, people: list[User], lead: User, width: str) -> MarkingSample:
+    return open_sample(
+        wish(sample.run, width),
+        name="Next",
+        teachers=people,
+        scheme=Scheme.MEAN,
+        acting_user=lead,
+        follows=sample,
+    )
+
+
+def test_a_running_sample_is_extended_by_what_is_missing(
+    run: Run, lead: User, teacher: User, other_teacher: User
+) -> None:
+    """What waits for its final mark is counted on; what a closed round left is drawn again."""
+    people = [teacher, other_teacher]
+    sample = opened(run, people, lead)
+    drawn = drawn_questions([sample])
+    state = state_of(sample)
+    assert (state.waiting, state.left, plan_sample(wish(run), state).next) == (drawn, set(), 0)
+    plan = plan_sample(wish(run, "8"), state)
+    assert (plan.drawn, plan.next) == (len(drawn), plan.size - len(drawn))
+    assert all(one.waiting == one.drawn > 1 for one in plan.strata)
+    client = logged_in(lead)
+    address = reverse("judging:sample", args=[sample.public_id])
+    page = words(client.get(address).text)
+    assert "No further question has to be marked now" in page
+    assert f"{len(drawn)} questions wait for their final mark" in page
+    MarkingSample.objects.update(half_width=8)
+    page = words(client.get(address).text)
+    assert f"Mark {plan.next} more questions" in page
+    assert "The marks so far give no interval" in page
+    following = follow(sample, people, lead, "8")
+    added = drawn_questions([following])
+    assert (len(added), added & drawn) == (plan.next, set())
+    with pytest.raises(Conflict, match="extended meanwhile"):
+        follow(sample, people, lead, "3")
+    MarkingRound.objects.filter(pk=following.round_id).update(status="closed")
+    state = state_of(MarkingSample.objects.get(pk=sample.pk))
+    assert (state.waiting, state.left) == (drawn, added)
+    assert f"{len(added)} questions were left without a final mark" in words(
+        client.get(address).text
+    )
+    again = follow(following, people, lead, "8")
+    assert drawn_questions([again]) == added
 
 
 def totals_of(report: Report) -> list[ReportRow]:
