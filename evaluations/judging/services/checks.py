@@ -60,7 +60,8 @@ def check_judge(
         unread=unread,
         first_unreadable=first_unreadable or _stopped_early(judge, model, replies, unread),
     )
-    if _is_unchanged(judge.current_check, made, model, final=final):
+    figures = (made.classes, replies, unread)
+    if _is_unchanged(judge.current_check, made, model, figures if final else None):
         return None
     check = JudgeCheck.objects.create(
         judge=judge,
@@ -172,11 +173,13 @@ def _readable(judge: Judge, model: str) -> tuple[int, int]:
     return len(statuses), sum(status != JudgeStatus.SCORED for status in statuses)
 
 
-def _is_unchanged(check: JudgeCheck | None, made: Verdict, model: str, *, final: bool) -> bool:
-    """Return whether *check* says what was *made*; its figures count only at the end of a run."""
+def _is_unchanged(
+    check: JudgeCheck | None, made: Verdict, model: str, figures: tuple[object, int, int] | None
+) -> bool:
+    """Return whether *check* says what was *made*; its *figures* count only at the end of a run."""
     if check is None or (check.verdict, check.response_model) != (made.verdict, model):
         return False
     codes = [reason["code"] for reason in check.reasons]
     if codes != [reason["code"] for reason in made.reasons]:
         return False
-    return not final or check.classes == made.classes
+    return figures is None or (check.classes, check.replies, check.unread) == figures
