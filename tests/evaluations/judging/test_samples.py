@@ -214,7 +214,7 @@ def test_a_running_sample_is_extended_by_what_is_missing(
     client = logged_in(lead)
     address = reverse("judging:sample", args=[sample.public_id])
     page = words(client.get(address).text)
-    assert "No further question has to be marked now" in page
+    assert "No further question has to be drawn now" in page
     assert f"{len(drawn)} questions wait for their final mark" in page
     MarkingSample.objects.update(half_width=8)
     page = words(client.get(address).text)
