@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from evaluations.statistics.figure import Figure, missing
+from evaluations.statistics.student import t_quantile_of
 
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
@@ -62,10 +63,7 @@ def ratio_variance(points: Sequence[float], full: Sequence[float]) -> float | No
 
 def t_quantile(degrees: float) -> float:
     """Return the 97.5 % point of Student's t with *degrees* of freedom (> 0, may be fractional)."""
-    # Imported here, because SciPy takes a third of a second to load and few processes need it.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
+    return t_quantile_of(float(degrees), CONFIDENCE)
 
 
 def ratio_interval(points: Sequence[float], full: Sequence[float]) -> Interval | None:

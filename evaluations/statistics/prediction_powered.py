@@ -31,6 +31,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from evaluations.statistics.student import t_quantile_of
+
 Vector = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
@@ -276,10 +278,7 @@ class _Sample:
 
 def quantile(level: float, degrees: float) -> float:
     """Return the two-sided quantile of Student's t for *level* (0 to 1)."""
-    # Imported here, because SciPy takes a third of a second to load and few processes need it.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, 0.5 + level / 2))
+    return t_quantile_of(float(degrees), level)
 
 
 def bounded(value: float, half: float | None, sample: _Sample, level: float) -> Estimated:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluations.statistics.agreement import MarkPair, agreement, agreement_report, pairs_frame
+from evaluations.statistics.coefficients import kendall_tau_b, pearson, spearman
 
 FIGURES = [
     "pairs",
@@ -78,6 +79,23 @@ def test_associations_are_scipys() -> None:
     assert value("spearman", X, Y) == pytest.approx(
         np.corrcoef(stats.rankdata(X), stats.rankdata(Y))[0, 1]
     )
+
+
+@given(st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), min_size=3, max_size=40))
+def test_correlations_are_scipys_with_any_ties(halves: list[tuple[int, int]]) -> None:
+    x, y = (np.array(marks) / 2 for marks in zip(*halves, strict=True))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return
+    assert pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
+    assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
+    assert kendall_tau_b(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
+
+
+def test_kendall_tau_b_of_thousands_of_different_marks() -> None:
+    x = np.arange(1500) / 10
+    y = np.roll(x, 700)
+    # Of the pairs, 700 * 800 change their order and all others keep it.
+    assert kendall_tau_b(x, y) == pytest.approx(1 - 2 * 700 * 800 / (1500 * 1499 / 2))
 
 
 def test_kendall_tau_b_by_hand() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import stdtrit
 
 from evaluations.statistics.intervals import (
     ratio_interval,
@@ -15,6 +18,7 @@ from evaluations.statistics.intervals import (
     t_quantile,
     wilson,
 )
+from evaluations.statistics.student import t_quantile_of
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (0, 10), (1, 10), (5, 10), (10, 10), (121, 150)])
@@ -74,6 +78,16 @@ def test_a_rate_above_one_stays_in_its_interval() -> None:
 def test_t_quantile() -> None:
     assert t_quantile(9) == pytest.approx(stats.t.ppf(0.975, 9))
     assert t_quantile(7.5) == pytest.approx(stats.t.ppf(0.975, 7.5))
+
+
+@given(st.floats(0.2, 1e6), st.floats(0.1, 0.99))
+@example(4.999999, 0.95)  # by bisection up to here
+@example(5.0, 0.95)
+@example(100.0, 0.99)  # by Newton's method up to here
+@example(100.000001, 0.99)
+def test_quantiles_of_t_are_scipys(degrees: float, level: float) -> None:
+    expected = float(stdtrit(degrees, 0.5 + level / 2))
+    assert t_quantile_of(degrees, level) == pytest.approx(expected, rel=1e-9)
 
 
 def test_sum_of_independent_estimates_by_hand() -> None:
