@@ -3,8 +3,8 @@
 Each takes the marks x and y of the same responses (at least 3 pairs, finite, equally long) and
 returns None if it is not defined because the marks do not vary.
 
-They are computed with NumPy alone: ``scipy.stats`` takes a second and 50 MB to load. Tests hold them
-equal to it.
+They are computed with NumPy alone: ``scipy.stats`` takes a second and 50 MB to load. Tests hold
+them equal to it.
 """
 
 from __future__ import annotations

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from django import template
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
 
@@ -38,6 +41,10 @@ from questions.rules.vocabulary import ItemStatus, Part
 
 register = template.Library()
 COLOURS = 8
+# Tables have thousands of figures, and a template for each takes ten times as long. The line break
+# keeps what stands beside a figure apart from it.
+WHY = '<span class="why">–&nbsp;{}</span>\n'
+SHORT_WHY = '<span class="why" title="{0}">–<span class="visually-hidden"> {0}</span></span>\n'
 for words in (marker_name, reason_words, short_subject, subject_name):
     register.filter(words)
 
@@ -151,43 +158,52 @@ def points_text(value: float | Decimal) -> str:
     return plain_points(float(value))
 
 
-@register.inclusion_tag("evaluations/reports/_figure.html")
+@register.simple_tag
 def figure(
     value: Figure | None,
     kind: str,
     link: str = "",
     interval: bool = True,
     short: Coverage | None = None,
-) -> dict[str, Any]:
-    """Render a figure with its interval and a link to its rows, or its reason.
+) -> SafeString:
+    """Return a figure with its interval and a link to its rows, or its reason, as HTML.
 
     A figure with too few marks (*short*) is shown after a click.
     """
     if value is None:
-        return {"reason": _("no responses")}
+        return format_html(WHY, _("no responses"))
     if value.value is None:
-        return {"reason": reason_words(value.reason or ""), "link": link if value.n else ""}
-    return {
-        "text": number_text(value.value, kind),
-        "interval": interval_text(value, kind) if interval else "",
-        "n": value.n,
-        "link": link,
-        "marked": coverage_words(short),
-    }
+        return format_html(WHY, reason_words(value.reason or ""))
+    around = interval_text(value, kind) if interval else ""
+    after = format_html('<span class="interval">{}</span>', around) if around else ""
+    return _withheld(short, _linked(number_text(value.value, kind), link), after)
 
 
-@register.inclusion_tag("evaluations/reports/_short_figure.html")
+@register.simple_tag
 def short_figure(
     value: Figure, kind: str, link: str = "", short: Coverage | None = None
-) -> dict[str, Any]:
-    """Render a figure in a narrow cell, or a dash with the reason as its title.
+) -> SafeString:
+    """Return a figure for a narrow cell, or a dash with the reason as its title, as HTML.
 
     A figure with too few marks (*short*) is shown after a click.
     """
     if value.value is None:
-        return {"reason": reason_words(value.reason or "")}
-    marked = coverage_words(short)
-    return {"text": number_text(value.value, kind), "link": link, "marked": marked}
+        return format_html(SHORT_WHY, reason_words(value.reason or ""))
+    return _withheld(short, _linked(number_text(value.value, kind), link))
+
+
+def _linked(text: str, link: str) -> SafeString:
+    return format_html('<a href="{}">{}</a>', link, text) if link else format_html("{}", text)
+
+
+def _withheld(short: Coverage | None, shown: SafeString, after: str = "") -> SafeString:
+    """Return *shown*, folded under how many are marked if these are too few."""
+    if short is None:
+        return format_html("{}{}\n", shown, after)
+    words = coverage_words(short)
+    return format_html(
+        '<details class="withheld"><summary>{}</summary>{}{}</details>\n', words, shown, after
+    )
 
 
 @register.simple_tag
@@ -357,6 +373,12 @@ def _address(view: str, params: ReportParams, **others: str | Sequence[str]) -> 
 
 
 def _query(params: ReportParams, **others: str | Sequence[str]) -> str:
+    own = urlencode({name: value for name, value in others.items() if value}, doseq=True)
+    return "&".join(filter(None, (_query_of(params), own)))
+
+
+@lru_cache(maxsize=256)
+def _query_of(params: ReportParams) -> str:
     query = {
         "dataset": params.dataset,
         "model": params.models,
@@ -368,6 +390,5 @@ def _query(params: ReportParams, **others: str | Sequence[str]) -> str:
         "round": params.rounds,
         "without_blind": "yes" if params.without_blind else "",
         "paper": params.paper,
-        **others,
     }
     return urlencode({name: value for name, value in query.items() if value}, doseq=True)
