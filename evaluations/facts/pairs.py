@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import Q
+from django.db.models import Count, Max, Q, Sum
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
 from evaluations.facts.points import judge_points, left_out
-from evaluations.models import BlindAnswer, FinalMark, Judgement, Mark
+from evaluations.models import (
+    BlindAnswer,
+    FinalMark,
+    Judgement,
+    Mark,
+    MarkChange,
+    MarkingRound,
+    Slot,
+)
 from evaluations.models.vocabulary import SlotKind
 from evaluations.statistics.agreement import COLUMNS, MarkPair, pairs_of
 from gradeapp.common.casts import json_text, real
@@ -42,6 +50,24 @@ def mark_pair_frame(params: ReportParams) -> pd.DataFrame:
     if params.marker != TEACHERS:
         found.append(_judge_pairs(params, answers))
     return pd.concat(found, ignore_index=True)[[*COLUMNS]]
+
+
+def pairs_state(params: ReportParams) -> tuple[object, ...]:
+    """Return numbers that change with the frame of *params*, beside the version of the facts.
+
+    Judgements, runs and questions are not in them: those who write them raise that version, or are
+    in the digest of the bank. Marks are added and never changed, and what is changed past the
+    services is counted in ``MarkChange``; their number tells of one that was committed late.
+    """
+    rounds = MarkingRound.objects.filter(dataset__slug=params.dataset).order_by("pk")
+    answers = BlindAnswer.objects.filter(round__dataset__slug=params.dataset)
+    numbers = (Count("pk"), Count("final"), Sum("final"), Sum("tolerance"), Sum("full_marks"))
+    return (
+        *(model.objects.aggregate(n=Count("pk"), last=Max("pk")) for model in (Mark, MarkChange)),
+        Slot.objects.aggregate(n=Count("pk"), void=Sum("void_version")),
+        answers.aggregate(*numbers),
+        list(rounds.values_list("pk", "status", "arbiter_marks_first", "practice", "public_id")),
+    )
 
 
 def _wanted(params: ReportParams, path: str = "") -> Q:

@@ -9,9 +9,8 @@ the report is computed, so that nothing old is ever shown.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from threading import Lock
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from django.db.models import Count
 
@@ -22,13 +21,22 @@ from evaluations.reading.selectors.repaired_keys import repaired_keys
 from evaluations.reports.selectors.frames import question_rows
 from evaluations.reports.selectors.scored_answers import BankRows, failed_jobs
 from evaluations.statistics.figure import Report, ReportRow
+from gradeapp.common.kept import KeptValues
 from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.models import HumanRate
 
-# A report over 100 models takes about 4 MB.
-MOST_KEPT = 16
-_reports: OrderedDict[tuple[object, ...], list[Report]] = OrderedDict()
-_lock = Lock()
+# A report over 100 models takes about 4 MB; the tables of its page as HTML as much again.
+MOST_BYTES = 24_000_000
+# A figure as objects of Python, with its share of the row that it is in.
+FIGURE_BYTES = 250
+_kept = KeptValues(MOST_BYTES)
+State = tuple[object, ...]
+T = TypeVar("T")
+
+
+def state_of(params: ReportParams, about: object) -> State:
+    """Return all that reports of *params* depend on, and *about*; the caller holds the snapshot."""
+    return (params, repr(about), facts_version(params.dataset), _bank_state(params))
 
 
 def kept(
@@ -42,23 +50,34 @@ def kept(
     with one_snapshot():
         if not may_keep:
             return make()
-        key = (name, params, repr(about), facts_version(params.dataset), _bank_state(params))
-        with _lock:
-            found = _reports.get(key)
-            if found is not None:
-                _reports.move_to_end(key)
+        key = (name, state_of(params, about))
+        found = _kept.get(key)
         if found is None:
             found = make()
-            with _lock:
-                _reports[key] = found
-                while len(_reports) > MOST_KEPT:
-                    _reports.popitem(last=False)
+            _kept.put(key, found, size_of(found))
     return [_copy(report) for report in found]
+
+
+def kept_value(key: State, make: Callable[[], T], size: Callable[[T], int]) -> T:
+    """Return what *make* computes for *key*, which begins with a name and has a ``state_of``.
+
+    The caller does not change it. *size* gives the bytes that it takes.
+    """
+    found: T | None = _kept.get(key)
+    if found is None:
+        found = make()
+        _kept.put(key, found, size(found))
+    return found
+
+
+def size_of(reports: Sequence[Report]) -> int:
+    """Return about how many bytes *reports* take."""
+    return sum(FIGURE_BYTES * (len(row.figures) + 2) for one in reports for row in one.rows)
 
 
 def forget() -> None:
     """Drop what is kept. For tests, where versions begin anew."""
-    _reports.clear()
+    _kept.forget()
 
 
 def _copy(report: Report) -> Report:

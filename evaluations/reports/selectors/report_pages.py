@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.db.models import Exists, OuterRef
 
-from evaluations.facts.pairs import TEACHER_PAIR, mark_pair_frame
+from evaluations.facts.pairs import TEACHER_PAIR, mark_pair_frame, pairs_state
 from evaluations.facts.params import ReportParams
 from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
@@ -22,7 +22,7 @@ from evaluations.reports.selectors.fact_groups import (
 )
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
-from evaluations.reports.selectors.kept_reports import kept
+from evaluations.reports.selectors.kept_reports import State, kept_value, size_of, state_of
 from evaluations.reports.selectors.reports import asked_params, changed_models
 from evaluations.statistics.accuracy import converted_of, rates_of
 from evaluations.statistics.agreement import MarkPair, agreement_report, frame_agreement, pairs_of
@@ -33,6 +33,7 @@ from evaluations.statistics.repeat_sums import repeats_of
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL
 from gradeapp.common.collector import collector_paused
+from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.rules.vocabulary import Part
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All reports of the same parameters, made from the same rows."""
+    """All reports of the same parameters, made from the same rows.
+
+    ``state`` is all that they were made from; None in a transaction that may not be committed.
+    """
 
     rates: Report
     converted: Report
@@ -49,6 +53,13 @@ class Overview:
     ledger: Report
     repeats: Report
     pairs: pd.DataFrame
+    state: State | None = None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        reports = (self.rates, self.converted, self.agreement, self.ledger, self.repeats)
+        return size_of(reports) + int(self.pairs.memory_usage(deep=True).sum())
 
     @property
     def teacher_pairs(self) -> pd.DataFrame:
@@ -65,17 +76,26 @@ class Overview:
         return wanted, judged[judged["pair"] == wanted]
 
 
-@collector_paused()
 def overview(params: ReportParams) -> Overview:
     """Return the reports of *params* (valid, with a marker), equal to those of ``build_report``.
 
-    The agreement report has all pairs, of any marker.
+    The agreement report has all pairs, of any marker. From memory if nothing changed since; the
+    caller changes nothing of it.
     """
+    may_keep = sees_only_committed()
+    with one_snapshot():
+        if not may_keep:
+            return _overview(params)
+        state = state_of(params, (changed_models(params), pairs_state(params)))
+        made = kept_value(("overview", state), lambda: _overview(params), lambda made: made.size)
+    return replace(made, state=state)
+
+
+@collector_paused()
+def _overview(params: ReportParams) -> Overview:
     of_all_pairs = replace(params, marker="")
     pairs = mark_pair_frame(of_all_pairs)
-    rates, converted, ledger, repeats = kept(
-        "overview", params, changed_models(params), lambda: _from_facts(params)
-    )
+    rates, converted, ledger, repeats = _from_facts(params)
     return Overview(
         rates=rates,
         converted=converted,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -13,8 +14,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.facts.pairs import TEACHER_PAIR
@@ -41,6 +42,7 @@ from evaluations.reports.rules.page_tables import (
     rate_lines,
 )
 from evaluations.reports.selectors.estimates import estimated_rows, shown_samples
+from evaluations.reports.selectors.kept_reports import kept_value
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import (
     Overview,
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAGE = 50
+PAGE_NAME = "reports:overview"
 
 
 @require_safe
@@ -111,8 +114,7 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "part": part,
         "shortfalls": short,
         "enough_marked": settings.REPORT_MARKED_PERCENT,
-        **tables(made, list(colours), short),
-        **charts(made, params, colours, part, short),
+        **shown(made, params, colours, part, short),
     }
     return render(request, "evaluations/reports/overview.html", context)
 
@@ -126,7 +128,7 @@ def report_rescore(request: MemberRequest) -> HttpResponse:
     n = rescore_repaired(dataset, acting_user=request.user)
     scored = ngettext("%(n)d response was rescored.", "%(n)d responses were rescored.", n)
     messages.success(request, scored % {"n": n})
-    return redirect(reverse("reports:overview") + "?" + urlencode({"dataset": dataset}))
+    return redirect(reverse(PAGE_NAME) + "?" + urlencode({"dataset": dataset}))
 
 
 def part_to_draw(asked: str, made: Overview) -> str:
@@ -135,6 +137,33 @@ def part_to_draw(asked: str, made: Overview) -> str:
         return asked
     parts = {row.key["part"] for row in made.rates.rows if row.figures["rate"].value is not None}
     return Part.OBJECTIVE.value if parts == {Part.OBJECTIVE.value} else Part.SUBJECTIVE.value
+
+
+def shown(
+    made: Overview,
+    params: ReportParams,
+    colours: dict[ModelCondition, int],
+    part: str,
+    short: Shortfalls,
+) -> dict[str, Any]:
+    """Return the tables and charts of the page, from memory if nothing changed since.
+
+    ``kept_key`` names all that they, and their tables as HTML, depend on.
+    """
+
+    def made_anew() -> dict[str, Any]:
+        return {
+            **tables(made, list(colours), short),
+            **charts(made, params, colours, part, short),
+        }
+
+    if made.state is None:
+        return made_anew()
+    about = (colours, part, settings.REPORT_MARKED_PERCENT, get_language(), reverse(PAGE_NAME))
+    key = hashlib.sha256(repr((made.state, about)).encode()).digest()
+    # Their figures are those of the reports, which are kept too.
+    context = kept_value(("page", key), made_anew, lambda _context: made.size // 2)
+    return context | {"kept_key": key}
 
 
 def tables(made: Overview, asked: list[ModelCondition], short: Shortfalls) -> dict[str, Any]:
