@@ -13,8 +13,6 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import IO, Any
 
-import openpyxl
-
 from gradeapp.common.plain_number import plain
 
 MOST_ROWS = 1000
@@ -33,6 +31,8 @@ def read_workbook(source: IO[bytes]) -> dict[str, Any]:
     The codes are ``broken_workbook`` and ``too_large``. One row more than a sheet may have is
     read, and the header, so that too many are seen as such.
     """
+    import openpyxl  # takes 14 MB: not in processes that read no workbook
+
     fault = _zip_fault(source)
     if fault:
         return {"fault": fault}
