@@ -1,9 +1,10 @@
 """Decide from its canaries and its readable replies whether the marks of a judge may be used.
 
 A class is failed if the lower bound of Wilson's interval of its failure rate is above
-``MOST_FAILURES``: two failures of three or five, but not one. All classes in which points are false
-credit are also looked at together. A judge is suspended for any failed class, and for replies of
-which too many have no total.
+``MOST_FAILURES``: two failures of three or five. One failure is none of a class, also while a run
+goes on and it is the only canary so far. All classes in which points are false credit are also
+looked at together. A judge is suspended for any failed class, and for replies of which too many
+have no total.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def verdict_of(
     reasons: list[dict[str, Any]] = [
         {"code": one["kind"], "failed": one["failed"], "n": one["n"]}
         for one in classes
-        if one["low"] is not None and one["low"] > MOST_FAILURES
+        if one["failed"] > 1 and one["low"] is not None and one["low"] > MOST_FAILURES
     ]
     share = wilson(unread, replies) if replies >= FEWEST_REPLIES else None
     if first_unreadable:

@@ -284,6 +284,8 @@ def test_one_slip_is_forgiven_and_two_of_three_are_not() -> None:
     assert verdict_of(results(1), replies=27, unread=0).verdict is JudgeVerdict.PASSED
     two = verdict_of(results(2), replies=27, unread=0)
     assert (two.verdict, [one["code"] for one in two.reasons]) == ("suspended", ["question"])
+    first = verdict_of([CanaryResult(CanaryKind.QUESTION, True)], replies=1, unread=0)
+    assert (first.verdict, first.reasons) == ("open", []), "while the run goes on, too"
     unread = verdict_of(results(0), replies=40, unread=16)
     assert [one["code"] for one in unread.reasons] == ["unreadable"]
     assert verdict_of(results(0)[:9], replies=9, unread=0).verdict is JudgeVerdict.OPEN
