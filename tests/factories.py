@@ -127,13 +127,16 @@ def make_endpoint(name: str = "judge") -> Endpoint:
     )
 
 
-def make_response(question: Question, run: Run | None = None, text: str = "【答案】A") -> Response:
+def make_response(
+    question: Question, run: Run | None = None, text: str = "【答案】A", repeat: int = 1
+) -> Response:
     """What the model of *run* wrote to *question*."""
     response = Response.objects.create(
         run=run or make_run(question.task.dataset),
         question=question,
         revision=question.current,
         text=text,
+        repeat=repeat,
         finish_reason="stop",
     )
     record_responses([response.pk])

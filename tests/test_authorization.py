@@ -177,6 +177,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "runs:resume": C.START_RUNS,
     "runs:retry": C.START_RUNS,
     "runs:judge": C.START_RUNS,
+    "runs:repeated-reviewed": C.LEAD_ROUNDS,
     "runs:patterns": (C.SEE_RUNS, C.LEAD_ROUNDS),
     "runs:pattern-search": C.SEE_RUNS,
     "runs:pattern-progress": C.SEE_RUNS,

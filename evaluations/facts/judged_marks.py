@@ -15,7 +15,7 @@ from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.pairs import JUDGE_PAIR, TEACHER_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
 from evaluations.model_families import family_of_any
-from evaluations.models import Judge, Judgement, Mark, Response
+from evaluations.models import Judge, Judgement, Mark, RepeatedTexts, Response
 from evaluations.models.vocabulary import SlotKind
 from evaluations.statistics.alternative_annotator import (
     AlternativeAnnotator,
@@ -113,7 +113,10 @@ def annotator_tests(marks: Collection[JudgedMark], params: ReportParams) -> dict
 
 
 def judged_marks(params: ReportParams) -> list[JudgedMark]:
-    """Return the judgements of responses with a final mark, of all judges or that of *params*."""
+    """Return the judgements of responses with a final mark, of all judges or that of *params*.
+
+    Without runs in which one text stands for many questions, until somebody has reviewed it.
+    """
     pairs = mark_pairs(replace(params, marker=""))
     of_teachers = {pair.response: (pair.x, pair.y) for pair in pairs if pair.pair == TEACHER_PAIR}
     prefix = f"{JUDGE_PAIR}{JUDGE_PREFIX}"
@@ -123,7 +126,9 @@ def judged_marks(params: ReportParams) -> list[JudgedMark]:
     if params.is_judge:
         judged = [(judge, pair) for judge, pair in judged if judge == params.judge]
     responses = {pair.response for _judge, pair in judged}
-    about = {row["pk"]: row for row in _responses(responses)}
+    left_out = runs_to_review(params.dataset)
+    about = {row["pk"]: row for row in _responses(responses) if row["run"] not in left_out}
+    judged = [(judge, pair) for judge, pair in judged if pair.response in about]
     judgements = _judgements(responses)
     return [
         JudgedMark(
@@ -146,6 +151,14 @@ def judged_marks(params: ReportParams) -> list[JudgedMark]:
         )
         for judge, pair in judged
     ]
+
+
+def runs_to_review(dataset: str) -> set[int]:
+    """Return the runs of *dataset* with one text to many questions that nobody has reviewed."""
+    waiting = RepeatedTexts.objects.filter(
+        run__dataset__slug=dataset, reviewed_at=None, responses__isnull=False
+    )
+    return set(waiting.values_list("run", flat=True))
 
 
 def judged_items(marks: Collection[JudgedMark], params: ReportParams) -> list[JudgedItem]:
@@ -171,7 +184,7 @@ def judged_items(marks: Collection[JudgedMark], params: ReportParams) -> list[Ju
 def _responses(keys: Collection[int]) -> Iterator[dict[str, Any]]:
     for chunk in _chunks(keys):
         rows = Response.objects.filter(pk__in=chunk).annotate(length=Length("text")).order_by()
-        yield from rows.values("pk", "question", "length", *LABELS.values())
+        yield from rows.values("pk", "run", "question", "length", *LABELS.values())
 
 
 def _version_that_counts(judgements: Sequence[Said]) -> str:

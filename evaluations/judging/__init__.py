@@ -5,6 +5,7 @@ total that cannot be read is missing, with a reason; it is never guessed. Canari
 responses of known worth, check each judge; one that fails is suspended. Samples say how many
 responses teachers mark so that a total is known within given points.
 
-Tables: JudgePrompts, Judge, Judgement, Canary, CanaryReply, JudgeCheck, MarkingSample.
+Tables: JudgePrompts, Judge, Judgement, Canary, CanaryReply, JudgeCheck, RepeatedTexts,
+MarkingSample.
 Other features may call: services (ensure_judge, start_judge_run), selectors, rules.judge_reply.
 """

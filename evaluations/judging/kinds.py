@@ -9,7 +9,12 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
 from evaluations.judging.forms import JudgeForm
-from evaluations.judging.selectors import check_of_run, imported_judges, judges_of_run
+from evaluations.judging.selectors import (
+    check_of_run,
+    imported_judges,
+    judges_of_run,
+    repeated_texts_of,
+)
 from evaluations.judging.services.checks import check_judge
 from evaluations.judging.services.judge_runs import (
     add_judge_jobs,
@@ -20,6 +25,7 @@ from evaluations.judging.services.judge_runs import (
     start_judge_run,
 )
 from evaluations.judging.services.judges import ensure_judge
+from evaluations.judging.services.repeated_texts import look_for_repeated_texts
 from evaluations.judging.services.replies import keep_judgements
 from evaluations.models import Endpoint, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import RunPurpose, RunStatus
@@ -62,8 +68,10 @@ class JudgeKind(RunKind):
         return Kept(done=keep_judgements(replies))
 
     def after_store(self, run: Run, kept: Kept) -> None:
-        """Check the judge by what is judged of its canaries."""
+        """Check the judge by what is judged of its canaries, and the responses that it marks."""
         check_judge(run)
+        if run.judged_run is not None:
+            look_for_repeated_texts(run.judged_run)
 
     def may_finish(self, run: Run) -> bool:
         """Return whether the judged run has ended and every response and canary has a job."""
@@ -74,8 +82,10 @@ class JudgeKind(RunKind):
         return judged.status in (*OVER, RunStatus.STOPPED)
 
     def catch_up(self, run: Run) -> None:
-        """Check the judge at the end of the run."""
+        """Check the judge, and the responses that it marked, at the end of the run."""
         check_judge(run, final=True)
+        if run.judged_run is not None:
+            look_for_repeated_texts(run.judged_run, final=True)
 
     def read_counts(self, run: Run) -> ReadCounts:
         """Return how many judged responses have a total, of how many."""
@@ -89,7 +99,7 @@ class JudgeKind(RunKind):
         """Return the note that answers are judged as they come, and the check of the judge."""
         return [
             Panel("evaluations/judging/_judged_run.html", position=PanelPosition.TOP),
-            Panel("evaluations/judging/_check.html", check_of_run(run)),
+            Panel("evaluations/judging/_check.html", check_of_run(run, user)),
         ]
 
 
@@ -131,6 +141,7 @@ class JudgeFollower(Follower):
             return []
         context = {
             **judges_of_run(run),
+            **repeated_texts_of(run, user),
             "judge_form": JudgeForm(run=run),
             "imported_judges": imported_judges(run),
             "sees_judgements": user.may(Capability.SEE_JUDGEMENTS),

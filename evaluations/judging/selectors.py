@@ -24,16 +24,29 @@ from evaluations.judging.rules.judge_reply import (
     read_judge_reply,
 )
 from evaluations.model_families import family_of, shared_family
-from evaluations.models import Endpoint, FinalMark, Judge, Judgement, JudgePrompts, Response, Run
+from evaluations.models import (
+    Endpoint,
+    FinalMark,
+    Judge,
+    Judgement,
+    JudgePrompts,
+    RepeatedTexts,
+    Response,
+    Run,
+)
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.selectors.runs import is_live, runs
 from evaluations.statistics.agreement import MarkPair, agreement
 from evaluations.statistics.figure import Figure
-from evaluations.statistics.outcomes import JudgeStatus
+from evaluations.statistics.outcomes import JudgeStatus, JudgeVerdict
 from evaluations.statistics.rows import ModelCondition
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability
 from questions.models import Dataset, Rubric
 from questions.selectors.bank import accepted_rubric
 
+# So many responses of a repeated text are named on a page.
+REPEATED_SHOWN = 5
 NAMED_FLAGS = (STEPS_DO_NOT_ADD_UP, QUOTE_NOT_FOUND)
 
 
@@ -122,7 +135,38 @@ def prompts_to_choose() -> list[str]:
     return [*SHIPPED, *sorted(imported)]
 
 
-def check_of_run(run: Run) -> dict[str, Any]:
+def is_proven(judge: Judge) -> bool:
+    """Return whether the canaries of *judge* have a verdict for the model that replied last."""
+    check = judge.current_check
+    return check is not None and check.verdict != JudgeVerdict.OPEN
+
+
+def repeated_texts_of(run: Run | None, user: User) -> dict[str, Any]:
+    """Return the context of the notice that responses of *run* are one text to many questions."""
+    found = RepeatedTexts.objects.filter(run=run, responses__isnull=False)
+    notice = found.select_related("reviewed_by").first()
+    shown: list[Response] = []
+    if notice is not None:
+        rows = notice.responses.select_related("question__task").order_by("pk")
+        shown = list(rows.defer("reasoning")[:REPEATED_SHOWN])
+    return {
+        "repeated": notice,
+        "repeated_n": notice.responses.count() if notice is not None else 0,
+        "repeated_shown": shown,
+        "may_review": user.may(Capability.LEAD_ROUNDS),
+    }
+
+
+def runs_left_out(judge: Judge, dataset: Dataset) -> list[RepeatedTexts]:
+    """Return the notices by which the calibration of *judge* on *dataset* leaves out runs."""
+    marked = Exists(Judgement.objects.filter(judge=judge, response__run=OuterRef("run")))
+    waiting = RepeatedTexts.objects.filter(
+        marked, run__dataset=dataset, reviewed_at=None, responses__isnull=False
+    )
+    return list(waiting.distinct().select_related("run__language_model").order_by("run"))
+
+
+def check_of_run(run: Run, user: User) -> dict[str, Any]:
     """Return the context of the check on the page of the judge run *run*, with its condition."""
     assert run.judge is not None  # a judge run has one
     judge = Judge.objects.select_related("current_check").get(pk=run.judge.pk)
@@ -147,6 +191,8 @@ def check_of_run(run: Run) -> dict[str, Any]:
     assert run.endpoint is not None  # it was called
     assert judged is not None  # a judge run has one
     return {
+        **repeated_texts_of(judged, user),
+        "unproven": not is_proven(judge),
         "family": family_with(run.endpoint, judged),
         "judged_model": judged.language_model.name,
         "check": judge.current_check,

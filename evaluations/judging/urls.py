@@ -21,4 +21,5 @@ urlpatterns = [
 run_urlpatterns = [
     path("<int:pk>/judges/", judging.run_judges, name="judges"),
     path("<int:pk>/judge/", judging.judge_run, name="judge"),
+    path("<int:pk>/repeated-texts/", judging.repeated_reviewed, name="repeated-reviewed"),
 ]

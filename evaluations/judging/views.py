@@ -16,12 +16,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.judging.forms import JudgeForm, JudgementFilter, JudgeRunForm
 from evaluations.judging.selectors import (
+    is_proven,
     judge_lines,
     judged_response,
     judgement_list,
     judges_of_run,
 )
 from evaluations.judging.services import judge_for, most_cost_of_judging, start_judge_run
+from evaluations.judging.services.repeated_texts import review_repeated_texts
 from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judge
 from evaluations.runs.selectors.runs import get_run
@@ -68,7 +70,21 @@ def judge_start(request: MemberRequest) -> HttpResponse:
         run = start_judge_run(said["run"], judge, acting_user=request.user, again=said["again"])
         transaction.on_commit(partial(ask_for_work, run.pk))
     messages.success(request, _("%(judge)s has started marking.") % {"judge": judge.name})
+    warn_if_unproven(request, judge)
     return redirect("runs:run", run.pk)
+
+
+def warn_if_unproven(request: MemberRequest, judge: Judge) -> None:
+    """Tell the user if no canaries have shown yet that the marks of *judge* may be used."""
+    if not is_proven(judge):
+        messages.warning(
+            request,
+            _(
+                "%(judge)s is not proven yet: too few canaries of this model under these prompts "
+                "have been marked. Wait for its check before you use its marks."
+            )
+            % {"judge": judge.name},
+        )
 
 
 @require_safe
@@ -131,4 +147,15 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
             run, judge, budget=said["budget"], acting_user=request.user, again=said["again"]
         )
         transaction.on_commit(partial(ask_for_work, judging.pk))
+    warn_if_unproven(request, judge)
     return redirect("runs:run", judging.pk)
+
+
+@require_POST
+@requires(Capability.LEAD_ROUNDS)
+def repeated_reviewed(request: MemberRequest, pk: int) -> HttpResponse:
+    """Note that the repeated texts of a run were looked at; calibration has its marks again."""
+    run = get_run(pk)
+    review_repeated_texts(run, acting_user=request.user)
+    messages.success(request, _("Calibration compares the marks of this run again."))
+    return redirect("runs:run", run.pk)

@@ -20,6 +20,7 @@ from evaluations.models.judging import (
     JudgeCheck,
     Judgement,
     JudgePrompts,
+    RepeatedTexts,
 )
 from evaluations.models.marking import (
     ArbiterMark,
@@ -93,6 +94,7 @@ __all__ = [
     "PromptSet",
     "PromptSetVersion",
     "ProviderAccount",
+    "RepeatedTexts",
     "Rescoring",
     "Response",
     "ReviewItem",

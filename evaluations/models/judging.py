@@ -203,6 +203,29 @@ class CanaryReply(models.Model):
         return f"{self.canary}: {self.total}"
 
 
+class RepeatedTexts(models.Model):
+    """The responses of a run that are one text to many questions, until somebody looked at them.
+
+    ``compared`` responses, one of each question, were compared. While ``responses`` has any and
+    nobody has ``reviewed_by``, the calibration of judges leaves out their marks of the run.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.PROTECT, related_name="repeated_texts")
+    compared = models.PositiveIntegerField()
+    responses = models.ManyToManyField(Response, related_name="+")
+    reviewed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    reviewed_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.compared}"
+
+
 class JudgeCheck(models.Model):
     """What the canaries and the readability of its replies said of a judge at a time.
 

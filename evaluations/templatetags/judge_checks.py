@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.params import ReportParams
 from evaluations.judging.rules.verdicts import FIRST_UNREADABLE, TOGETHER, UNREADABLE
-from evaluations.judging.selectors import relatives
+from evaluations.judging.selectors import is_proven, relatives
 from evaluations.models import Judge
 from evaluations.statistics.outcomes import CanaryKind, JudgeVerdict
 
@@ -65,4 +65,9 @@ def judge_verdict(params: ReportParams) -> dict[str, Any]:
     judge = judges.filter(name=params.judge).first() if params.is_judge else None
     if judge is None:
         return {"judge": None}
-    return {"judge": judge, "check": judge.current_check, "relatives": relatives(judge, params)}
+    return {
+        "judge": judge,
+        "check": judge.current_check,
+        "unproven": judge.endpoint is not None and not is_proven(judge),
+        "relatives": relatives(judge, params),
+    }

@@ -55,6 +55,7 @@ class Tag(StrEnum):
     BATCH_READ = "run.batch_read"
     BATCH_DISCARDED = "run.batch_discarded"
     JUDGE_CHECKED = "judge.checked"
+    REPEATED_TEXTS_REVIEWED = "judge.repeated_texts"
     STUDY_STARTED = "study.started"
     STUDY_BUDGET = "study.budget"
     SPENDING_CAP = "spending.cap"

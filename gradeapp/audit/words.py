@@ -62,6 +62,10 @@ TAGS: Words = {
         "Judge model suspended or released by its check",
         "评判模型经检验停用或恢复",
     ),
+    Tag.REPEATED_TEXTS_REVIEWED: (
+        "One text to many questions reviewed",
+        "复查多题雷同作答",
+    ),
     Tag.STUDY_STARTED: ("Study started", "启动研究"),
     Tag.SPENDING_CAP: ("Spending cap changed", "变更费用上限"),
     Tag.ACCOUNT_SAVED: ("Limits of a provider account changed", "变更服务商账户限额"),

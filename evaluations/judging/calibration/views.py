@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from evaluations.judging.calibration.forms import CalibrationFilter
 from evaluations.judging.calibration.selectors import calibration_page, judged_datasets
+from evaluations.judging.selectors import runs_left_out
 from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judge
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -33,4 +34,5 @@ def judge_calibration(request: MemberRequest, judge_id: int) -> HttpResponse:
         seen = [one.response.pk for one in page.disagreements]
         record_views(seen, acting_user=request.user, page="judgements")
         context |= {"page": page, "dataset": dataset, "by": form.cleaned_data["by"]}
+        context["left_out"] = runs_left_out(judge, dataset)
     return render(request, "evaluations/judging/calibration/calibration.html", context)

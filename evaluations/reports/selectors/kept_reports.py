@@ -15,6 +15,7 @@ from typing import TypeVar
 from django.db.models import Count
 
 from evaluations.facts.answer_facts import facts_version
+from evaluations.facts.judged_marks import runs_to_review
 from evaluations.facts.params import ReportParams
 from evaluations.models import Judge, MarkingRound
 from evaluations.reading.selectors.repaired_keys import repaired_keys
@@ -105,6 +106,7 @@ def _bank_state(params: ReportParams) -> bytes:
             )
         ),
         list(Judge.objects.order_by("pk").values_list("pk", "name", "suspended_at")),
+        sorted(runs_to_review(params.dataset)),
         list(
             MarkingRound.objects.filter(dataset__slug=params.dataset)
             .order_by("pk")

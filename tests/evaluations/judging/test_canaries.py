@@ -182,6 +182,38 @@ def test_another_model_in_the_replies_is_checked_anew(
     assert Judgement.objects.counting().count() == 6, "a further sample counts in no report"
 
 
+def test_a_judge_without_judged_canaries_is_not_proven_yet(
+    server: ScriptedServer, judged_run: Run, admin: User
+) -> None:
+    server.endpoint.faults = judge_that(careful)
+    endpoint = scripted_endpoint(server)
+    client, asked = logged_in(admin), {"run": judged_run.pk, "endpoint": endpoint.pk}
+    address = f"/reports/?dataset={judged_run.dataset.slug}&marker=judge:"
+
+    def pages(judge_run: Run) -> list[str]:
+        assert judge_run.judge is not None
+        return [
+            client.get(one).text
+            for one in (f"/runs/{judge_run.pk}/", address + judge_run.judge.name)
+        ]
+
+    started = client.post("/judging/start/", asked, follow=True).text
+    assert "is not proven yet: too few canaries of this model under these prompts" in started
+    first = judged_run.judge_runs.get()
+    assert work(first).status == "finished"
+    assert not any("proven yet" in page for page in pages(first)), "its canaries have a verdict"
+    again = client.post("/judging/start/", asked | {"again": "on"}, follow=True).text
+    assert "proven yet" not in again
+    # Other prompts are another judge, without a result of its own.
+    other = judge_for(endpoint, JudgeChoice(prompts="gaokao-criterion"))
+    bare = start_judge_run(judged_run, other, acting_user=None, canaries=0)
+    assert work(bare).status == "finished"
+    run_page, report = pages(bare)
+    assert "Not proven yet" in run_page
+    assert "This run has no canaries." in run_page
+    assert "The judge model is not proven yet" in report
+
+
 def test_an_unreadable_judge_is_stopped_early_and_unfit(
     server: ScriptedServer, judged_run: Run
 ) -> None:
