@@ -158,6 +158,11 @@ def points_text(value: float | Decimal) -> str:
     return plain_points(float(value))
 
 
+def why_html(reason: str) -> SafeString:
+    """Return a dash with the *reason* why there is no figure, as HTML."""
+    return format_html(WHY, reason)
+
+
 @register.simple_tag
 def figure(
     value: Figure | None,
@@ -171,9 +176,9 @@ def figure(
     A figure with too few marks (*short*) is shown after a click.
     """
     if value is None:
-        return format_html(WHY, _("no responses"))
+        return why_html(_("no responses"))
     if value.value is None:
-        return format_html(WHY, reason_words(value.reason or ""))
+        return why_html(reason_words(value.reason or ""))
     around = interval_text(value, kind) if interval else ""
     after = format_html('<span class="interval">{}</span>', around) if around else ""
     return _withheld(short, _linked(number_text(value.value, kind), link), after)

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django import template
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from evaluations.facts.words import reason_words, subject_name
+from evaluations.facts.words import subject_name
 from evaluations.judging.calibration.forms import KEY_NAMES
 from evaluations.judging.calibration.selectors import Calibrated, human_band
 from evaluations.statistics.calibration import FIGURES, OF_TEACHERS
 from evaluations.statistics.confidence_sequence import FIRST_LOOK
 from evaluations.statistics.figure import Figure, ReportRow
-from evaluations.statistics.number_text import interval_text, number_text
 from evaluations.statistics.tally import ALL
 from evaluations.statistics.total_estimate import TotalEstimate
+from evaluations.templatetags.figures import figure, why_html
 from gradeapp.common.choices import label
 from questions.rules.vocabulary import AbilityBranch, Modal, QuestionType, Stream
 from questions.templatetags.names import task_name
@@ -79,17 +80,12 @@ def stream_name(stream: str) -> str:
     return label(Stream, stream)
 
 
-@register.inclusion_tag("evaluations/reports/_figure.html")
-def at_every_look(figure: Figure) -> dict[str, str]:
+@register.simple_tag
+def at_every_look(total: Figure) -> SafeString:
     """Render a total with the interval that is valid at every look, or why there is none."""
-    if figure.value is None:
-        return {"reason": reason_words(figure.reason or "")}
-    if figure.low is None and figure.n < FIRST_LOOK:
-        return {"reason": _("fewer than %(n)s questions marked") % {"n": FIRST_LOOK}}
-    return {
-        "text": number_text(figure.value, "points"),
-        "interval": interval_text(figure, "points"),
-    }
+    if total.value is not None and total.low is None and total.n < FIRST_LOOK:
+        return why_html(_("fewer than %(n)s questions marked") % {"n": FIRST_LOOK})
+    return figure(total, "points")
 
 
 @register.inclusion_tag("components/_pill.html")
