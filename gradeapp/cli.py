@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db.utils import OperationalError, ProgrammingError
 from django.utils.translation import gettext as _
 
-from gradeapp.common.refusals import Refusal
+from gradeapp.common.refusals import NotFound, Refusal
 
 
 class GradeappCommand(BaseCommand):
@@ -97,3 +97,14 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield "  ".join(cells).rstrip()
+
+
+def get_by_name(model: Any, field: str, value: str) -> Any:
+    """Return the row with this name. Raises NotFound, which lists the names, if there is none."""
+    row = model.objects.filter(**{field: value}).first()
+    if row is None:
+        there = ", ".join(model.objects.values_list(field, flat=True)[:20]) or _("none yet")
+        kind = model._meta.verbose_name
+        words = {"kind": kind, "name": value, "there": there}
+        raise NotFound(_("There is no %(kind)s called %(name)s. Available: %(there)s.") % words)
+    return row

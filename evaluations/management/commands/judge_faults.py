@@ -7,7 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from evaluations.judging.selectors import reply_faults
-from gradeapp.cli import GradeappCommand
+from evaluations.models import Judge
+from gradeapp.cli import GradeappCommand, get_by_name
+from questions.models import Dataset
 
 
 class Command(GradeappCommand):
@@ -18,7 +20,10 @@ class Command(GradeappCommand):
         parser.add_argument("--judge", default="", metavar="NAME", help="only this judge")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        replies, faults = reply_faults(options["dataset"], options["judge"])
+        dataset = get_by_name(Dataset, "slug", options["dataset"])
+        if options["judge"]:
+            get_by_name(Judge, "name", options["judge"])
+        replies, faults = reply_faults(dataset.slug, options["judge"])
         listed = [{**asdict(one), "full": float(one.full)} for one in faults]
         return {"replies": replies, "faults": listed}
 

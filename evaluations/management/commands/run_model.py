@@ -32,8 +32,8 @@ from evaluations.runs.services.runs import resume_run, start_run
 from evaluations.runs.services.sampling import sampling_for
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.tasks import ask_for_work
-from gradeapp.cli import GradeappCommand, whole_number
-from gradeapp.common.refusals import BadInput, NotFound, Refusal
+from gradeapp.cli import GradeappCommand, get_by_name, whole_number
+from gradeapp.common.refusals import BadInput, Refusal
 from questions.models import Dataset
 
 # What a dry run without an endpoint says of the limit of a reply.
@@ -246,17 +246,6 @@ class ProgressLine:
         if self.command.stderr.isatty():
             self.counts = ""
         self.count(progress(self.a_run, timezone.now()), "\n")
-
-
-def get_by_name(model: Any, field: str, value: str) -> Any:
-    """Return the row with this name. Raises NotFound, which lists the names, if there is none."""
-    row = model.objects.filter(**{field: value}).first()
-    if row is None:
-        there = ", ".join(model.objects.values_list(field, flat=True)[:20]) or _("none yet")
-        kind = model._meta.verbose_name
-        words = {"kind": kind, "name": value, "there": there}
-        raise NotFound(_("There is no %(kind)s called %(name)s. Available: %(there)s.") % words)
-    return row
 
 
 def needed(options: dict[str, Any], name: str) -> str:

@@ -32,3 +32,15 @@ def test_impossible_totals_and_points_that_do_not_add_up_are_named() -> None:
     ]
     call_command(*given, "--judge", "another", stdout=(text := StringIO()))
     assert "1 replies, 1 with a fault" in text.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["dataset", "judge"])
+def test_a_name_that_is_not_there_is_no_clean_result(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slug = run_of().dataset.slug
+    given = {"dataset": slug, name: "nobody"}
+    with pytest.raises(SystemExit, match="1"):
+        call_command("judge_faults", **given)
+    assert "called nobody" in capsys.readouterr().err
