@@ -36,8 +36,11 @@ def workers_at(now: datetime) -> Workers:
 
 
 def worker_sentence(run: Run, now: datetime) -> str:
-    """Return why no worker works on *run*, which has work; "" if one does or will at once."""
-    if run.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
+    """Return why no worker works on *run*, which has work; "" if one does or will at once.
+
+    A run by batch files needs none: it waits for people or for replies.
+    """
+    if run.by_batch or run.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
         return ""
     workers = workers_at(now)
     if run.pk in workers.runs:

@@ -192,7 +192,10 @@ def test_a_person_carries_the_files(endpoint: Endpoint, admin: User) -> None:
     page = reverse("runs:run", args=[run.pk])
     client.post(reverse("runs:batches-make", args=[run.pk]))
     batch = Batch.objects.get()
-    assert "Waiting for replies" in client.get(page).content.decode()
+    shown = client.get(page).text
+    assert "Waiting for replies" in shown
+    assert "wait for replies to batches" in shown
+    assert "No worker is running" not in shown, "people carry the files: no worker is needed"
     file = client.get(reverse("runs:batch-file", args=[run.pk, batch.pk]))
     requests = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
     read = reverse("runs:batch-read", args=[run.pk])
