@@ -47,10 +47,15 @@ def around(text: str, words: str, *, each_side: int = 90) -> tuple[str, str, str
     """Return what stands before, at and after the first place of *words* in *text*.
 
     Letters of both cases are equal. If *words* are empty or not found, the beginning is returned
-    as what stands after.
+    as what stands after. An ellipsis stands where the text goes on.
     """
     at = text.lower().find(words.lower()) if words else -1
     if at < 0:
-        return "", "", text[: 2 * each_side]
+        at, words, each_side = 0, "", 2 * each_side
     end = at + len(words)
-    return text[max(0, at - each_side) : at], text[at:end], text[end : end + each_side]
+    before, after = text[max(0, at - each_side) : at], text[end : end + each_side]
+    if at > each_side:
+        before = f"…{before}"
+    if len(text) > end + each_side:
+        after = f"{after}…"
+    return before, text[at:end], after

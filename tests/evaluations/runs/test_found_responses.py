@@ -123,5 +123,6 @@ def test_differences_are_whole_sentences() -> None:
 
 
 def test_a_hit_is_shown_with_what_is_around_it() -> None:
-    assert around("a long way to Rome", "TO", each_side=4) == ("way ", "to", " Rom")
-    assert around("nothing here", "x", each_side=4) == ("", "", "nothing ")
+    assert around("a long way to Rome", "TO", each_side=4) == ("…way ", "to", " Rom…")
+    assert around("way to go", "to", each_side=4) == ("way ", "to", " go")
+    assert around("nothing here", "x", each_side=4) == ("", "", "nothing …")
