@@ -17,6 +17,7 @@ from evaluations.runs import kinds
 from evaluations.runs.selectors import run_words
 from evaluations.runs.selectors.reply_states import states_of
 from evaluations.statistics.outcomes import JudgeStatus as J
+from evaluations.statistics.outcomes import ReplyEnding
 from gradeapp.common.choices import label
 
 register = template.Library()
@@ -32,6 +33,10 @@ JUDGED: Mapping[str, Promise | str] = {
     J.EMPTY: _("empty reply"),
     J.REFUSED: _("refused"),
     J.TRUNCATED: _("cut off"),
+}
+ENDINGS: Mapping[str, ReplyEnding] = {
+    "content_filter": ReplyEnding.FILTERED,
+    "tool_calls": ReplyEnding.TOOL_CALLS,
 }
 
 register.filter("shown_state", run_words.shown_state)
@@ -66,6 +71,13 @@ def attempt_status(value: str) -> str:
 def attempt_states(attempt: Attempt) -> Sequence[str]:
     """Return what the reply of an attempt is besides a complete answer, in words."""
     return states_of(attempt)
+
+
+@register.filter
+def ending_words(finish_reason: str) -> str:
+    """Return what a finish reason other than ``stop`` says of a response; an unknown one as is."""
+    ending = ENDINGS.get(finish_reason)
+    return label(ReplyEnding, ending) if ending else finish_reason
 
 
 @register.filter

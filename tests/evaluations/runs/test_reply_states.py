@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluations.facts.params import ReportParams
 from evaluations.models import Attempt, Endpoint, Response
@@ -88,6 +89,7 @@ def test_every_reply_has_its_state_and_the_pages_say_it(
     filtered = Response.objects.get(attempt__ending="filtered")
     page = logged_in(admin).get(reverse("runs:response", args=[filtered.public_id])).text
     assert "Stopped by a content filter" in page
+    assert "content_filter" not in page.partition(escape('"choices"'))[0], "in words above the raw"
     ledger = build_report("ledger", ReportParams("exam")).rows[0].figures
     counted = {name: figure.value for name, figure in ledger.items() if figure.value}
     assert (counted["refused"], counted["truncated"], counted["no_answer"]) == (2, 1, 3)
