@@ -79,10 +79,12 @@ def _read(line: bytes, now: datetime) -> BatchLine:
     if said.get("error"):
         return BatchLine(custom_id, _failure(said["error"]))
     answer = said["response"]
-    status, request_id = answer["status_code"], str(answer.get("request_id") or "")
+    status, request_id = int(str(answer["status_code"])), str(answer.get("request_id") or "")
+    if not 100 <= status <= 599:
+        raise ValueError("no status of HTTP")
     body = json.dumps(answer["body"], ensure_ascii=False)
     if status != 200:
-        return BatchLine(custom_id, failure_of(int(status), {}, body, now=now, secret=None))
+        return BatchLine(custom_id, failure_of(status, {}, body, now=now, secret=None))
     try:
         reply = read_reply(body.encode("utf-8", "replace"), request_id)
     except ChatFailure as failure:

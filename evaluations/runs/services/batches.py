@@ -43,11 +43,14 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.storable import storable
 
 # An endpoint has a day; a person who carries files may take longer. Then its calls count as lost.
 WAITS = timedelta(days=30)
 TOGETHER = 500
 MOST_PROBLEMS = 100
+# A file with more lines that are no replies is another file: reading it would take minutes.
+MOST_UNREADABLE = 1000
 # A batch that fails line by line is not an outage.
 NO_OUTAGE = replace(STANDARD, few=10**9, few_billed=10**9)
 
@@ -67,9 +70,9 @@ class BatchReport:
     problems: list[str] = field(default_factory=list)
 
     def problem(self, text: str) -> None:
-        """Add a sentence, up to ``MOST_PROBLEMS``."""
+        """Add a sentence, up to ``MOST_PROBLEMS``; it may repeat what the file says."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(text)
+            self.problems.append(storable(text))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON."""
@@ -216,8 +219,14 @@ def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) 
     now = database_now()
     waiting: dict[int, ChatReply | ChatFailure] = {}
     seen: set[int] = set()
+    unreadable = 0
     for line in read_lines(lines, now):
         if isinstance(line, BadLine):
+            unreadable += 1
+            if unreadable > MOST_UNREADABLE:
+                words = _("More than %(n)d lines are no replies: the rest was not read.")
+                report.problems.insert(0, words % {"n": MOST_UNREADABLE})
+                break
             words = _("Line %(n)d: it is not a reply of a batch file.")
             report.problem(words % {"n": line.number})
             continue

@@ -152,6 +152,35 @@ def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> N
         read_replies(run, [answered({**left, "custom_id": "x"})], acting_user=None)
 
 
+def test_hostile_lines_break_neither_the_upload_nor_the_page(
+    endpoint: Endpoint, admin: User
+) -> None:
+    """Half a surrogate pair, a status that no column holds, and a file of another kind."""
+    run = by_batch(endpoint, 2)
+    (batch,) = make_batches(run, acting_user=None)
+    first, second = requests_of(batch)
+    client, read = logged_in(admin), reverse("runs:batch-read", args=[run.pk])
+    half = f"{run.public_id.hex}\ud800"
+    said = {"error": {"code": "x", "message": "half \ud800"}}
+    statuses = ("1" + "0" * 30, "1e999", "true", "-1")
+    lines = [line_of(half, **said), line_of(first["custom_id"], **said)]
+    lines += [
+        b'{"custom_id": "%s", "response": {"status_code": %s, "body": {}}}\n'
+        % (second["custom_id"].encode(), status.encode())
+        for status in statuses
+    ]
+    page = client.post(read, {"file": BytesIO(b"".join(lines))}, follow=True)
+    assert page.status_code == 200
+    assert "Failed: 1. Stored before: 0. Not of this run: 1." in page.text
+    assert page.text.count("it is not a reply of a batch file") == len(statuses)
+    assert "half \ufffd" in page.text
+    taken: list[int] = []
+    endless = (taken.append(1) or b"{}\n" for _ in range(10**6))
+    with pytest.raises(BadInput, match="the rest was not read"):
+        read_replies(run, endless, acting_user=None)
+    assert len(taken) == 1001
+
+
 def test_files_keep_the_limits_and_the_budget(endpoint: Endpoint) -> None:
     run = by_batch(endpoint, 5)
     made = make_batches(run, acting_user=None, most_requests=2)
