@@ -5,7 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from evaluations.facts.words import reason_words
 from evaluations.management.report_arguments import add_report_arguments, report_params
+from evaluations.reports.rules.paper_cells import NOTE
+from evaluations.reports.selectors import paper_tables
 from evaluations.reports.selectors.reports import EVERY_REPORT, build_report
 from gradeapp.cli import GradeappCommand, aligned
 
@@ -33,6 +36,11 @@ class Command(GradeappCommand):
             ]
             for row in rows
         ]
+        if result["report"] == paper_tables.NAME:
+            notes = result["params"]["notes"]
+            table[0].append("why")
+            for line, row in zip(table[1:], rows, strict=True):
+                line.append(why(row["figures"], notes))
         for line in aligned(table):
             self.stdout.write(line)
 
@@ -42,6 +50,25 @@ def param_text(value: object) -> str:
     if isinstance(value, dict):
         return ",".join(f"{name}:{count}" for name, count in value.items()) or "0"
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def why(figures: dict[str, dict[str, Any]], notes: dict[str, str]) -> str:
+    """Return in words why a cell of a paper is not rebuilt or differs, and its notes; "" if equal.
+
+    *notes* are the sentences of the notes by id.
+    """
+    if figures["difference"]["value"] == 0:
+        return ""
+    found = []
+    for name in ("difference", "ours", "published"):
+        code = figures[name]["reason"] or ""
+        if code.startswith(NOTE):
+            found += [
+                f"{one}: {notes[one].rstrip('.')}" for one in code.removeprefix(NOTE).split(",")
+            ]
+        elif code and (name != "published" or figures[name]["value"] is None):
+            found.append(reason_words(code))
+    return "; ".join(dict.fromkeys(found))
 
 
 def figure_text(figure: dict[str, Any] | None) -> str:

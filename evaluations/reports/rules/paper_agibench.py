@@ -6,7 +6,7 @@ nine replies; so do we, over the conditions of the three prompts that are loaded
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -88,7 +88,7 @@ def rebuilt(material: AgibenchMaterial) -> Cells:
     """Return every cell that the loaded questions, answers and rates of people give."""
     questions = labelled(material.questions)
     cells = _of_questions(material, questions) | _of_people(material, questions)
-    rates: dict[str, dict[str, Figure]] = {}
+    rates: list[tuple[Mapping[str, Figure], Sequence[Loaded]]] = []
     for name in material.stand_ins.models:
         conditions = material.conditions(name)
         whose = list(conditions.values())
@@ -105,7 +105,7 @@ def rebuilt(material: AgibenchMaterial) -> Cells:
             "modals", list(material.paper.table("modals").rows), name, figures["modal"], *whose
         )
         cells |= _repeats(material, name, conditions)
-        rates[name] = figures["difficulty"]
+        rates.append((figures["difficulty"], whose))
         if name == BEST:
             cells |= _summary(questions, by_cell, whose)
     return cells | _leads(material, questions, rates)
@@ -184,17 +184,19 @@ def _of_people(material: AgibenchMaterial, questions: pd.DataFrame) -> Cells:
 
 
 def _leads(
-    material: AgibenchMaterial, questions: pd.DataFrame, rates: Mapping[str, Mapping[str, Figure]]
+    material: AgibenchMaterial,
+    questions: pd.DataFrame,
+    rates: Iterable[tuple[Mapping[str, Figure], Sequence[Loaded]]],
 ) -> Cells:
     """Return by level how far people are ahead of the best of the loaded models."""
     people = means_by(questions, "human", "difficulty")
-    rows = list(material.paper.table("figure-4").rows)
-    figures = {}
-    for level in rows:
-        known = {name: own[level] for name, own in rates.items() if level in own}
-        best = max(known.values(), key=lambda one: one.value or 0.0, default=None)
-        figures[level] = minus(people.get(level), best, "no_data")
-    return put("figure-4", rows, "lead", figures)
+    cells: Cells = {}
+    for level in material.paper.table("figure-4").rows:
+        known = [(own[level], whose) for own, whose in rates if level in own]
+        best, whose = max(known, key=lambda one: one[0].value or 0.0, default=(None, ()))
+        figures = {"lead": minus(people.get(level), best, "no_data")}
+        cells |= put_row("figure-4", level, ["lead"], figures, *whose)
+    return cells
 
 
 def _summary(

@@ -5,11 +5,12 @@ Cells are in the unit of the paper: a rate is in per cent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from evaluations.reports.rules.published_tables import CellName, Column, PublishedPaper
+from evaluations.reports.rules.published_tables import CellName, Note, PublishedPaper
 from evaluations.statistics.figure import Figure, ReportRow, missing
+from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ModelCondition
 
 NOT_LOADED = "not_loaded"
@@ -17,7 +18,11 @@ NOT_PRINTED = "not_printed"
 NOT_IN_PAPER = "not_in_paper"
 STATED = "stated"
 PARTLY = "partly_answered"
-# Prefix of the reason that names a note of the paper.
+OWN_RUN = "own_run"
+OTHER_POLICY = "other_policy"
+OTHER_QUESTIONS = "other_questions"
+UNEXPLAINED = "unexplained"
+# Prefix of the reason that names notes of the paper, with commas.
 NOTE = "note:"
 POOLED = " + "
 
@@ -48,7 +53,8 @@ class Loaded:
     """A condition under which a model has answered the dataset.
 
     ``prompts`` is the slug of the prompt set, empty for imported answers; ``questions`` is the
-    number of questions with an answer, and ``age`` grows with each newer condition.
+    number of questions with an answer, ``repeats`` how often they were asked, and ``age`` grows
+    with each newer condition.
     """
 
     asked: ModelCondition
@@ -56,6 +62,7 @@ class Loaded:
     prompts: str = ""
     imported: bool = False
     questions: int = 0
+    repeats: int = 1
     age: int = 0
 
 
@@ -114,14 +121,21 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.casefold()))
 
 
-def compared(paper: PublishedPaper, rebuilt: Cells, missing_reason: str) -> list[ReportRow]:
+def compared(
+    paper: PublishedPaper,
+    rebuilt: Cells,
+    missing_reason: str,
+    loaded: Iterable[Loaded] = (),
+    policy: Policy = Policy.PUBLISHED,
+) -> list[ReportRow]:
     """Return one row for each printed or rebuilt cell of *paper*, table by table.
 
-    A printed cell that is not rebuilt has *missing_reason*, or ``stated`` in a table of facts.
-    ``difference`` is ours minus published in printed decimals, and 0 if ours is within half a unit
-    of the last one. Its reason names what is known about a difference: a note of the paper, or that
-    only some of the questions have an answer.
+    A printed cell that is not rebuilt has *missing_reason*, or ``stated`` in a table of facts; the
+    notes about it are its reason. ``difference`` is ours minus published in printed decimals, and
+    0 if ours is within half a unit of the last one; any other has a reason, found in the *loaded*
+    conditions that ours is from, the *policy* of its scores, and the notes of the paper.
     """
+    conditions = {one.asked: one for one in loaded}
     rows = []
     for table in paper.tables:
         printed = table.cells()
@@ -130,33 +144,62 @@ def compared(paper: PublishedPaper, rebuilt: Cells, missing_reason: str) -> list
         for cell in (*printed, *others):
             ours = rebuilt.get(cell) or Ours(missing(fallback))
             key = cell._asdict() | {"model": ours.model, "condition": ours.condition}
-            is_row = cell.row in table.rows and table.column(cell.column) is not None
+            column = table.column(cell.column)
+            is_row = not table.rows or (cell.row in table.rows and column is not None)
             value = printed.get(cell)
             reason = NOT_PRINTED if is_row or not ours.asked else NOT_IN_PAPER
+            notes = paper.notes_of(cell)
+            from_ = [conditions.get(one, Loaded(one)) for one in ours.asked]
+            difference = _difference(ours.figure, value, column.decimals if column else 1)
+            if difference.value:
+                why = _reason(ours.figure, difference.value, notes, from_, policy)
+                difference = replace(difference, reason=why)
             figures = {
                 "ours": ours.figure,
-                "published": missing(reason) if value is None else Figure(value, 0),
-                "difference": _difference(paper, cell, ours.figure, value, table.column),
+                "published": missing(reason)
+                if value is None
+                else Figure(value, 0, reason=_names(notes)),
+                "difference": difference,
             }
             rows.append(ReportRow(key, figures))
     return rows
 
 
-def _difference(
-    paper: PublishedPaper,
-    cell: CellName,
-    ours: Figure,
-    published: float | None,
-    column: Callable[[str], Column | None],
-) -> Figure:
+def _names(notes: Sequence[Note]) -> str | None:
+    return NOTE + ",".join(note.id for note in notes) if notes else None
+
+
+def _difference(ours: Figure, published: float | None, decimals: int) -> Figure:
     if ours.value is None:
         return missing(ours.reason or NOT_LOADED)
     if published is None:
         return missing(NOT_PRINTED)
-    found = column(cell.column)
-    value = distance(ours.value, published, found.decimals if found else 1)
-    note = next((NOTE + one.id for one in paper.notes_of(cell)), None) if value else None
-    return Figure(value, ours.n, reason=ours.reason or note)
+    return Figure(distance(ours.value, published, decimals), ours.n, reason=ours.reason)
+
+
+def _reason(
+    ours: Figure,
+    difference: float,
+    notes: Sequence[Note],
+    loaded: Sequence[Loaded],
+    policy: Policy,
+) -> str:
+    """Return why *ours* is not the printed figure: the first of the reasons that holds.
+
+    Answers of a run made here are other answers than the paper's. For imported answers and for
+    figures of the questions alone a note holds if it accounts for the *difference*.
+    """
+    if not all(one.imported for one in loaded):
+        return OWN_RUN
+    repeats = min((one.repeats for one in loaded), default=None)
+    holding = [note for note in notes if note.accounts_for(ours.value or 0, difference, repeats)]
+    if holding:
+        return NOTE + holding[0].id
+    if not loaded:
+        return OTHER_QUESTIONS
+    if policy != Policy.PUBLISHED:
+        return OTHER_POLICY
+    return ours.reason or UNEXPLAINED
 
 
 def distance(ours: float, published: float, decimals: int) -> float:

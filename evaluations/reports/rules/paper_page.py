@@ -31,21 +31,26 @@ MISSING_PARTS = "missing_parts"
 class PageCell:
     """A cell: our figure and the printed one as text, and what is known of their difference.
 
-    ``difference`` is "=" for equal cells, "" where one is missing; ``reason`` is a code. ``cell``
-    selects the answers behind our figure, None where no list of answers is the same.
+    ``difference`` is "=" for equal cells, "" where one is missing. ``reason`` is a code: why there
+    is no figure of ours, or why it differs; ``further`` is what else limits it. ``notes`` are the
+    ids of the notes about the printed figure, unless the two are equal. ``cell`` selects the
+    answers behind our figure, None where no list of answers is the same.
     """
 
     ours: str
     printed: str
     difference: str
     reason: str
+    further: str
+    notes: tuple[str, ...]
     asked: Asked
     cell: Mapping[str, str] | None
 
     @property
-    def note(self) -> str:
-        """The id of the note about the printed figure; "" without one."""
-        return self.reason.removeprefix(NOTE) if self.reason.startswith(NOTE) else ""
+    def codes(self) -> list[str]:
+        """The reasons that no note gives, each once."""
+        found = dict.fromkeys((self.reason, self.further))
+        return [code for code in found if code and not code.startswith(NOTE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +167,14 @@ def _cell(
         return None
     ours, published, difference = (row.figures[one] for one in ("ours", "published", "difference"))
     text = "" if difference.value is None else _text(difference, column, signed=True)
+    notes = () if difference.value == 0 else paper.notes_of(name)
     return PageCell(
         ours=_text(ours, column),
         printed=_text(published, column),
         difference="=" if difference.value == 0 else text,
         reason=(difference.reason if difference.value is not None else ours.reason) or "",
+        further=ours.reason or "",
+        notes=tuple(note.id for note in notes) if published.value is not None else (),
         asked=(row.key["model"], row.key["condition"]),
         cell=rows_behind_cell(paper.paper, name) if row.key["model"] else None,
     )
@@ -191,7 +199,7 @@ def rows_behind_cell(paper: Paper, cell: CellName) -> dict[str, str] | None:
         return {**subject, "part": part.value}
     if paper is Paper.AGIEVAL and cell.table in ("table-2", "table-3", "exact-answers"):
         return {} if cell.row == "Average" else {"task": cell.row}
-    if paper is Paper.AGIBENCH and cell.table in _CUT_BY:
+    if paper is Paper.AGIBENCH and cell.table in _CUT_BY and cell.column != "lead":
         return {"cut": f"{_CUT_BY[cell.table]}:{cell.row}"}
     if paper is Paper.AGIBENCH and cell.table == "table-6":
         branch, _slash, knowledge = cell.row.partition("/")

@@ -17,6 +17,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+# Of binary fractions such as 0.1.
+SLACK = 1e-9
 FOLDER = Path(__file__).resolve().parent.parent / "published"
 # A difference is in percentage points, a length in characters (English files: words).
 Unit = Literal[
@@ -107,16 +109,31 @@ class PublishedTable(_Data):
 class Note(Words):
     """What is wrong with printed cells (``TABLE/ROW/COLUMN``, * for every row or column).
 
-    ``instead`` is the value that the paper's own numbers or the released files give.
+    What it accounts for: ``instead`` is the value that the paper's own numbers or the released
+    files give, ``most`` the largest difference, and ``runs`` the number of runs of which the
+    printed figure is the mean.
     """
 
     id: str
     cells: tuple[str, ...]
     instead: float | None = None
+    most: float | None = None
+    runs: int | None = None
 
     def holds(self, cell: CellName) -> bool:
         """Whether the note is about *cell*."""
         return any(_matches(pattern, cell) for pattern in self.cells)
+
+    def accounts_for(self, ours: float, difference: float, repeats: int | None) -> bool:
+        """Whether *ours*, from so many *repeats*, differs from the printed figure for this reason.
+
+        ``instead`` may be off by the rounding of its last decimal, at least one in the paper.
+        """
+        if self.instead is not None:
+            return abs(ours - self.instead) <= 0.05 + SLACK
+        if self.most is not None:
+            return abs(difference) <= self.most + SLACK
+        return self.runs is None or (repeats is not None and repeats < self.runs)
 
 
 def _matches(pattern: str, cell: CellName) -> bool:

@@ -69,7 +69,8 @@ def paper_tables(params: ReportParams) -> Report:
         chosen, params = _read_models(paper, params)
         loaded = loaded_conditions(params)
         who = stand_ins(paper, printed_models(paper), loaded, chosen)
-        rows = compared(paper, _REBUILT[paper.paper](paper, params, who), NOT_LOADED)
+        cells = _REBUILT[paper.paper](paper, params, who)
+        rows = compared(paper, cells, NOT_LOADED, loaded, Policy(params.policy))
     else:
         who = StandIns({})
         rows = compared(paper, {}, NO_QUESTIONS)
@@ -139,7 +140,11 @@ def loaded_conditions(params: ReportParams) -> list[Loaded]:
         *("language_model__name", "condition__name", "condition__setting"),
         *("condition__prompts__prompt_set__slug", "condition__origin"),
     )
-    rows = runs.annotate(n=Count("responses__question", distinct=True), age=Max("pk"))
+    rows = runs.annotate(
+        n=Count("responses__question", distinct=True),
+        repeats=Count("responses__repeat", distinct=True),
+        age=Max("pk"),
+    )
     return [
         Loaded(
             asked=ModelCondition(model, condition or ""),
@@ -147,9 +152,10 @@ def loaded_conditions(params: ReportParams) -> list[Loaded]:
             prompts=prompts or "",
             imported=origin == ConditionOrigin.IMPORTED,
             questions=n,
+            repeats=repeats,
             age=age,
         )
-        for model, condition, setting, prompts, origin, n, age in rows.order_by(
+        for model, condition, setting, prompts, origin, n, repeats, age in rows.order_by(
             "language_model__name", "condition__name"
         )
     ]

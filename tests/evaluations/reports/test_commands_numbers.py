@@ -205,6 +205,23 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
     assert "missing:Biology/subjective n=2" in biology
 
 
+def test_report_says_in_words_why_a_cell_of_a_paper_is_another(answered: Path) -> None:
+    shown = text("report", "paper-tables", "--paper", "gaokao-bench")
+    _params, head, *lines = shown.splitlines()
+    assert head.split()[-1] == "why"
+    words = {
+        tuple(line.split()[:2]): line[head.index("why") :] for line in lines if "Physics" in line
+    }
+    assert words["table-1", "GPT-3.5-turbo-0301"] == (
+        "no answers of this model are loaded; G05: A type slip in the released answers: answers of"
+        " several letters got nothing in two runs. Scored correctly it is 46.4;"
+        " G15: A mean of three runs; loaded here are fewer"
+    )
+    assert words["table-7", "Physics"] == ""
+    single = next(line for line in lines if "Single Choice" in line and "number" in line)
+    assert single.endswith("the questions loaded are not exactly those of the paper")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

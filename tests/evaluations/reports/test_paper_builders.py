@@ -219,3 +219,17 @@ def test_agibench_over_all_questions() -> None:
     )
     lead = (value(cells, "figure-4", "1", "Human") or 0) - 100 * fmean(levels["1"])
     assert value(cells, "figure-4", "1", "lead") == pytest.approx(lead)
+    (asked,) = {cells[CellName("figure-4", level, "lead")].model for level in levels}
+    assert asked == MODEL
+
+
+def test_the_printed_levels_of_agibench_put_the_border_into_the_harder_one() -> None:
+    """Note B05: with 80 % in level 2, 60 % in level 3 and so on, the printed rates come out."""
+    items = json.loads((SHARED_DATA / "agibench" / "datasets.json").read_text(encoding="utf-8"))
+    levels = defaultdict(list)
+    for item in items:
+        rate = float(item["Accuracy"].rstrip("%"))
+        levels[str(5 - sum(rate > border for border in (20, 40, 60, 80)))].append(rate)
+    printed = published_paper(Paper.AGIBENCH).table("figure-4").cells()
+    for level, rates in levels.items():
+        assert round(fmean(rates), 2) == printed[CellName("figure-4", level, "Human")]

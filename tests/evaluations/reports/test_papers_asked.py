@@ -76,6 +76,13 @@ def rebuilt(paper: str) -> Cells:
     call_command("report", "paper-tables", paper=paper, format="json", stdout=out)
     rows = json.loads(out.getvalue())["rows"]
     assert not re.search("NaN|Infinity", out.getvalue())
+    for row in rows:
+        why = row["figures"]["difference"]["reason"]
+        if row["figures"]["difference"]["value"]:
+            # A note of the paper is no reason why another model answers otherwise.
+            assert why == "own_run" if row["key"]["model"] else why not in (None, "unexplained"), (
+                row
+            )
     return {
         (row["key"]["table"], row["key"]["row"], row["key"]["column"]): row["figures"]
         for row in rows

@@ -19,6 +19,7 @@ from evaluations.reports.rules.paper_cells import (
 )
 from evaluations.reports.rules.published_tables import CellName, Paper, published_paper
 from evaluations.statistics.figure import Figure
+from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ModelCondition
 from tests.conftest import SHARED_DATA
 
@@ -140,7 +141,8 @@ def test_a_row_says_why_a_figure_is_missing_or_differs() -> None:
 
     cells = of("GPT-3.5-turbo-0301", "Physics", 46.4) | of("Qwen", "Physics", 50.0)
     cells |= of("GPT-3.5-turbo-0301", "Biology", 56.0, reason="partly_answered")
-    rows = compared(paper, cells, "not_loaded")
+    as_published = [loaded(*asked[0], imported=True, repeats=3)]
+    rows = compared(paper, cells, "not_loaded", as_published)
     found = {(r.key["row"], r.key["column"]): r for r in rows if r.key["table"] == "table-1"}
     assert len(found) == 12 * 11 + 1
     physics = found["GPT-3.5-turbo-0301", "Physics"]
@@ -154,3 +156,41 @@ def test_a_row_says_why_a_figure_is_missing_or_differs() -> None:
     exams = compared(published_paper(Paper.AGIEVAL), {}, "not_loaded")
     stated = {r.figures["ours"].reason for r in exams if r.key["table"] == "table-1-exams"}
     assert stated == {"stated"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "ours", "facts", "reason"),
+    [
+        # The mean of three runs: of one or two of them it is the reason, of all three it is not.
+        (("table-2", "Chemistry"), 20.8, {"repeats": 1}, "note:G15"),
+        (("table-2", "Chemistry"), 20.8, {"repeats": 3}, "unexplained"),
+        (("table-2", "Politics"), 42.2, {"repeats": 3}, "note:G06"),
+        (("table-2", "Politics"), 42.5, {"repeats": 2}, "note:G15"),
+        # Two roundings move a cell by 0.1 and no more.
+        (("table-2", "Politics"), 42.1, {"repeats": 3}, "unexplained"),
+        (("table-1", "Physics"), 46.43, {"repeats": 3}, "note:G05"),
+        (("table-1", "Physics"), 47.0, {"repeats": 3}, "unexplained"),
+        (("table-1", "Physics"), 46.4, {"imported": False}, "own_run"),
+        (("table-1", "Physics"), 47.0, {"repeats": 3, "policy": "strict"}, "other_policy"),
+    ],
+)
+def test_a_note_is_the_reason_only_of_the_difference_that_it_accounts_for(
+    cell: tuple[str, str], ours: float, facts: dict[str, object], reason: str
+) -> None:
+    policy = Policy(str(facts.get("policy", "published")))
+    about = {"imported": True, **{name: facts[name] for name in facts if name != "policy"}}
+    asked = loaded("gpt-3.5-turbo", **about)
+    place = CellName(cell[0], "GPT-3.5-turbo-0301", cell[1])
+    cells = {place: Ours(Figure(ours, 60), (asked.asked,))}
+    paper = published_paper(Paper.GAOKAO_BENCH)
+    rows = compared(paper, cells, "not_loaded", [asked], policy)
+    (row,) = [row for row in rows if row.figures["ours"].value is not None]
+    assert row.figures["difference"].reason == reason
+
+
+def test_counts_of_other_questions_say_so() -> None:
+    cells = {CellName("table-8", "2010-2022_Biology_MCQs", "number"): Ours(Figure(149.0, 149))}
+    rows = compared(published_paper(Paper.GAOKAO_BENCH), cells, "not_loaded")
+    (row,) = [row for row in rows if row.figures["ours"].value is not None]
+    difference = row.figures["difference"]
+    assert (difference.value, difference.reason) == (-1, "other_questions")
