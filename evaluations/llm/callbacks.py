@@ -1,4 +1,4 @@
-"""The caller's side of the pump: three synchronous functions, all called in one thread."""
+"""The caller's side of the pump: synchronous functions, all called in one thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class Callbacks:
     attempts first. An empty list means that nothing is due. ``deliver(batch)`` stores results; if
     it raises, the pump writes the batch to the spool. ``should_stop()`` is called before each claim
     and at least once per tick, so it may renew a lease. ``arrived(n)`` is called before n results
-    are delivered.
+    are delivered. ``prepare()`` is called after a delivery, while the calls claimed before it are
+    in flight: what is prepared then need not be prepared in ``claim``.
 
     If all results of a batch are replies, further requests are claimed and sent before the batch
     is delivered, so that no call waits while answers are stored. A failure is delivered first: it
@@ -32,6 +33,7 @@ class Callbacks:
     deliver: Callable[[Sequence[CallResult]], None]
     should_stop: Callable[[], bool]
     arrived: Callable[[int], None] = lambda n: None
+    prepare: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,14 @@ class CallbackThread:
         except BaseException as error:
             self.keep(batch)
             return Round(spooled=len(batch), error=error)
-        if refill:
-            return replace(claimed, claimed=())
-        return self._claim(capacity)
+        if not refill:
+            return self._claim(capacity)
+        if claimed.claimed:
+            try:
+                self._callbacks.prepare()
+            except BaseException as error:
+                claimed = replace(claimed, error=error)
+        return replace(claimed, claimed=())
 
     def _claim(self, capacity: int) -> Round:
         """Ask whether to stop, and claim up to *capacity* requests."""

@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 MOST_BATCHES = 200
 # Responses that are processed together; on SQLite nothing else is stored in this time.
 TOGETHER = 32
+# So long, in seconds, few responses wait for others: what is computed once for a batch costs more
+# than what is computed for each of them.
+GATHER = 0.25
 
 
 def process(run: Run, kept: Kept) -> None:
@@ -113,16 +116,17 @@ class Processing:
                 logger.exception("figures of %s are computed by its pages", self._run)
 
     def _next(self) -> tuple[Kept, bool]:
-        """Wait for a batch and join those after it; False at the end."""
+        """Wait for a batch and join those that come soon after it; False at the end."""
         joined = Kept()
         batch = self._batches.get()
+        ends = time.monotonic() + GATHER
         while batch is not None:
             joined.responses += batch.responses
             joined.done += batch.done
             if _size(joined) >= TOGETHER:
                 return joined, True
             try:
-                batch = self._batches.get_nowait()
+                batch = self._batches.get(timeout=max(0.0, ends - time.monotonic()))
             except Empty:
                 return joined, True
         return joined, False

@@ -180,7 +180,11 @@ class WorkSession:
         """Make calls; after a stop, wait for answers as long as the endpoint may take."""
         try:
             result = run_pump(
-                Callbacks(self.claim, self.deliver, self.should_stop, self.arrived),
+                Callbacks(
+                    *(self.claim, self.deliver, self.should_stop),
+                    arrived=self.arrived,
+                    prepare=self.prepare_ahead,
+                ),
                 chat,
                 in_flight=self.most_in_flight,
                 spool_path=spool_path(self.run, self.owner),
@@ -243,6 +247,11 @@ class WorkSession:
         if not (self.prepared or self.in_flight or self.unstored):
             self.prepared = prepare_calls(self.run, 1, now, prepare=self.call_of, suspects=True)
             self.alone = bool(self.prepared)
+
+    def prepare_ahead(self) -> None:
+        """Prepare the calls that follow those in flight, while these are answered."""
+        if not self.breaker.is_open and 2 * len(self.prepared) < self.in_flight:
+            self.prepare(self.in_flight, self.clock())
 
     def others_call(self) -> bool:
         """Return whether other workers of the run have calls in flight."""

@@ -121,6 +121,46 @@ def test_the_desk_is_visited_in_one_thread_that_is_not_the_loops(
     assert threading.current_thread().name not in threads
 
 
+def test_calls_that_end_together_are_delivered_together(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    """The first of 32 answers does not get a round of its own."""
+    server.endpoint.latency = 1.0
+    queue = QueueOfRecord(32)
+    run(server, queue.callbacks, spool_path, in_flight=32)
+    assert queue.batches[0] > 1
+
+
+def test_the_next_calls_are_prepared_while_those_in_flight_are_answered(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    queue, prepared = QueueOfRecord(20), list[tuple[int, int]]()
+
+    def prepare() -> None:
+        prepared.append((len(queue.attempts), len(queue.results)))
+
+    callbacks = Callbacks(queue.claim, queue.deliver, queue.should_stop, prepare=prepare)
+    run(server, callbacks, spool_path, in_flight=4)
+    assert prepared
+    assert all(claimed > delivered for claimed, delivered in prepared), "something is in flight"
+
+
+def test_what_cannot_be_prepared_ends_the_pump_and_loses_nothing(
+    server: ScriptedServer, spool_path: Path
+) -> None:
+    queue = QueueOfRecord(20)
+
+    def prepare() -> None:
+        raise OSError("the database is down")
+
+    callbacks = Callbacks(queue.claim, queue.deliver, queue.should_stop, prepare=prepare)
+    with pytest.raises(PumpError) as raised:
+        run(server, callbacks, spool_path, in_flight=4)
+    assert isinstance(raised.value.__cause__, OSError)
+    assert raised.value.result.spooled == 0
+    assert queue.answered == sorted(queue.attempts)
+
+
 def test_outcomes_that_arrive_during_a_visit_are_delivered_together(
     server: ScriptedServer, spool_path: Path
 ) -> None:
