@@ -31,6 +31,7 @@ from evaluations.models import (
     Judge,
     Judgement,
     MarkingRound,
+    MarkingSample,
     MarkingSheet,
     RoundTeacher,
     Slot,
@@ -316,13 +317,17 @@ LOOKED = [
     ),
     *("/reports/pairs/?dataset={dataset}", "/reports/rows/?dataset={dataset}&part=subjective"),
     *("/judging/{judge}/", "/judging/{judge}/{response}/", "/api/v1/judgements/"),
+    *("/runs/{run}/responses/", "/runs/responses/{response}/", "/runs/compare/{question}/"),
+    *("/runs/search/?q=", "/runs/search/export/?run={run}"),
+    *("/api/v1/runs/{run}/responses/", "/api/v1/responses/"),
+    *("/judging/samples/", "/api/v1/samples/"),
 ]
 
 
 def test_who_looked_at_marks_of_a_round_cannot_join_it(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
-    """On its own pages, and on those of reports and judges; not where no mark of it is shown."""
+    """On its own pages, and where reports, judges and runs show marks or models; not elsewhere."""
     made = small_round([teacher, other_teacher], 1)
     (answer,) = answers_of(made)
     give(answer, teacher, ["3", "3", "6"])
@@ -335,18 +340,47 @@ def test_who_looked_at_marks_of_a_round_cannot_join_it(
     sheet = MarkingSheet.objects.create(round=made, teacher=teacher, responses=0, held_until=until)
     names = {"round": made.public_id, "dataset": made.dataset.slug, "judge": judge.pk}
     names |= {"sheet": sheet.public_id, "response": answer.response.public_id}
+    names |= {"run": answer.response.run_id, "question": answer.question.public_id}
+    MarkingSample.objects.create(
+        run=answer.response.run, round=made, streams=[], half_width=6, strata=[], random_seed=1
+    )
     person, joining = also(third_teacher, [Role.LEAD]), f"/rounds/{made.public_id}/teachers/"
     joined = []
-    for page in ("/rounds/", "/reports/", *LOOKED):
+    for page in ("/rounds/", "/runs/", "/runs/search/?q=nowhere", *LOOKED):
         before = transaction.savepoint()
         seen = logged_in(person).get(page.format(**names), follow=True)
         assert seen.status_code == 200, page
         tried = logged_in(lead).post(joining, {"teachers": [person.pk]}, follow=True)
-        refused = "has looked at the marks of this round" in tried.text
+        refused = "has looked at the marks or models of this round" in tried.text
         assert refused != made.pool.filter(teacher=person).exists()
         joined += [] if refused else [page]
         transaction.savepoint_rollback(before)
-    assert joined == ["/rounds/", "/reports/"]
+    assert joined == ["/rounds/", "/runs/", "/runs/search/?q=nowhere"]
+
+
+def test_who_looks_between_the_plan_of_a_round_and_its_start_does_not_mark_in_it(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Nothing is closed to teachers of a planned round: its start looks at what they saw."""
+    responses = responses_to(subjective_question(), 2)
+    people = {"teachers": [teacher, other_teacher], "acting_user": lead}
+    choice = ResponseChoice((responses[0].run_id, responses[1].run_id))
+    settings = RoundSettings("Soon", 7, Scheme.TWO_AND_LEAD)
+    made = plan_round(settings, responses=choice, **people)  # type: ignore[arg-type]
+    person, page = also(teacher, [Role.LEAD]), f"/rounds/{made.public_id}/"
+    client, by_lead = logged_in(person), logged_in(lead)
+    looks = ("/runs/search/export/", f"/runs/responses/{responses[0].public_id}/")
+    looks += (f"/reports/export/responses.csv?dataset={made.dataset.slug}",)
+    for look_at in looks:
+        before = transaction.savepoint()
+        assert client.get(look_at).status_code == 200, look_at
+        assert by_lead.post(f"{page}start/").status_code == 400, look_at
+        transaction.savepoint_rollback(before)
+    assert client.get(page).status_code == 200, "its own pages show no model before it starts"
+    assert logged_in(lead).get("/runs/search/").status_code == 200, "who does not mark may look"
+    assert by_lead.post(f"{page}start/").status_code == 302
+    made.refresh_from_db()
+    assert made.status == RoundStatus.OPEN
 
 
 def test_the_seed_of_a_round_is_known_to_nobody_who_marks_in_it(

@@ -8,9 +8,9 @@ from django.urls import path
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, serializers
 
+from evaluations.facts.looks import record_views
 from evaluations.judging.forms import JudgementQuery
 from evaluations.judging.selectors import judgement_list
-from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judgement
 from gradeapp import api_fields
 from gradeapp.accounts.models import User

@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from evaluations.facts.looks import record_views
 from evaluations.judging.forms import JudgeForm, JudgementFilter, JudgeRunForm
 from evaluations.judging.selectors import (
     is_proven,
@@ -24,7 +25,6 @@ from evaluations.judging.selectors import (
 )
 from evaluations.judging.services import judge_for, most_cost_of_judging, start_judge_run
 from evaluations.judging.services.repeated_texts import review_repeated_texts
-from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judge
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.tasks import ask_for_work

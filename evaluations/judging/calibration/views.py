@@ -7,10 +7,10 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from evaluations.facts.looks import record_views
 from evaluations.judging.calibration.forms import CalibrationFilter
 from evaluations.judging.calibration.selectors import calibration_page, judged_datasets
 from evaluations.judging.selectors import runs_left_out
-from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.models import Judge
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability

@@ -183,6 +183,12 @@ class SampleListAPI(generics.ListAPIView[MarkingSample]):
         refuse_unknown(request.query_params)
         return super().get(request, *args, **kwargs)
 
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Return a page of *queryset*; who sees the models of samples is noted."""
+        page = super().paginate_queryset(queryset)
+        note_look_at_samples(page or (), acting_user=cast(User, self.request.user), page="api")
+        return page
+
     @extend_schema(request=NewMarkingSampleSerializer, responses={201: MarkingSampleSerializer})
     def post(self, request: Request) -> Answer:
         """Draw it: the random seed is nobody's choice. Who opens it cannot mark in it."""

@@ -11,6 +11,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from evaluations.facts.looks import record_view, refuse_who_looked
 from evaluations.judging.sampling.selectors import (
     SampleState,
     chain_of,
@@ -20,11 +21,7 @@ from evaluations.judging.sampling.selectors import (
     state_of,
 )
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
-from evaluations.marking.rounds.services.rounds import (
-    open_round,
-    record_view,
-    refuse_who_looked,
-)
+from evaluations.marking.rounds.services.rounds import open_round
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import Judge, MarkingSample, Run
 from evaluations.schemes import Scheme

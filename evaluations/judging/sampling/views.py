@@ -38,8 +38,10 @@ from gradeapp.common.refusals import BadInput
 @require_safe
 @requires(Capability.SEE_JUDGEMENTS)
 def sample_list(request: MemberRequest) -> HttpResponse:
-    """List the samples."""
-    return render(request, "evaluations/judging/sampling/list.html", {"samples": samples()})
+    """List the samples with their models; who knows the model of a round cannot mark in it."""
+    found = list(samples())
+    note_look_at_samples(found, acting_user=request.user, page="judgements")
+    return render(request, "evaluations/judging/sampling/list.html", {"samples": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

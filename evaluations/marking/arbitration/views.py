@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import push_url
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.arbitration.forms import PAIR, DecisionForm, MarkFirstForm
 from evaluations.marking.arbitration.selectors.arbitration import (
     DisputedCase,
@@ -31,7 +32,6 @@ from evaluations.marking.arbitration.services import (
     mark_before_seeing,
 )
 from evaluations.marking.desk.services.mark_rows import GivenMark, check_given
-from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import BlindAnswer, MarkingRound
 from evaluations.models.vocabulary import ArbitrationReason

@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from evaluations.facts.looks import record_view
 from evaluations.facts.params import ReportParams
 from evaluations.judging.sampling.services import note_look_at_samples
-from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
@@ -164,7 +164,7 @@ def note_export(asked: Asked, about: Mapping[str, object], *, acting_user: User 
     if not (asked.name in ROWS or _is_by_question(asked.params)):
         return
     for one in _rounds_not_closed(asked.params):
-        record(Tag.EXPORTED, one, actor=acting_user, report=asked.name)
+        record(Tag.EXPORTED, one, actor=acting_user, report=asked.name, outside=True)
 
 
 def note_look(params: ReportParams, *, acting_user: User, report: str = "") -> None:
@@ -177,7 +177,7 @@ def note_look(params: ReportParams, *, acting_user: User, report: str = "") -> N
         note_look_at_samples(shown_samples(params), acting_user=acting_user, page="report")
     if _is_by_question(params):
         for one in _rounds_not_closed(params):
-            record_view(one, acting_user=acting_user, page="report")
+            record_view(one, acting_user=acting_user, page="report", outside=True)
 
 
 def _is_by_question(params: ReportParams) -> bool:

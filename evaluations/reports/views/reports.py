@@ -18,11 +18,11 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from evaluations.facts.looks import record_views
 from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import ReportParams, validated
 from evaluations.facts.words import short_subject
 from evaluations.judging.sampling.services import note_look_at_samples
-from evaluations.marking.rounds.services.rounds import record_views
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from django.urls import path
 from django_filters.rest_framework import DjangoFilterBackend
@@ -13,11 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 
+from evaluations.facts.looks import record_views
 from evaluations.models import Response
 from evaluations.runs.api.run_serializers import ResponseSerializer
 from evaluations.runs.forms.found import SearchFilter
 from evaluations.runs.selectors.found_responses import Found, search, searchable
 from evaluations.runs.selectors.responses import earlier_steps
+from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import DeclaredFilters
 
@@ -51,6 +53,8 @@ class SearchPagination(BasePagination):
             request.query_params.get("q", ""),
             before=int(before) if before.isdecimal() else None,
         )
+        seen = [response.pk for response in self.found.rows]
+        record_views(seen, acting_user=cast(User, request.user), page="api")
         return self.found.rows
 
     def get_paginated_response(self, data: Any) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from evaluations.facts.looks import record_views
 from evaluations.models import Response, Run
 from evaluations.runs.api.run_serializers import (
     ProgressSerializer,
@@ -31,6 +32,7 @@ from evaluations.runs.services import runs as services
 from evaluations.runs.services.run_estimates import most_cost_of_run
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
+from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import DeclaredFilters
 
@@ -151,6 +153,13 @@ class ResponseListAPI(DeclaredFilters, generics.ListAPIView[Response]):
 
     def get_queryset(self) -> QuerySet[Response]:
         return responses_of(get_run(self.kwargs["pk"]))
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Return a page of *queryset*; who sees responses of a round is noted."""
+        page = super().paginate_queryset(queryset)
+        seen = [response.pk for response in page or ()]
+        record_views(seen, acting_user=cast(User, self.request.user), page="api")
+        return page
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         """Give the serializer the earlier steps of all responses of the page at once."""

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.db.models import QuerySet
+
+from evaluations.facts.looks import record_taken
+from evaluations.models import Response
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 
 
-def note_responses_exported(filters: Mapping[str, str], *, acting_user: User) -> None:
-    """Record that *acting_user* takes away the responses that a search with *filters* finds."""
+def note_responses_exported(
+    filters: Mapping[str, str], rows: QuerySet[Response], *, acting_user: User
+) -> None:
+    """Record that *acting_user* takes away what a search with *filters* finds among *rows*."""
     given = {name: value[:200] for name, value in filters.items() if value}
     record(Tag.EXPORTED, "responses", actor=acting_user, report="responses", parameters=given)
+    record_taken(rows, acting_user=acting_user)

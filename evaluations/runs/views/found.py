@@ -11,6 +11,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from evaluations.facts.looks import record_views
 from evaluations.models import Response
 from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
@@ -29,6 +30,8 @@ def search_page(request: MemberRequest) -> HttpResponse:
     filters = SearchPageFilter(request.GET, queryset=reading.searchable())
     words, before = _said(filters)
     found = reading.search(filters.qs, words, before=before)
+    seen = [response.pk for response in found.rows]
+    record_views(seen, acting_user=request.user, page="responses")
     query = request.GET.copy()
     query.pop("before", None)
     context = {
@@ -53,7 +56,7 @@ def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpRespons
     """Return what a search finds as JSON Lines; the export is recorded before the first line."""
     filters = SearchPageFilter(request.GET, queryset=reading.searchable())
     words, _before = _said(filters)
-    note_responses_exported(request.GET.dict(), acting_user=request.user)
+    note_responses_exported(request.GET.dict(), filters.qs, acting_user=request.user)
     answer = StreamingHttpResponse(
         _lines(reading.all_found(filters.qs, words)), content_type="application/x-ndjson"
     )
@@ -82,6 +85,8 @@ def compare_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     repeat = request.GET.get("repeat", "")
     number = int(repeat) if repeat.isdecimal() and 0 < len(repeat) < 6 else None
     beside = reading.side_by_side(question, list(dict.fromkeys(wanted)), number)
+    seen = [one.response.pk for one in beside]
+    record_views(seen, acting_user=request.user, page="responses")
     assert question.current is not None
     context = {
         "question": question,

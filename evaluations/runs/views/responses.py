@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from evaluations.facts.looks import record_views
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus
 from evaluations.runs.forms.runs import ResponseFilter
@@ -33,6 +34,8 @@ def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
     run = get_run(pk)
     filters = ResponseFilter(request.GET, queryset=responses_of(run), run=run)
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
+    seen = [response.pk for response in page.object_list]
+    record_views(seen, acting_user=request.user, page="responses")
     context = {"run": run, "kind": kind_of(run), "filters": filters, "page": page}
     return render(request, "evaluations/runs/responses.html", context)
 
@@ -44,6 +47,7 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     response = response_whole(public_id)
     if response is None:
         raise NotFound(_("There is no such response."))
+    record_views([response.pk], acting_user=request.user, page="responses")
     # What is not a reply of a model may be a page of any service.
     whole = request.user.may(Capability.START_RUNS)
     context = {

@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from evaluations.facts.looks import record_views
 from evaluations.marking.monitoring.selectors.key_flags import flagged_questions, key_marks
-from evaluations.marking.rounds.services.rounds import record_views
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from questions.models import Question

@@ -14,6 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.monitoring.forms import LimitsForm, PauseForm
 from evaluations.marking.monitoring.rules.charts import rolling_lines, severity_dots
@@ -32,7 +33,6 @@ from evaluations.marking.monitoring.services.monitoring import (
     set_limits,
 )
 from evaluations.marking.rounds.selectors import rounds
-from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, RoundStatus

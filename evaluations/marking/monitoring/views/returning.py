@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.monitoring.forms import NewRubricForm, ReturnForm
 from evaluations.marking.monitoring.selectors import monitoring
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope, outdated_rubrics
@@ -26,7 +27,6 @@ from evaluations.marking.monitoring.views.monitoring import (
     teacher_called,
     watched_teacher,
 )
-from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.marking.services.reopening import Withdrawn
 from evaluations.models import MarkingRound

@@ -15,6 +15,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.monitoring.forms import ToleranceForm
 from evaluations.marking.monitoring.rules.charts import cost_lines
 from evaluations.marking.monitoring.rules.tolerance_simulator import (
@@ -31,7 +32,6 @@ from evaluations.marking.monitoring.selectors.tolerance_simulator import (
     tasks_of,
 )
 from evaluations.marking.monitoring.views.monitoring import FOLDER
-from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
 from evaluations.schemes import Scheme

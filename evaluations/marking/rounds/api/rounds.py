@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.rounds.api.round_serializers import (
     DeadlineSerializer,
     MarkingNotesSerializer,
@@ -84,7 +85,7 @@ class RoundAPI(APIView):
     def get(self, request: Request, round_id: UUID) -> Answer:
         """What the round's page shows above its responses; that you looked is recorded."""
         marking_round = visible_round(lead_of(request), round_id)
-        services.record_view(marking_round, acting_user=lead_of(request), page="api")
+        record_view(marking_round, acting_user=lead_of(request), page="api")
         return round_answer(marking_round)
 
 

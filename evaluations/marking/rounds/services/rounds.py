@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,16 +10,16 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.facts.answer_facts import record_finals
+from evaluations.facts.looks import refuse_who_looked, refuse_who_looked_since
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
 from evaluations.marking.rounds.services.round_slots import create_slots, share_out
 from evaluations.marking.services.finalizing import close_windows, finalize_due
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
-from evaluations.models.vocabulary import LIVE, NOT_CLOSED, AnswerRole, RoundStatus
+from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RoundStatus
 from evaluations.schemes import FinalRule
 from gradeapp.accounts.models import User
-from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
@@ -53,10 +53,14 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
 
     First and second marks are spread evenly over the pool, with the seed answers
     and intra-rater checks among them. A seed answer without a reference mark is marked
-    like the others. Raises Conflict when the round was started before.
+    like the others. Raises Conflict when the round was started before, and BadInput if one of its
+    teachers saw which models its responses are of since it was planned.
     """
     with transaction.atomic():
         _change(marking_round, (RoundStatus.PLANNED,), RoundStatus.OPEN)
+        if not marking_round.practice:
+            pool = marking_round.pool.filter(left_at=None).values_list("teacher_id", flat=True)
+            refuse_who_looked_since(marking_round, list(pool))
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
         ordinary = without.update(role=AnswerRole.ANSWER)
         slots = create_slots(marking_round)
@@ -172,21 +176,6 @@ def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: d
     marking_round.refresh_from_db()
 
 
-def record_view(marking_round: MarkingRound, *, acting_user: User, page: str) -> None:
-    """Write down that somebody looked at what markers may not see."""
-    record(Tag.ROUND_VIEWED, marking_round, actor=acting_user, page=page)
-
-
-def record_views(responses: Collection[int], *, acting_user: User, page: str) -> None:
-    """Write down that somebody looked at teachers' marks of *responses* outside of a round's pages.
-
-    There is an entry for each round that is going on and has one of them.
-    """
-    looked = MarkingRound.objects.filter(status__in=LIVE, answers__response__in=responses)
-    for marking_round in looked.distinct().order_by("pk"):
-        record_view(marking_round, acting_user=acting_user, page=page)
-
-
 def _refuse_who_planned_or_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
     """Raise BadInput for who planned the round, or looked at its marks or took them away."""
     if marking_round.created_by in teachers:
@@ -196,18 +185,6 @@ def _refuse_who_planned_or_looked(marking_round: MarkingRound, teachers: Sequenc
             code="planned",
         )
     refuse_who_looked(marking_round, teachers)
-
-
-def refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
-    """Raise BadInput for who looked at the marks of a round, or took them away."""
-    target = f"{marking_round._meta.model_name}:{marking_round.pk}"
-    looks = AuditEntry.objects.filter(tag__in=(Tag.ROUND_VIEWED, Tag.EXPORTED), target=target)
-    if look := looks.filter(actor__in=teachers).select_related("actor").first():
-        raise BadInput(
-            _("%(name)s has looked at the marks of this round and cannot mark in it.")
-            % {"name": look.actor},
-            code="looked",
-        )
 
 
 def _change(marking_round: MarkingRound, before: Sequence[str], after: RoundStatus) -> str:

@@ -15,6 +15,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
 from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
@@ -26,7 +27,6 @@ from evaluations.marking.rounds.selectors.round_counts import (
 from evaluations.marking.rounds.selectors.round_preview import preview_of_planned
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
-from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.services.finalizing import finalize_all_due, finalize_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.rounds.forms.round_life import ReferenceForm
 from evaluations.marking.rounds.selectors.rounds import marks_in
 from evaluations.marking.rounds.selectors.seed_answers import (
@@ -18,7 +19,6 @@ from evaluations.marking.rounds.selectors.seed_answers import (
     seeds_of,
     waiting_seeds,
 )
-from evaluations.marking.rounds.services.rounds import record_view
 from evaluations.marking.rounds.services.seed_answers import premark
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound

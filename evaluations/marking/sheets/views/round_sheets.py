@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from evaluations.marking.rounds.services.rounds import record_view
+from evaluations.facts.looks import record_view
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.marking.sheets.selectors import sheet_called
 from evaluations.marking.sheets.views import sheet_pages as pages
