@@ -123,7 +123,7 @@ def _table(
     ]
     cells = tuple(
         tuple(
-            _cell(paper, CellName(table.id, row, column), found, table.column(column))
+            _cell(paper, CellName(table.id, row, column), found, _column(table, column))
             for column in columns
         )
         for row in rows
@@ -143,6 +143,13 @@ def _table(
         notes=[note for note in paper.notes if any(note.holds(cell) for cell in shown)],
         hidden=sum(map(len, every)) - len(rows) - len(columns),
     )
+
+
+def _column(table: PublishedTable, name: str) -> Column | None:
+    """Return the column *name*; one that is not printed (another model) is like those that are."""
+    shapes = {(one.unit, one.decimals) for one in table.columns}
+    like = table.columns[0] if len(shapes) == 1 and table.columns[0].unit != "count" else None
+    return table.column(name) or like
 
 
 def _kind_of_reason(reason: str) -> str:

@@ -17,7 +17,7 @@ from gradeapp.accounts.models import User
 from questions.models import Task
 from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
-from tests.evaluations.report_world import chosen, run_of
+from tests.evaluations.report_world import chosen, judged, mark, run_of, written
 from tests.factories import make_response
 
 PAPERS, SETTINGS = "/reports/papers/", "/reports/settings/"
@@ -45,6 +45,10 @@ def asked_as(model: str, name: str, dataset: str, setting: str = "") -> Run:
 def test_a_cell_stands_beside_the_printed_one_in_both_languages(admin: User) -> None:
     chosen(run_of(GPT, "gaokao-bench"), "A", "A", "B", subject=Subject.PHYSICS)
     Task.objects.update(slug="2010-2022_Physics_MCQs")
+    own = run_of("own", "gaokao-bench")
+    for total in ("2", "4", "6", "8", "9"):
+        judged(answer := written(own), total)
+        mark(answer, total, total)
     client = logged_in(admin)
     pages = {
         language: client.get(
@@ -54,15 +58,22 @@ def test_a_cell_stands_beside_the_printed_one_in_both_languages(admin: User) -> 
     }
     for page in pages.values():
         (row,) = re.findall(r"<tr><th[^>]*><span[^>]*>GPT-4-0314</span>.*?</tr>", page, re.S)[:1]
+        # The coefficients of a model that the paper does not have: equal marks, and no per cent.
+        (table,) = re.findall(r'id="table-6".*?</table>', page, re.S)
+        assert "1.000" in text_of(table)
+        assert "%" not in text_of(table)
         cells = [text_of(cell) for cell in re.findall(r"<td.*?</td>", row, re.S)]
         # Overall, Chinese, ..., Physics: 2 of 3 here, 55.5 % in the paper.
         assert cells[5] == "66.7 % 55.5 % +11.2 % *"
         # The printed cell of a model that is not loaded is known to be wrong, too.
-        assert '41.1 % <a href="#table-1-G05">G05</a> <a href="#table-1-G15">G15</a>' in page
+        assert '41.1 %</span> <a href="#table-1-G05">G05</a> <a href="#table-1-G15">G15</a>' in page
         assert cells[1].startswith("– ")
         assert "/reports/rows/?" in row
         assert "NaN" not in page
     assert 'title="not loaded"' not in pages["zh-hans"]
+    for words in ("理科数学", "客观题 · 单项选择", "2010–2022年物理选择题", "平均长度"):
+        assert words in pages["zh-hans"]
+    assert "average_length" not in pages["en"]
     reasons = [re.search(r'<span title="([^"]+)">–</span>', page) for page in pages.values()]
     english, chinese = (found[1] for found in reasons if found)
     assert re.fullmatch(r"[A-Za-z’' ,.-]+", english)

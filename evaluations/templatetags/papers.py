@@ -1,0 +1,86 @@
+"""Names of rows and columns of the papers' tables in words: ``{{ row.name|paper_words }}``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from django import template
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from evaluations.capability.rules.dimensions import Dimension
+from evaluations.conditions import PromptSetting
+from gradeapp.common.named import Named
+from questions.rules.task_names import chinese_task_name
+from questions.rules.vocabulary import Modal, Part, QuestionType, Stream, Subject
+
+register = template.Library()
+LISTS: tuple[type[Named], ...] = (Subject, Part, Stream, Modal, PromptSetting, Dimension)
+# GAOKAO-Bench names its types of questions in words of its own.
+TYPES: Mapping[str, QuestionType] = {
+    "Single Choice": QuestionType.SINGLE_CHOICE,
+    "Multi-Question Choice": QuestionType.SEVERAL_QUESTIONS,
+    "Multi-Choice": QuestionType.MULTIPLE_CHOICE,
+    "Five out of Seven": QuestionType.FIVE_OUT_OF_SEVEN,
+    "Open-ended Question": QuestionType.OPEN_ENDED,
+    "Cloze": QuestionType.CLOZE,
+    "Correction": QuestionType.CORRECTION,
+}
+NAMED: Mapping[str, Named] = {one.value: one for each in LISTS for one in each} | TYPES
+WORDS: Mapping[str, Promise | str] = {
+    "Overall": _("Overall"),
+    "Avg": _("Average"),
+    "Human": _("Human"),
+    "human": _("Human"),
+    "teachers": _("Teachers"),
+    "judge": _("Judge model"),
+    "average": _("Average"),
+    "top": _("Best"),
+    "all": _("All"),
+    "number": _("Number"),
+    "instances": _("Number"),
+    "questions": _("Questions"),
+    "participants": _("Participants"),
+    "percentage": _("Share"),
+    "ratio": _("Share"),
+    "average_length": _("Average length"),
+    "average_tokens": _("Average tokens"),
+    "difference": _("Difference"),
+    "total": _("Full marks"),
+    "with": _("with marking criterion"),
+    "without": _("without marking criterion"),
+    "spearman": _("Spearman"),
+    "kendall-tau": _("Kendall τ-b"),
+    "size_billion": _("Parameters, billions"),
+    "temperature_used": _("Temperature used"),
+    "temperature_maximum": _("Highest temperature"),
+    "exact match": _("Exact match"),
+    "f1": "F1",
+}
+PIECES = re.compile("[:/]")
+
+
+@register.filter
+def paper_words(name: str) -> SafeString:
+    """Return the name of a row or column with the words of the page's language.
+
+    The parts of ``sciences:human`` and ``objective/Cloze`` stand beside each other. What has no
+    word here (a model, a category) stays as it is printed, in English.
+    """
+    chinese = chinese_task_name(name) if (get_language() or "").startswith("zh") else None
+    if chinese:
+        return format_html("{}", chinese)
+    pieces = ((_piece(one),) for one in PIECES.split(name))
+    return format_html_join(" · ", "{}", pieces)
+
+
+def _piece(name: str) -> SafeString:
+    if named := NAMED.get(name):
+        return format_html("{}", named.label(get_language() or "en"))
+    if words := WORDS.get(name):
+        return format_html("{}", words)
+    return format_html('<span lang="en">{}</span>', name)
