@@ -87,10 +87,16 @@ export function legend(t, series, place) {
   };
 }
 
-// The number of lines of a legend, at most: a Chinese character is as wide as the font size.
+// The number of lines of a legend, at most: a Chinese character is as wide as the font size. A name that has
+// no room beside the one before it begins a line.
 export function legendLines(series, width) {
   const widths = series.map(({ name }) => 40 + [...name].length * (/[\u3000-\uffef]/.test(name) ? 13 : 7.5));
-  return Math.ceil(widths.reduce((one, other) => one + other, 0) / width);
+  let [lines, used] = [1, 0];
+  for (const one of widths) {
+    if (used && used + one > width) [lines, used] = [lines + 1, 0];
+    used += one;
+  }
+  return lines;
 }
 
 export const colour = (t, one, index) => t.series(one.colour ?? index);

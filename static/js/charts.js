@@ -62,7 +62,7 @@ function whiskers(one, index, t, data) {
 }
 
 // The legend, if any, is above the bars.
-const top = (series, width) => (series.length > 1 ? 10 + 24 * legendLines(series, width) : 8);
+const top = (series, width) => (series.length > 1 ? 4 + 30 * legendLines(series, width) : 8);
 
 // A full bar, or one with a light fill and an edge, where two stand side by side in one colour.
 const fill = (one, own) =>
@@ -165,10 +165,9 @@ function scatter(data, t, width) {
   const end = Math.max(data.x.max ?? 0, data.y.max ?? 0);
   const several = data.series.length > 1;
   const many = data.series.reduce((n, one) => n + one.points.length, 0) > 400;
-  const lines = several ? legendLines(data.series, width) : 0;
   return {
     ...base(t),
-    grid: { left: 30, right: 14, top: 10 + 24 * lines, bottom: 34, containLabel: true },
+    grid: { left: 30, right: 14, top: top(data.series, width), bottom: 34, containLabel: true },
     legend: legend(t, marked(data.series), { top: 0, right: 0 }),
     xAxis: valueAxis(t, data.x),
     yAxis: { ...valueAxis(t, data.y), nameGap: 34 },
