@@ -106,7 +106,7 @@ def open_sample_round(people: list[User]) -> bool:
 @transaction.atomic
 def save_demo_endpoints(*, scripted_port: int, local_port: int | None) -> None:
     """Save the endpoints of the demo with the present ports of its models; both may judge."""
-    note = "Runs on this machine for the demo; costs nothing."
+    note = "在本机运行，仅供演示，不产生费用。 Runs on this machine for the demo; costs nothing."
     listening = [(SCRIPTED, "scripted-demo", scripted_port)]
     if local_port is not None:
         listening.append((LOCAL, "SmolLM2-135M-Instruct", local_port))

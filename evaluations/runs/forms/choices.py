@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
@@ -14,12 +15,17 @@ class RunsField(number_fields.KeysField):
 
     def label_from_instance(self, run: Run) -> str:
         number = _("run %(number)s") % {"number": run.pk}
-        return f"{run.language_model} · {run.dataset} · {number} · {run.created_at:%Y-%m-%d}"
+        return f"{run.language_model} · {run.dataset} · {number} · {day_of(run)}"
 
 
 class RunChoice(forms.ModelChoiceField):
     """A choice of one run, with model, dataset, number and day."""
 
     def label_from_instance(self, run: Run) -> str:
-        day, number = f"{run.created_at:%Y-%m-%d}", _("run %(number)s") % {"number": run.pk}
-        return f"{run.language_model.name} · {run.dataset.name} · {number} ({day})"
+        number = _("run %(number)s") % {"number": run.pk}
+        return f"{run.language_model.name} · {run.dataset.name} · {number} ({day_of(run)})"
+
+
+def day_of(run: Run) -> str:
+    """Return the day when *run* was made, in the site's zone as on every page."""
+    return f"{timezone.localtime(run.created_at):%Y-%m-%d}"
