@@ -127,7 +127,7 @@ def test_a_printed_report_has_its_charts_and_every_column(
     expect(page.locator('[data-chart="bar"] path[fill="#8fb4f7"]').first).to_be_visible()
     page.set_viewport_size({"width": 1032, "height": 750})  # A4 less its margins
     page.emulate_media(media="print")
-    expect(page.get_by_text("Report: exam")).to_be_visible()
+    expect(page.get_by_text("Report · exam")).to_be_visible()
     expect(page.get_by_text("Data as of")).to_be_visible()
     expect(page.locator(".toolbar")).to_be_hidden()
     assert page.locator(".table :is(th, td)").count() > 100
