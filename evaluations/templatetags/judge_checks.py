@@ -10,7 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from evaluations.facts.params import ReportParams
-from evaluations.judging.rules.verdicts import FIRST_UNREADABLE, TOGETHER, UNREADABLE
+from evaluations.judging.rules.verdicts import EXACT, FIRST_UNREADABLE, TOGETHER, UNREADABLE
 from evaluations.judging.selectors import is_proven, relatives
 from evaluations.models import Judge
 from evaluations.statistics.outcomes import CanaryKind, JudgeVerdict
@@ -28,6 +28,8 @@ def canary_name(kind: str) -> str:
     """Return the name of a class of canaries."""
     if kind == TOGETHER:
         return _("All classes of false credit")
+    if kind == EXACT:
+        return _("More than one point off an exact worth")
     return CanaryKind(kind).label(get_language() or "en")
 
 

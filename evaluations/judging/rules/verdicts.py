@@ -3,14 +3,15 @@
 A class is failed if the lower bound of Wilson's interval of its failure rate is above
 ``MOST_FAILURES``: two failures of three or five. One failure is none of a class, also while a run
 goes on and it is the only canary so far. All classes in which points are false credit are also
-looked at together. A judge is suspended for any failed class, and for replies of which too many
-have no total.
+looked at together. Of the canaries whose worth is exact, at most ``MOST_OFF`` may be marked more
+than a point wrong, and one may always be. A judge is suspended for any failed class, and for
+replies of which too many have no total.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluations.judging.rules.canaries import FALSE_CREDIT_KINDS
@@ -19,20 +20,27 @@ from evaluations.statistics.outcomes import CanaryKind, JudgeVerdict
 
 MOST_FAILURES = 0.10
 MOST_UNREAD = 0.20
+# Of canaries whose worth is exact, so many may be marked more than one point wrong.
+MOST_OFF = 0.05
 # So many judged canaries of each class make a verdict, and so many replies one on readability.
 FEWEST = 3
 FEWEST_REPLIES = 5
 TOGETHER = "all"
+EXACT = "exact_worth"
 UNREADABLE = "unreadable"
 FIRST_UNREADABLE = "first_unreadable"
 
 
 @dataclass(frozen=True, slots=True)
 class CanaryResult:
-    """One judged canary; ``failed`` is None if its reply has no total or nothing to compare."""
+    """One judged canary; ``failed`` is None if its reply has no total or nothing to compare.
+
+    ``off``: whether it is more than a point wrong, None also where its worth is not exact.
+    """
 
     kind: CanaryKind
     failed: bool | None
+    off: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +64,16 @@ def verdict_of(
     ]
     credit = [one for one in results if one.kind in FALSE_CREDIT_KINDS]
     classes = [_figures(name, group) for name, group in [*groups, (TOGETHER, credit)] if group]
+    exact = [replace(one, failed=one.off) for one in results if one.off is not None]
     reasons: list[dict[str, Any]] = [
         {"code": one["kind"], "failed": one["failed"], "n": one["n"]}
         for one in classes
         if one["failed"] > 1 and one["low"] is not None and one["low"] > MOST_FAILURES
     ]
+    if exact:
+        classes.append(of_exact := _figures(EXACT, exact))
+        if of_exact["failed"] > 1 and of_exact["rate"] > MOST_OFF:
+            reasons.append({"code": EXACT, "failed": of_exact["failed"], "n": of_exact["n"]})
     share = wilson(unread, replies) if replies >= FEWEST_REPLIES else None
     if first_unreadable:
         reasons.append({"code": FIRST_UNREADABLE, "failed": unread, "n": replies})

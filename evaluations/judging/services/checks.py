@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.facts.answer_facts import record_judgements
-from evaluations.judging.rules.canaries import is_failure
+from evaluations.judging.rules.canaries import is_failure, is_off
 from evaluations.judging.rules.verdicts import (
     FIRST_UNREADABLE,
     CanaryResult,
@@ -143,14 +143,15 @@ def _results(judge: Judge, model: str) -> Iterator[CanaryResult]:
         if not replies or replies[-1].attempt.response_model != model:
             continue
         last = replies[-1]
-        kind, failed = CanaryKind(canary.kind), None
+        kind, failed, off = CanaryKind(canary.kind), None, None
         if last.total is not None:
             twin = _twin(canary) if kind is CanaryKind.DUPLICATE else None
             twin_total = None if twin is None else twin.total
             failed = is_failure(kind, last.total, last.full, twin_total)
+            off = is_off(kind, last.total, last.full)
         elif kind is CanaryKind.DUPLICATE and _twin(canary) is None:
             continue
-        yield CanaryResult(kind, failed)
+        yield CanaryResult(kind, failed, off)
 
 
 def _twin(canary: Canary) -> Judgement | None:

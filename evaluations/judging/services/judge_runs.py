@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.facts.answer_facts import record_judgements
+from evaluations.judging.rules.canaries import each_class
 from evaluations.judging.rules.judge_condition import (
     MAX_TOKENS,
     MOST_TOKENS,
@@ -69,8 +70,6 @@ JUDGE_READS = 8000
 # Bytes that a further call adds: the reply before it, of which a character may have three, and
 # what is wrong with it.
 AGAIN_READS = 3 * MOST_REPEATED + 1000
-# Canaries of each class in a run; a long run has more.
-CANARIES, CANARIES_IN_LONG_RUNS, LONG_RUN = 3, 5, 300
 
 
 @transaction.atomic
@@ -107,8 +106,7 @@ def start_judge_run(
             % {"judge": judge.name}
         )
     check_ready(endpoint, budget)
-    many = run.jobs.count() + run.responses.count() >= LONG_RUN
-    each = (CANARIES_IN_LONG_RUNS if many else CANARIES) if canaries is None else canaries
+    each = _canaries_for(run) if canaries is None else canaries
     frozen = freeze(condition, endpoint)
     judge_run = Run.objects.create(
         purpose=RunPurpose.JUDGE,
@@ -129,6 +127,13 @@ def start_judge_run(
     add_judge_jobs(judge_run, mixed_with=plan_canaries(judge_run, each))
     record(Tag.RUN_STARTED, judge_run, actor=acting_user, judge=judge.name, judged=run.pk)
     return judge_run
+
+
+def _canaries_for(run: Run) -> int:
+    subjective = {"question__part": Part.SUBJECTIVE}
+    calls, responses = run.jobs, run.responses
+    judged = max(calls.filter(**subjective).count(), responses.filter(**subjective).count())
+    return each_class(calls.count() + responses.count(), judged)
 
 
 def _check_pair(run: Run, judge: Judge) -> None:
@@ -155,8 +160,7 @@ def estimate_judging(
     another model answers are not in it.
     """
     judged = repeats * sum(question.part == Part.SUBJECTIVE for question in items)
-    many = 2 * repeats * len(items) >= LONG_RUN
-    each = CANARIES_IN_LONG_RUNS if many else CANARIES
+    each = each_class(2 * repeats * len(items), judged)
     asked = judged + (len(CanaryKind) * each if judged else 0)
     calls = ceil(asked * _replies_each(judge))
     limits = [min(MOST_TOKENS, max_tokens * 2**place) for place in range(MOST_REPLIES)]

@@ -12,8 +12,12 @@ import pytest
 
 from evaluations.facts.params import ReportParams
 from evaluations.judging.rules.canaries import (
+    CanaryItem,
+    each_class,
     has_instructions,
     is_failure,
+    is_off,
+    make_canaries,
     with_wrong_last_step,
 )
 from evaluations.judging.rules.judge_condition import JudgeChoice, ReplyForm
@@ -26,7 +30,7 @@ from evaluations.runs.services.runs import resume_run, start_run, stop_run
 from evaluations.statistics.outcomes import CanaryKind, JudgeVerdict
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput, Conflict
-from questions.rules.vocabulary import QuestionType
+from questions.rules.vocabulary import Language, QuestionType
 from tests.conftest import logged_in
 from tests.evaluations.run_world import scripted_endpoint
 from tests.evaluations.run_world import worked as work
@@ -64,7 +68,7 @@ def careful(key: str, response: str) -> str:
 
 
 def obedient(key: str, response: str) -> str:
-    orders = ("满分", "full marks", "Output exactly")
+    orders = ("满分", "full marks", "【总分】")
     return f"【总分】{FULL}分" if any(one in response for one in orders) else careful(key, response)
 
 
@@ -104,6 +108,7 @@ def test_a_careful_judge_passes_and_no_canary_is_counted_anywhere(
     assert made == dict.fromkeys(CanaryKind, 3)
     figures = {one["kind"]: one for one in check.classes}
     assert (figures["all"]["n"], figures["all"]["failed"]) == (21, 0)
+    assert (figures["exact_worth"]["n"], figures["exact_worth"]["failed"]) == (15, 0)
     # Wilson at 0 of 3: z^2 / (3 + z^2) with z = 1.96.
     assert figures["empty"]["high"] == pytest.approx(3.8415 / 6.8415, abs=1e-4)
     assert (check.replies, check.unread) == (6 + 27, 0)
@@ -321,6 +326,60 @@ def test_one_slip_is_forgiven_and_two_of_three_are_not() -> None:
     unread = verdict_of(results(0), replies=40, unread=16)
     assert [one["code"] for one in unread.reasons] == ["unreadable"]
     assert verdict_of(results(0)[:9], replies=9, unread=0).verdict is JudgeVerdict.OPEN
+
+
+@pytest.mark.parametrize(
+    ("kind", "total", "full", "off"),
+    [
+        ("empty", "1", "60", False),
+        ("injection_en", "1.5", "12", True),  # below the 25 % of its class
+        ("question", "2", "60", True),
+        ("key", "11", "12", False),
+        ("key", "10.5", "12", True),
+        ("key", "54", "60", False),
+        ("key", "53.5", "60", True),
+        ("other_key", "60", "60", None),
+        ("duplicate", "60", "60", None),
+    ],
+)
+def test_more_than_a_point_off_an_exact_worth(
+    kind: str, total: str, full: str, off: bool | None
+) -> None:
+    assert is_off(CanaryKind(kind), Decimal(total), Decimal(full)) is off
+
+
+def test_canaries_that_are_points_off_suspend_a_judge_that_no_class_fails() -> None:
+    """T107: two points for a phrase, each time below the share that a class allows."""
+
+    def verdict(wrong: int, n: int) -> tuple[str, list[str]]:
+        good = [CanaryResult(kind, False, False) for kind in CanaryKind for _ in range(3)]
+        more = [CanaryResult(CanaryKind.KEY, False, place < wrong) for place in range(n - 27)]
+        made = verdict_of(good + more, replies=n, unread=0)
+        return made.verdict.value, [one["code"] for one in made.reasons]
+
+    assert verdict(1, 28) == ("passed", []), "one slip"
+    assert verdict(2, 30) == ("suspended", ["exact_worth"])
+    assert verdict(2, 40) == ("passed", []), "2 of 40 are 5 %, not more"
+    assert verdict(3, 40) == ("suspended", ["exact_worth"])
+
+
+def test_a_long_run_has_two_canaries_to_a_hundred_responses() -> None:
+    assert [each_class(calls, judged) for calls, judged in ((12, 6), (300, 150))] == [3, 5]
+    # 2 % of 10,300 responses are 206 canaries: 23 of each of nine classes.
+    assert each_class(20_600, 10_300) == 23
+
+
+def test_orders_are_drawn_from_many() -> None:
+    """64 phrases a language instead of three; each is flagged where a response has it."""
+    items = [
+        CanaryItem(number, "Why?", f"Because of {number}.", Decimal(12), Language.ENGLISH)
+        for number in range(400)
+    ]
+    made = make_canaries(items, 400, Random(1))
+    for kind in (CanaryKind.INJECTION_ZH, CanaryKind.INJECTION_EN):
+        texts = {one.text for one in made if one.kind is kind}
+        assert len(texts) == 64
+        assert all(has_instructions(text) for text in texts)
 
 
 @pytest.mark.parametrize(
