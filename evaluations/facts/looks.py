@@ -71,6 +71,19 @@ def refuse_who_looked_since(marking_round: MarkingRound, teachers: Collection[in
         )
 
 
+def refuse_who_pasted(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
+    """Raise BadInput for who pasted answers of a run of the round, so knows their model."""
+    responses = Response.objects.filter(blind_answers__round=marking_round)
+    runs = [f"run:{run}" for run in responses.order_by().values_list("run", flat=True).distinct()]
+    pasted = AuditEntry.objects.filter(tag=Tag.ANSWER_PASTED, target__in=runs, actor__in=teachers)
+    if entry := pasted.select_related("actor").first():
+        raise BadInput(
+            _("%(name)s has pasted answers of this round, knows their model and cannot mark in it.")
+            % {"name": entry.actor},
+            code="pasted",
+        )
+
+
 def _looks(marking_round: MarkingRound) -> QuerySet[AuditEntry]:
     target = f"{marking_round._meta.model_name}:{marking_round.pk}"
     looks = AuditEntry.objects.filter(tag__in=(Tag.ROUND_VIEWED, Tag.EXPORTED), target=target)

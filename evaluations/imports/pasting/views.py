@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from evaluations.facts.looks import record_views
 from evaluations.imports.pasting.forms import PasteListForm
 from evaluations.imports.pasting.selectors import (
     answered,
@@ -123,13 +124,16 @@ def _page(
         there = Response.objects.filter(
             run=paste_list.run_id, question=question, repeat=paste_list.repeat
         )
+        stored = there.first()
+        if stored is not None:
+            record_views([stored.pk], acting_user=request.user, page="responses")
         to_ask = asked(paste_list, question)
         addresses = image_addresses(question.task.dataset, to_ask.images)
         context |= {
             "question": question,
             "asked": to_ask,
             "images": [addresses[name] for name in to_ask.images if name in addresses],
-            "stored": there.first(),
+            "stored": stored,
             "before": number - 1 if number > 1 else None,
             "after": number + 1 if number < total else None,
         }

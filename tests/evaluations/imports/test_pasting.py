@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
+from evaluations.facts.looks import refuse_who_looked
 from evaluations.imports.pasting.selectors import asked, next_number, progress_of
 from evaluations.imports.pasting.services import make_paste_list, paste_answer
 from evaluations.imports.services.published_answers import imported_run
+from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.models import AnswerFact, PasteList, Response, Run
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.dry_runs import dry_calls
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Dataset, Question
 from tests.conftest import logged_in
-from tests.factories import make_dataset, make_question, make_task
+from tests.evaluations.marking_world import round_over, subjective_question
+from tests.factories import make_dataset, make_question, make_task, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -119,3 +126,28 @@ def test_a_person_pastes_leaves_and_goes_on(dataset: Dataset, lead: User) -> Non
         revision = client.get(f"{address}?n={number}").context["question"].current_id
         client.post(f"{address}?n={number}", {"revision": revision, "text": "B"})
     assert "All questions are answered" in client.get(address).content.decode()
+
+
+def test_who_pasted_answers_marks_none_of_their_run(lead: User, teacher: User) -> None:
+    """They know its model: at the plan, when they join, and when they open a stored answer."""
+    question = subjective_question()
+    paste_list = made(question.task.dataset, lead)
+    given = {"revision_id": question.current_id, "acting_user": lead}
+    response = paste_answer(paste_list, question, text="t = 1", **given)
+    people = {"scheme": Scheme.SINGLE, "repeat_share": Decimal(0)}
+    ensure_user(lead.username, roles=[Role.LEAD, Role.TEACHER])
+    for practice in (False, True):
+        options = {**people, "practice": practice}
+        if practice:
+            assert round_over([response], [lead], **options).pool.get().teacher == lead
+        else:
+            with pytest.raises(BadInput, match="has pasted answers of this round"):
+                round_over([response], [lead], **options)
+    opened = round_over([response], [teacher], **people)
+    with pytest.raises(BadInput, match="has pasted answers of this round"):
+        add_teachers(opened, [lead], acting_user=None)
+    other = make_user(Role.LEAD, "ou")
+    number = paste_list.questions.index(question.pk) + 1
+    logged_in(other).get(f"/runs/imports/paste/{paste_list.public_id}/?n={number}")
+    with pytest.raises(BadInput, match="has looked"):
+        refuse_who_looked(opened, [other])

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from evaluations.facts.looks import refuse_who_pasted
 from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
 from evaluations.marking.rounds.selectors.round_choice import Contents, ResponseChoice, contents_of
 from evaluations.marking.rounds.services.round_settings import (
@@ -61,8 +62,9 @@ def plan_round(
     from closed rounds have their reference mark; the others wait for the lead's.
     Who marks what is laid down when the round starts. Aliases and checks follow from the random
     seed: that of somebody who will mark is replaced by one that nobody knows. Raises BadInput with
-    one sentence where the round could not work, or where *acting_user* would mark responses that
-    are all of one model, except in a practice round.
+    one sentence where the round could not work, or, except in a practice round, where
+    *acting_user* would mark responses that are all of one model, or one of *teachers* responses
+    that they pasted themselves.
     """
     if acting_user in teachers:
         settings = replace(settings, random_seed=secrets.randbelow(2**53))
@@ -90,6 +92,8 @@ def plan_round(
             first = MarkingNotes(round=made, number=1, text=made.marking_notes, author=acting_user)
             first.save()
         _freeze(made, contents, len(teachers))
+        if not made.practice:
+            refuse_who_pasted(made, teachers)
         detail = {
             "choice": asdict(responses),
             "responses": len(contents.answers),

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.facts.answer_facts import record_finals
-from evaluations.facts.looks import refuse_who_looked, refuse_who_looked_since
+from evaluations.facts.looks import refuse_who_looked, refuse_who_looked_since, refuse_who_pasted
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
@@ -185,6 +185,8 @@ def _refuse_who_planned_or_looked(marking_round: MarkingRound, teachers: Sequenc
             code="planned",
         )
     refuse_who_looked(marking_round, teachers)
+    if not marking_round.practice:
+        refuse_who_pasted(marking_round, teachers)
 
 
 def _change(marking_round: MarkingRound, before: Sequence[str], after: RoundStatus) -> str:
