@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, BinaryIO, Final
 
 from evaluations.llm.classify import failure_of
 from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
@@ -20,7 +20,7 @@ from gradeapp.common.strict_json import check_depth
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
-ADDRESS = "/v1/chat/completions"
+ADDRESS: Final = "/v1/chat/completions"
 # One reply; a longer line is refused as a reply of that size is.
 MOST_LINE = 20_000_000
 # The endpoint did not begin these: they were not billed.
@@ -102,3 +102,14 @@ def _failure(error: Mapping[str, Any]) -> ChatFailure:
 def not_begun(why: str) -> ChatFailure:
     """Return the failure of a request that the endpoint did not begin, so that it cost nothing."""
     return ChatFailure(FailureKind.CANCELLED, why[:2000], may_have_been_billed=False)
+
+
+def lost(why: str) -> ChatFailure:
+    """Return the failure of a request of which nobody knows whether it was answered and billed."""
+    return ChatFailure(FailureKind.INTERRUPTED, why[:2000], may_have_been_billed=True)
+
+
+def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of *file*; what is longer than ``MOST_LINE`` comes in pieces."""
+    while line := file.readline(MOST_LINE + 1):
+        yield line

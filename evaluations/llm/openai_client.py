@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
@@ -101,18 +102,16 @@ class OpenAIChat:
         """Close every connection."""
         await self._client.close()
 
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        """Make one request and return its reply. Raises ``ChatFailure``."""
-        body = {**request.params, "model": self.model, "messages": list(request.messages)}
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[AsyncOpenAI]:
+        """Give the client for one call within the deadline; raise ``ChatFailure`` if it fails."""
         try:
             async with asyncio.timeout(self._limits.deadline):
-                response = await self._client.post(
-                    "/chat/completions", cast_to=httpx2.Response, body=body
-                )
+                yield self._client
         except APIStatusError as error:
             raise self._refused(error.response) from None
         except ChatFailure as failure:  # of a body that is too large, or badly compressed
-            failure.body = self._masked(failure.body.encode()).decode()
+            failure.body = self.masked(failure.body.encode()).decode()
             raise
         except aiohttp.ClientError as error:
             raise self._broken(error) from None
@@ -123,8 +122,14 @@ class OpenAIChat:
             raise self._unknown(FailureKind.INTERRUPTED, str(error)) from None
         except TimeoutError:
             raise self._unknown(FailureKind.TIMEOUT, "the call passed its deadline") from None
-        request_id = self._masked(response.headers.get("x-request-id", "").encode()).decode()
-        reply = read_reply(self._masked(response.content), request_id)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Make one request and return its reply. Raises ``ChatFailure``."""
+        body = {**request.params, "model": self.model, "messages": list(request.messages)}
+        async with self.call() as client:
+            response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+        request_id = self.masked(response.headers.get("x-request-id", "").encode()).decode()
+        reply = read_reply(self.masked(response.content), request_id)
         return replace(reply, rate=rate_report(_lower(response.headers)))
 
     async def models(self) -> list[str] | None:
@@ -139,7 +144,7 @@ class OpenAIChat:
         except (ValueError, KeyError, TypeError):
             return None
 
-    def _masked(self, text: bytes) -> bytes:
+    def masked(self, text: bytes) -> bytes:
         """Return *text* without our key, which a proxy may repeat: people read what is stored."""
         return text.replace(self._secret.encode(), MASK.encode()) if self._secret else text
 
@@ -148,7 +153,9 @@ class OpenAIChat:
         request.headers = httpx2.Headers({**kept, **self._headers})
 
     async def _bound(self, response: httpx2.Response) -> None:
-        bound(response, self._limits.reply_bytes)
+        # Only a reply that was asked for may be larger than a usual one.
+        most = self._limits.reply_bytes
+        bound(response, most if response.status_code == 200 else min(most, Limits().reply_bytes))
 
     def _refused(self, response: httpx2.Response) -> ChatFailure:
         return failure_of(

@@ -107,7 +107,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             request.method,
             str(request.url),
             headers=request.headers,
-            data=request.content or None,
+            data=await _data_of(request),
             allow_redirects=False,
         )
         return httpx2.Response(
@@ -120,6 +120,15 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
+
+
+async def _data_of(request: httpx2.Request) -> bytes | AsyncIterator[bytes] | None:
+    """Return the body of *request*; a file is read while it is sent."""
+    stream = request.stream
+    if isinstance(stream, httpx2.ByteStream):
+        return await request.aread() or None
+    assert isinstance(stream, httpx2.AsyncByteStream)
+    return aiter(stream)
 
 
 class _Body(httpx2.AsyncByteStream):

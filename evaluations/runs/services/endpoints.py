@@ -161,8 +161,10 @@ def _check_fields(endpoint: Endpoint) -> None:
         raise BadInput(f"{field}: {sentences[0]}") from None
 
 
-def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
-    """Return a client for *endpoint*.
+def open_chat(
+    endpoint: Endpoint, *, in_flight: int = 1, limits: Limits | None = None
+) -> OpenAIChat:
+    """Return a client for *endpoint*, by default with the limits of its calls.
 
     Raises BadInput if the key is missing or the address is private by now.
     """
@@ -172,13 +174,12 @@ def open_chat(endpoint: Endpoint, *, in_flight: int = 1) -> OpenAIChat:
     key = api_key(endpoint)
     check_address(endpoint.base_url)
     seconds = float(endpoint.timeout_seconds)
-    limits = Limits(read=seconds, deadline=seconds)
     return OpenAIChat(
         endpoint.base_url,
         endpoint.model,
         key,
         max_in_flight=in_flight,
-        limits=limits,
+        limits=limits or Limits(read=seconds, deadline=seconds),
         networks=settings.ENDPOINT_ALLOW_CIDRS,
     )
 
