@@ -32,6 +32,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from evaluations.llm.scripted import MODEL_NAME, completion_of, error_of, prompt_of
+from tests.scripted_batches import ScriptedBatches
 
 # The private networks that a client of this server must be allowed to call.
 LOOPBACK = ["127.0.0.0/8", "::1/128"]
@@ -217,8 +218,8 @@ async def read_request(reader: asyncio.StreamReader) -> Received | None:
 
 
 def write_json(writer: asyncio.StreamWriter, status: int, value: object) -> None:
-    """Write a well-formed response."""
-    body = json.dumps(value, ensure_ascii=False).encode()
+    """Write a well-formed response; bytes as they are."""
+    body = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
     writer.write(_head(status, len(body), ()) + body)
 
 
@@ -298,7 +299,7 @@ class Ledger:
 
 
 class ScriptedEndpoint:
-    """Serves ``/v1/models`` and ``/v1/chat/completions`` in one event loop.
+    """Serves ``/v1/models``, ``/v1/chat/completions`` and the batch API in one event loop.
 
     ``latency`` is in seconds per answer. With ``api_key``, any other key gets a 401. ``keep``
     stores every request and billed prompt, for tests.
@@ -316,6 +317,7 @@ class ScriptedEndpoint:
         self.latency = latency
         self.faults = faults
         self.ledger = Ledger(ledger, keep=keep)
+        self.batches = ScriptedBatches(self.ledger.bill)
         self.requests: list[Received] = []
         self.in_flight = 0
         self.most_in_flight = 0
@@ -368,7 +370,8 @@ class ScriptedEndpoint:
         elif (received.method, received.path) == ("POST", "/v1/chat/completions"):
             return await self._chat(received, writer)
         else:
-            write_json(writer, 404, error_of("There is nothing here", "not_found"))
+            named = (received.method, received.path, received.headers, received.body)
+            write_json(writer, *self.batches.answer(*named))
         return True
 
     async def _chat(self, received: Received, writer: asyncio.StreamWriter) -> bool:
@@ -444,6 +447,11 @@ class ScriptedServer:
     def ledger(self) -> Ledger:
         """The ledger of billed requests."""
         return self.endpoint.ledger
+
+    @property
+    def batches(self) -> ScriptedBatches:
+        """The files and batches of the batch API."""
+        return self.endpoint.batches
 
     @property
     def requests(self) -> list[Received]:

@@ -217,6 +217,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "api-run-resume": C.START_RUNS,
     "api-run-retry": C.START_RUNS,
     "api-run-responses": C.SEE_RUNS,
+    "api-run-batches": C.SEE_RUNS,
     "api-responses": (C.SEE_RUNS, NOBODY),
     "api-studies": (C.SEE_RUNS, C.START_RUNS),
     "api-study": (C.SEE_RUNS, NOBODY),

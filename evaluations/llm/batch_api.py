@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from evaluations.llm.batch_files import ADDRESS
+from evaluations.llm.batch_files import ADDRESS, MOST_REQUESTS
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 
 if TYPE_CHECKING:
@@ -192,6 +192,6 @@ def _read(batch: Any) -> RemoteBatch:
         error_file=_id(batch.error_file_id) if batch.error_file_id else "",
         ours=str(metadata.get(OURS) or "") if isinstance(metadata, dict) else "",
         created_at=float(created) if isinstance(created, int | float) else 0.0,
-        answered=answered if isinstance(answered, int) else None,
+        answered=answered if answered in range(MOST_REQUESTS + 1) else None,
         text="; ".join(said)[:400],
     )

@@ -17,8 +17,12 @@ class Batch(models.Model):
 
     The jobs are leased by the name ``batch-KEY`` until their replies are read, and their attempts
     are stored as sent: the file is made from these rows, as often as somebody wants it. ``by_api``:
-    the clock uploads it and fetches the replies; ``remote_id`` is the endpoint's name of it, which
-    knows ours by its metadata. ``next_at`` is when the clock looks at it again.
+    a worker uploads it and fetches the replies. It holds the batch (``holder``, ``held_until``)
+    while it does a step, and stores each step: ``input_file`` is the endpoint's id of the uploaded
+    file, ``remote_id`` that of the batch, which knows our ``public_id`` by its metadata.
+    ``remote_state`` and ``remote_answered`` are what the endpoint said last, ``next_at`` is when a
+    worker looks again, later after each of ``failures`` in a row. ``unanswered`` requests had no
+    reply when it ended.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -29,8 +33,14 @@ class Batch(models.Model):
     size = models.PositiveBigIntegerField(default=0)
     answered = models.PositiveIntegerField(default=0)
     failed = models.PositiveIntegerField(default=0)
+    unanswered = models.PositiveIntegerField(default=0, db_default=0)
+    holder = models.CharField(max_length=64, blank=True, default="", db_default="")
+    held_until = models.DateTimeField(null=True)
+    input_file = models.CharField(max_length=120, blank=True, default="", db_default="")
     remote_id = models.CharField(max_length=120, blank=True)
     remote_state = models.CharField(max_length=40, blank=True)
+    remote_answered = models.PositiveIntegerField(null=True)
+    failures = models.PositiveSmallIntegerField(default=0, db_default=0)
     error = models.CharField(max_length=400, blank=True)
     next_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(

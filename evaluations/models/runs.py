@@ -117,7 +117,8 @@ class Run(models.Model):
     one whose answers it reads; an imported run has neither endpoint nor jobs.
     Its workers are in ``RunWorker``.
     A run that is paused until ``resume_at`` goes on by itself then.
-    The calls of a run ``by_batch`` are made by batches only, at half the price.
+    The calls of a run ``by_batch`` are made by batches only, at half the price; with
+    ``batch_api`` the worker sends them through the endpoint's batch API, else people carry files.
     ``committed`` is what its calls cost, or may cost while their answers are open, in
     ``Spending.UNIT``: all its workers reserve from it.
     ``plan_hash`` is the SHA-256 of what the run asks: two runs with the same one would make the
@@ -148,6 +149,7 @@ class Run(models.Model):
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     committed = models.BigIntegerField(default=0, db_default=0)
     by_batch = models.BooleanField(default=False, db_default=False)
+    batch_api = models.BooleanField(default=False, db_default=False)
     random_seed = models.BigIntegerField(default=0)
     idempotency_key = models.CharField(max_length=64, null=True, unique=True)
     plan_hash = models.CharField(max_length=64, blank=True, default="", db_default="")

@@ -38,6 +38,7 @@ class PauseReason(Named):
     NO_KEY = "no_key", "The API key is not set", "未设置密钥"
     ADDRESS = "address", "The address is not allowed", "地址不允许访问"
     ENDPOINT_CHANGED = "endpoint_changed", "The endpoint has changed", "接口已被修改"
+    BATCH_REJECTED = "batch_rejected", "The endpoint rejects batches", "接口拒绝批次"
     UNREADABLE = "unreadable", "None of the first replies can be read", "最初的回复均无法读取"
     SPENDING_CAP = "spending_cap", "The spending cap is reached", "已达到费用上限"
     BY_PERSON = "by_person", "Paused by a person", "人工暂停"

@@ -7,8 +7,9 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
 
-from evaluations.runs.services import generation
+from evaluations.runs.services import batch_work, generation
 from evaluations.runs.services.worker_reports import Reporter
+from gradeapp.common.database_clock import database_now
 from gradeapp.common.tasks import STALE_AFTER, send
 
 
@@ -24,9 +25,17 @@ def work_on_run(run_id: int) -> None:
 
 @shared_task(name="evaluations.look_for_work", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
 def look_for_work() -> None:
-    """Send a message for each run that waits for a worker."""
+    """Send a message for each run that waits for a worker, itself or with its batches."""
     for run_id in generation.look_for_work():
         ask_for_work(run_id)
+    for run_id in batch_work.runs_with_batch_work(database_now()):
+        send(work_on_batches, "batches of run", run_id)
+
+
+@shared_task(name="evaluations.work_on_batches", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
+def work_on_batches(run_id: int) -> None:
+    """Do the steps of the batches of a run that are due at the batch API of its endpoint."""
+    batch_work.work_on_batches(run_id)
 
 
 def ask_for_work(run_id: int) -> None:

@@ -44,6 +44,12 @@ register.filter("error_words", run_words.error_words)
 
 
 @register.filter
+def remote_state(state: str) -> Promise | str:
+    """Return what an endpoint says of a batch in words, or as it came."""
+    return run_words.REMOTE_STATES.get(state, state)
+
+
+@register.filter
 def order_words(order: str) -> str:
     """Return the order of options in words."""
     return label(OptionOrder, order)

@@ -25,6 +25,7 @@ from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import Progress, get_run, progress, waits_for_endpoint
+from evaluations.runs.services.batch_work import work_on_batches
 from evaluations.runs.services.dry_runs import ASSUMED, dry_calls
 from evaluations.runs.services.endpoints import MOST_TOKENS
 from evaluations.runs.services.generation import look_for_work, work_on_run
@@ -86,6 +87,11 @@ class Command(GradeappCommand):
             action="store_true",
             help="by write_batch and read_batch, at half price",
         )
+        parser.add_argument(
+            "--batch-api",
+            action="store_true",
+            help="by the batch API of the endpoint, at half price",
+        )
         parser.add_argument("--wait", action="store_true", help="work here until the run is over")
         parser.add_argument("--dry-run", action="store_true", help="print the calls, plan nothing")
         parser.add_argument(
@@ -98,7 +104,7 @@ class Command(GradeappCommand):
             return self.dry_run(options)
         self.failed_words = ""
         run = self.resumed(options) if options["resume"] is not None else self.started(options)
-        if self.failed_words or run.by_batch:
+        if self.failed_words or (run.by_batch and not run.batch_api):
             pass  # it cannot be resumed, or it waits for write_batch and read_batch
         elif options["wait"]:
             self.wait(run, resumed=options["resume"] is not None)
@@ -154,6 +160,7 @@ class Command(GradeappCommand):
             acting_user=None,
             unless_running=not options["anyway"],
             by_batch=options["by_batch"],
+            batch_api=options["batch_api"],
         )
 
     def resumed(self, options: dict[str, Any]) -> Run:
@@ -181,7 +188,10 @@ class Command(GradeappCommand):
         line = ProgressLine(self, run)
         with StopSignals() as signals:
             while goes_on(run, resumed=resumed) and not signals.asked:
-                work_on_run(run.pk, on_progress=line.show, stop=signals)
+                if run.batch_api:
+                    work_on_batches(run.pk)
+                else:
+                    work_on_run(run.pk, on_progress=line.show, stop=signals)
                 look_for_work()
                 run.refresh_from_db()
                 if goes_on(run, resumed=resumed) and not signals.asked:

@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evaluations.models import Response, Run, StepReply, SuggestionReading
+from evaluations.models import Batch, Response, Run, StepReply, SuggestionReading
 from gradeapp import api_fields
 
 
@@ -32,6 +32,20 @@ class ProgressSerializer(serializers.Serializer[Any]):
     per_second = serializers.FloatField(allow_null=True)
     seconds_left = serializers.FloatField(allow_null=True)
     money = MoneySerializer()
+
+
+class BatchSerializer(serializers.ModelSerializer[Batch]):
+    """A batch of a run: what it holds, what became of it, and what the endpoint says of it."""
+
+    id = serializers.IntegerField(source="pk")
+
+    class Meta:
+        model = Batch
+        fields = (
+            *("id", "state", "by_api", "requests", "size", "answered", "failed", "unanswered"),
+            *("remote_id", "remote_state", "remote_answered", "error", "next_at"),
+            *("created_at", "ended_at"),
+        )
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
@@ -72,6 +86,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "asks",
             "fingerprint",
             "repeats",
+            "by_batch",
+            "batch_api",
             "budget",
             "currency",
             "planned",

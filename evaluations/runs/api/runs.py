@@ -18,8 +18,9 @@ from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
 from evaluations.facts.looks import record_views
-from evaluations.models import Response, Run
+from evaluations.models import Batch, Response, Run
 from evaluations.runs.api.run_serializers import (
+    BatchSerializer,
     ProgressSerializer,
     ResponseSerializer,
     RunSerializer,
@@ -142,6 +143,17 @@ class RunRetryAPI(APIView):
         return run_response(run)
 
 
+class BatchListAPI(generics.ListAPIView[Batch]):
+    """The batches of a run, the oldest first."""
+
+    capability = Capability.SEE_RUNS
+    serializer_class = BatchSerializer
+    queryset = Batch.objects.none()  # for the schema; the rows are those of the run
+
+    def get_queryset(self) -> QuerySet[Batch]:
+        return get_run(self.kwargs["pk"]).batches.order_by("pk")
+
+
 class ResponseListAPI(DeclaredFilters, generics.ListAPIView[Response]):
     """The responses of a run, fifty a page, by the declared filters."""
 
@@ -176,5 +188,6 @@ urlpatterns = [
     path("runs/<int:pk>/pause/", RunPauseAPI.as_view(), name="api-run-pause"),
     path("runs/<int:pk>/resume/", RunResumeAPI.as_view(), name="api-run-resume"),
     path("runs/<int:pk>/retry/", RunRetryAPI.as_view(), name="api-run-retry"),
+    path("runs/<int:pk>/batches/", BatchListAPI.as_view(), name="api-run-batches"),
     path("runs/<int:pk>/responses/", ResponseListAPI.as_view(), name="api-run-responses"),
 ]

@@ -145,6 +145,9 @@ class NewRunSerializer(AskingSerializer):
     by_batch = serializers.BooleanField(
         default=False, help_text="by batch files, at half the price"
     )
+    batch_api = serializers.BooleanField(
+        default=False, help_text="by the endpoint's batch API, at half the price"
+    )
     idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
     start_anyway = serializers.BooleanField(
         default=False, help_text="also while a run that makes the same calls is not over"

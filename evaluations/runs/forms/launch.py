@@ -30,7 +30,7 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
         (_("How it is asked"), AskingFields.asking_rows),
         (_("Sampling"), SamplingFields.sampling_rows),
         (_("Which questions"), ChoiceFields.choice_rows),
-        (_("Repeats, judge and budget"), (("repeats", "budget"), ("judge",), ("by_batch",))),
+        (_("Repeats, judge and budget"), (("repeats", "budget"), ("judge",), ("batches",))),
     )
 
     dataset = forms.ModelChoiceField(
@@ -51,10 +51,15 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
         empty_label=_("No judge model"),
     )
 
-    by_batch = forms.BooleanField(
+    batches = forms.ChoiceField(
         required=False,
-        label=_("By batch files, at half the price"),
-        help_text=_("The endpoint answers within a day. You carry the files, on the run page."),
+        label=_("Batches"),
+        choices=[
+            ("", _("No: each call by itself")),
+            ("api", _("Through the batch API of the endpoint, at half the price")),
+            ("files", _("As files that you carry, at half the price")),
+        ],
+        help_text=_("The endpoint answers a batch within a day."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -72,8 +77,10 @@ class NewRunForm(AskingFields, SamplingFields, ChoiceFields, StartForm):
 
     def wanted(self) -> dict[str, Any]:
         """Return what a valid form asks for."""
-        names = ("endpoint", "dataset", "repeats", "judge", "by_batch")
+        names = ("endpoint", "dataset", "repeats", "judge")
         given = {name: self.cleaned_data[name] for name in names}
+        by = self.cleaned_data["batches"]
+        given |= {"by_batch": bool(by), "batch_api": by == "api"}
         return {**given, "asking": self.asking(self.chosen_sampling), "choice": self.choice()}
 
     def folds(self) -> list[tuple[str | Promise, list[list[forms.BoundField]], bool]]:
@@ -120,7 +127,8 @@ def initial_of(run: Run, *, all_questions: bool = False) -> dict[str, Any]:
     for name in ("tasks", "subjects"):
         given[name] = list(given[name])
     given |= {"endpoint": run.endpoint_id, "dataset": run.dataset.slug, "repeats": run.repeats}
-    given |= {"budget": run.budget, "by_batch": run.by_batch}
+    by = ("api" if run.batch_api else "files") if run.by_batch else ""
+    given |= {"budget": run.budget, "batches": by}
     if run.condition is not None and run.condition.settings:
         given |= asking_initial(read_condition(run.condition.settings))
     return given

@@ -49,6 +49,10 @@ PAUSES: Mapping[str, Promise | str] = {
         "certificate is not trusted, or its key may not be sent there. Test the endpoint to see "
         "which."
     ),
+    P.BATCH_REJECTED: _(
+        "The endpoint answered no request of a batch; the table of batches says why. Resume the "
+        "run to send the requests again, or make batch files and carry them. No data is lost."
+    ),
     P.ENDPOINT_CHANGED: _(
         "The model or address of the endpoint has changed since this run started."
     ),
@@ -84,6 +88,17 @@ ERRORS: Mapping[str, Promise | str] = {
     "cancelled": _("given up"),
     "worker_lost": _("worker lost while waiting"),
     "first_step_failed": _("the first step failed"),
+}
+# What an endpoint says of a batch, by the names of OpenAI.
+REMOTE_STATES: Mapping[str, Promise | str] = {
+    "validating": _("being checked"),
+    "in_progress": _("in progress"),
+    "finalizing": _("replies are being written"),
+    "completed": _("completed"),
+    "failed": _("rejected"),
+    "expired": _("expired"),
+    "cancelling": _("being cancelled"),
+    "cancelled": _("cancelled"),
 }
 WAITING, ALL_FAILED = _("Waiting"), _("All failed")
 SOME_FAILED = _("Finished, some failed")

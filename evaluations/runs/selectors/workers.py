@@ -38,9 +38,11 @@ def workers_at(now: datetime) -> Workers:
 def worker_sentence(run: Run, now: datetime) -> str:
     """Return why no worker works on *run*, which has work; "" if one does or will at once.
 
-    A run by batch files needs none: it waits for people or for replies.
+    A run by batch files needs none: it waits for people. One by batch API needs a worker from time
+    to time.
     """
-    if run.by_batch or run.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
+    by_files = run.by_batch and not run.batch_api
+    if by_files or run.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
         return ""
     workers = workers_at(now)
     if run.pk in workers.runs:
@@ -49,7 +51,7 @@ def worker_sentence(run: Run, now: datetime) -> str:
         return _(
             "No worker is running, so this run does not go on. Start one with: %(command)s"
         ) % {"command": START_A_WORKER}
-    if not (others := len(workers.runs)):
+    if run.by_batch or not (others := len(workers.runs)):
         return ""
     busy = ngettext(
         "The workers are busy with %(n)d other run. This run begins in about %(time)s.",

@@ -23,6 +23,7 @@ from evaluations.llm.batch_files import (
     MOST_BYTES,
     MOST_REQUESTS,
     BadLine,
+    lost,
     not_begun,
     read_lines,
     request_line,
@@ -31,22 +32,33 @@ from evaluations.llm.breaker import STANDARD, Breaker
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply
 from evaluations.models import Attempt, Batch, Job, Run
-from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus, RunStatus
+from evaluations.models.vocabulary import (
+    AttemptStatus,
+    BatchState,
+    JobStatus,
+    PauseReason,
+    RunStatus,
+)
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services.call_results import store_each
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import SHOWN, Call, claim_calls, prepare_calls
 from evaluations.runs.services.processing import process
 from evaluations.runs.services.run_states import WORKABLE, finalize
+from evaluations.runs.services.worker_names import new_name
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.database_clock import database_now
+from gradeapp.common.leases import Lease
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.storable import storable
 
 # An endpoint has a day; a person who carries files may take longer. Then its calls count as lost.
 WAITS = timedelta(days=30)
+# Who does the next step of a batch by API, and until when: longer than the longest call lasts.
+HELD = Lease("holder", "held_until", "")
+HOLD = timedelta(minutes=15)
 TOGETHER = 500
 MOST_PROBLEMS = 100
 # A file with more lines that are no replies is another file: reading it would take minutes.
@@ -99,9 +111,10 @@ def make_batches(
 ) -> list[Batch]:
     """Put all due requests of *run* into batches, each within the limits, and return these.
 
-    A later step of a question becomes due when the reply to the one before is read. Raises BadInput
-    for a run that is not by batch, Conflict if it is stopped, or if nothing is due or its budget is
-    used up.
+    With *by_api* a worker sends these, and later ones, through the endpoint's batch API. A later
+    step of a question becomes due when the reply to the one before is read. Raises BadInput for a
+    run that is not by batch, Conflict if it is stopped, or if nothing is due or a budget is used up
+    (the code is the ``PauseReason``).
     """
     check_by_batch(run)
     now = database_now()
@@ -110,29 +123,32 @@ def make_batches(
         if run.status not in WORKABLE:
             raise Conflict(_("This run is not in progress. Resume it first."))
         Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
+        Run.objects.filter(pk=run.pk).update(batch_api=by_api)
         Run.objects.filter(pk=run.pk, status=RunStatus.QUEUED).update(
             status=RunStatus.RUNNING, started_at=now
         )
     made: list[Batch] = []
-    left = True
-    while left:
+    filled = Filled(more=True)
+    while filled.more:
+        # Held until it is full: a worker takes it then, or when this process has ended.
+        held = {**HELD.given(new_name(), now + HOLD), "next_at": now} if by_api else {}
         batch = Batch.objects.create(
-            run=run, state=BatchState.WAITING, by_api=by_api, created_by=acting_user
+            run=run, state=BatchState.WAITING, by_api=by_api, created_by=acting_user, **held
         )
-        left = _fill(batch, now, most_requests, most_bytes)
+        filled = _fill(batch, now, most_requests, most_bytes)
         if not batch.requests:
             batch.delete()
             break
         with transaction.atomic():
-            if by_api:
-                batch.next_at = now
+            batch.holder, batch.held_until = "", None
             batch.save()
             record(
                 *(Tag.BATCH_MADE, run), actor=acting_user, batch=batch.pk, requests=batch.requests
             )
         made.append(batch)
     if not made:
-        raise Conflict(_("No request is due: all wait for replies, or the budget is used up."))
+        words = _("No request is due: all wait for replies, or the budget is used up.")
+        raise Conflict(words, code=filled.stopped_by)
     return made
 
 
@@ -142,8 +158,16 @@ def check_by_batch(run: Run) -> None:
         raise BadInput(_("Run %(run)d makes its calls one by one, not by batch.") % {"run": run.pk})
 
 
-def _fill(batch: Batch, now: datetime, most_requests: int, most_bytes: int) -> bool:
-    """Claim due jobs for *batch* up to its limits; return whether there may be more for another.
+@dataclass(frozen=True)
+class Filled:
+    """Whether there may be more requests for another batch, or why not: a ``PauseReason``."""
+
+    more: bool
+    stopped_by: str = ""
+
+
+def _fill(batch: Batch, now: datetime, most_requests: int, most_bytes: int) -> Filled:
+    """Claim due jobs for *batch* up to its limits.
 
     Raises BadInput if one request alone is above the limit of bytes.
     """
@@ -162,15 +186,20 @@ def _fill(batch: Batch, now: datetime, most_requests: int, most_bytes: int) -> b
             fits[key] = call
         if not fits:
             if prepared and not batch.requests:
+                batch.delete()
                 raise BadInput(_("One request is larger than a batch file may be."))
-            return bool(prepared)
+            return Filled(bool(prepared))
         claims = claim_calls(run, owner_of(batch), fits, now, budget=budget, until=now + WAITS)
         batch.requests += len(claims.calls)
-        if claims.over_budget or claims.over_cap or not claims.calls:
-            return False
+        if claims.over_budget:
+            return Filled(False, PauseReason.STUDY_BUDGET if run.study_id else PauseReason.BUDGET)
+        if claims.over_cap:
+            return Filled(False, PauseReason.SPENDING_CAP)
+        if not claims.calls:
+            return Filled(False)
         if len(fits) < len(prepared):
-            return True
-    return True
+            break
+    return Filled(True)
 
 
 def _line(run: Run, attempt_id: int, call: Call) -> bytes:
@@ -210,12 +239,31 @@ def open_attempts(batch: Batch) -> Any:
 def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) -> BatchReport:
     """Store the replies in *lines*, the file of replies to batches of *run*.
 
-    They are stored, scored and paid as live replies are; what was stored before stays. Lines that
-    cannot be used are named in the report. Raises BadInput for a run that is not by batch, and if
-    no line is a reply of the run.
+    Raises BadInput for a run that is not by batch, and if no line is a reply of the run.
     """
     check_by_batch(run)
     report = BatchReport()
+    store_lines(run, lines, report)
+    if not (report.answered or report.failed or report.same):
+        first = report.problems[0] if report.problems else _("The file holds no reply.")
+        raise BadInput(first, code="nothing_read")
+    record_read(run, report, acting_user)
+    _close_answered(run)
+    finalize(run.pk, database_now())
+    return report
+
+
+def record_read(run: Run, report: BatchReport, acting_user: User | None) -> None:
+    """Record in the audit trail that replies were read."""
+    counts = {name: n for name, n in report.as_dict().items() if name != "problems"}
+    record(Tag.BATCH_READ, run, actor=acting_user, **counts)
+
+
+def store_lines(run: Run, lines: Iterable[bytes], report: BatchReport) -> None:
+    """Store the replies in *lines* as live replies are stored, scored and paid.
+
+    What was stored before stays. Lines that cannot be used are named in *report*.
+    """
     now = database_now()
     waiting: dict[int, ChatReply | ChatFailure] = {}
     seen: set[int] = set()
@@ -246,18 +294,6 @@ def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) 
                 _store(run, waiting, report)
                 waiting = {}
     _store(run, waiting, report)
-    if not (report.answered or report.failed or report.same):
-        first = report.problems[0] if report.problems else _("The file holds no reply.")
-        raise BadInput(first, code="nothing_read")
-    record(
-        Tag.BATCH_READ,
-        run,
-        actor=acting_user,
-        **{name: value for name, value in report.as_dict().items() if name != "problems"},
-    )
-    _close_answered(run)
-    finalize(run.pk, database_now())
-    return report
 
 
 def _attempt_id(run: Run, given: str) -> int | None:
@@ -301,7 +337,8 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
 
 def _close_answered(run: Run) -> None:
     """Mark the batches of *run* as read that wait for no reply any more."""
-    for batch in Batch.objects.filter(run=run, state=BatchState.WAITING):
+    # One without requests is being made.
+    for batch in Batch.objects.filter(run=run, state=BatchState.WAITING, requests__gt=0):
         if not open_attempts(batch).exists():
             Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
                 state=BatchState.READ, ended_at=database_now(), next_at=None
@@ -309,22 +346,36 @@ def _close_answered(run: Run) -> None:
 
 
 def give_up(batch: Batch, why: str, state: BatchState, *, acting_user: User | None) -> int:
-    """End *batch*: its requests without a reply can be made again, and cost nothing.
+    """End *batch*: its requests without a reply can be made again.
 
-    Return their number. Raises Conflict if it does not wait any more.
+    They cost nothing, or as much as was reserved if the endpoint may still answer them. Return
+    their number. Raises Conflict if the batch does not wait any more.
     """
     ended = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
-        state=state, error=why[:400], ended_at=database_now(), next_at=None
+        state=state, error=storable(why, 400), ended_at=database_now(), next_at=None
     )
     if not ended:
         raise Conflict(_("This batch does not wait for replies any more."))
+    n = release_rest(batch, lost(why) if batch.remote_id else not_begun(why))
+    Job.objects.filter(run=batch.run_id, status=JobStatus.PENDING).update(next_at=None)
+    record(Tag.BATCH_DISCARDED, batch.run, actor=acting_user, batch=batch.pk, requests=n)
+    finalize(batch.run_id, database_now())
+    return n
+
+
+def release_rest(batch: Batch, failure: ChatFailure) -> int:
+    """End the calls of *batch* that have no reply by *failure*; return their number."""
     keys: Sequence[int] = list(open_attempts(batch).values_list("pk", flat=True))
     random = Random(batch.pk)
     breaker = Breaker(random=random, limits=NO_OUTAGE)
     for start in range(0, len(keys), TOGETHER):
-        results = [CallResult(key, not_begun(why), 0.0) for key in keys[start : start + TOGETHER]]
+        results = [CallResult(key, failure, 0.0) for key in keys[start : start + TOGETHER]]
         store_each(results, now=database_now(), random=random, breaker=breaker)
-    Job.objects.filter(run=batch.run_id, status=JobStatus.PENDING).update(next_at=None)
-    record(Tag.BATCH_DISCARDED, batch.run, actor=acting_user, batch=batch.pk, requests=len(keys))
-    finalize(batch.run_id, database_now())
+    Batch.objects.filter(pk=batch.pk).update(unanswered=F("unanswered") + len(keys))
     return len(keys)
+
+
+def look_soon(run: Run) -> None:
+    """Let a worker look at the batches of *run* that wait at the endpoint, at once."""
+    waiting = Batch.objects.filter(run=run, state=BatchState.WAITING, by_api=True)
+    waiting.update(next_at=database_now())

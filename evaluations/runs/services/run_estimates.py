@@ -58,6 +58,7 @@ def estimate(
     asking: Asking = DEFAULT,
     judge: Endpoint | None = None,
     by_batch: bool = False,
+    batch_api: bool = False,
 ) -> Estimate:
     """Estimate ``start_run`` with the same arguments. Raises BadInput for an empty dataset."""
     check_images(endpoint, asking)
@@ -82,7 +83,7 @@ def estimate(
         size * repeats,
         reply_tokens=most_tokens,
     )
-    if by_batch:
+    if by_batch or batch_api:
         answering = half_price(answering)
     if judge is None:
         return Estimate(len(items), answering, endpoint.note)
@@ -104,7 +105,7 @@ def most_cost(found: Estimate, budget: Decimal | None) -> Decimal:
 
 def most_cost_of_run(wanted: Mapping[str, Any]) -> Decimal:
     """Return the most that ``start_run(**wanted)`` may cost. Raises BadInput as ``estimate``."""
-    names = ("endpoint", "dataset", "repeats", "choice", "asking", "judge", "by_batch")
+    names = ("endpoint", "dataset", "repeats", "choice", "asking", "judge", "by_batch", "batch_api")
     found = estimate(**{name: wanted[name] for name in names if name in wanted})
     return most_cost(found, wanted.get("budget"))
 

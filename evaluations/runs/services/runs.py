@@ -17,6 +17,7 @@ from evaluations.runs.kinds import followers
 from evaluations.runs.rules.question_choice import QuestionChoice, read_choice
 from evaluations.runs.selectors.chosen_questions import chosen_questions, trial_of, whole_of
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
+from evaluations.runs.services.batches import look_soon
 from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze, half_priced
 from evaluations.runs.services.planning import check_images, plan_jobs, to_be_asked
@@ -61,6 +62,7 @@ def start_run(
     trial: bool = False,
     unless_running: bool = False,
     by_batch: bool = False,
+    batch_api: bool = False,
 ) -> Run:
     """Plan a run over the *choice* of items of *dataset*, *repeats* times each, for a worker.
 
@@ -68,14 +70,14 @@ def start_run(
     endpoint's currency. With *judge*, the followers start a run of that endpoint, with a budget of
     the same amount, which marks the subjective answers as they arrive. A run of a *study* shares
     its budget; *together* is what was asked for of the whole study. A *trial*, or a *choice* that
-    is one, asks ten of them; ``extend_run`` goes on with the others. Calls *by_batch* cost half.
-    A second call with the same idempotency key returns the same run. Raises BadInput, OtherRequest
-    for another one with the key; with *unless_running* Conflict if a live run makes the same calls.
+    is one, asks ten of them; ``extend_run`` goes on with the others. Calls *by_batch* cost half;
+    with *batch_api* a worker sends them. The same idempotency key returns the same run. Raises
+    BadInput, OtherRequest for another one with the key, Conflict with *unless_running* if a live
+    run makes the same calls.
     """
     if not 1 <= repeats <= MOST_REPEATS:
-        raise BadInput(
-            _("The number of repeats must be between 1 and %(most)d.") % {"most": MOST_REPEATS}
-        )
+        words = {"most": MOST_REPEATS}
+        raise BadInput(_("The number of repeats must be between 1 and %(most)d.") % words)
     run = Run(
         purpose=RunPurpose.ANSWER,
         language_model=endpoint.language_model,
@@ -87,7 +89,8 @@ def start_run(
         idempotency_key=hashed(idempotency_key),
         created_by=acting_user,
         study=study,
-        by_batch=by_batch,
+        by_batch=by_batch or batch_api,
+        batch_api=batch_api,
     )
 
     def plan() -> None:
@@ -98,13 +101,18 @@ def start_run(
             check_not_running(run)
         run.save()
         record_start(run, plan_jobs(run, items))
-        if judge is not None:
-            for follower in followers():
-                follower.after_start(run, judge, acting_user=acting_user, budget=budget)
+        _start_judge(run, judge, acting_user)
 
-    beside: dict[str, object] = {"asking": asdict(asking), "judge": judge and judge.pk}
-    beside |= {"trial": trial, **({"study": together} if together else {})}
+    also = {name: value for name, value in (("study", together), ("batch_api", batch_api)) if value}
+    beside = {"asking": asdict(asking), "judge": judge and judge.pk, "trial": trial, **also}
     return planned_once(run, plan, {**beside, **_asked_for(run, choice)})
+
+
+def _start_judge(run: Run, judge: Endpoint | None, acting_user: User | None) -> None:
+    """Let the followers start a run of *judge* beside *run*, with a budget of the same amount."""
+    if judge is not None:
+        for follower in followers():
+            follower.after_start(run, judge, acting_user=acting_user, budget=run.budget)
 
 
 def _check_asking(endpoint: Endpoint, asking: Asking) -> None:
@@ -167,6 +175,7 @@ def stop_run(run: Run, *, acting_user: User | None) -> Run:
         run.status, run.pause_reason, run.resume_at = RunStatus.STOPPING, "", None
         run.save(update_fields=["status", "pause_reason", "resume_at"])
         record(Tag.RUN_STOPPED, run, actor=acting_user)
+        look_soon(run)
         finalize(run.pk, database_now())
     run.refresh_from_db()
     return run
@@ -186,6 +195,7 @@ def pause_run(run: Run, *, acting_user: User | None) -> Run:
     run.status, run.pause_reason, run.resume_at = RunStatus.PAUSED, PauseReason.BY_PERSON, None
     run.save(update_fields=["status", "pause_reason", "resume_at"])
     record(Tag.RUN_PAUSED, run, actor=acting_user)
+    look_soon(run)
     return run
 
 
@@ -211,6 +221,7 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
     Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
     run.save(update_fields=["status", "pause_reason", "resume_at", "budget"])
     record(Tag.RUN_RESUMED, run, actor=acting_user, budget=as_text(run.budget))
+    look_soon(run)
     return run
 
 

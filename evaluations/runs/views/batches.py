@@ -26,8 +26,9 @@ from gradeapp.common.refusals import BadInput, NotFound, Refusal
 @require_POST
 @requires(Capability.START_RUNS)
 def batches_make(request: MemberRequest, pk: int) -> HttpResponse:
-    """Put the due requests of a run into batches."""
-    made = services.make_batches(get_run(pk), acting_user=request.user)
+    """Put the due requests of a run into batches: files, or by API for a worker to send."""
+    by_api = request.POST.get("by_api") == "yes"
+    made = services.make_batches(get_run(pk), acting_user=request.user, by_api=by_api)
     n = sum(batch.requests for batch in made)
     sentence = ngettext("%(n)d request waits.", "%(n)d requests wait.", n) % {"n": n}
     messages.success(request, sentence)

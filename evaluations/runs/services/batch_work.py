@@ -1,0 +1,286 @@
+"""Batches through the batch API of an endpoint, one stored step after the other.
+
+A step is one call: upload the file, create the batch, look at it, fetch its replies. A worker holds
+the batch meanwhile, and stores what came of the step before the next one. After ``kill -9`` another
+worker goes on with the step that is not stored. Only the creation of a batch must not be repeated:
+before it the worker asks the endpoint for a batch that bears our name.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from tempfile import TemporaryFile
+from typing import Any
+
+from django.db import DatabaseError
+from django.db.models import Exists, OuterRef
+
+from evaluations.llm.batch_api import CANCELLING, COMPLETED, FAILED, BatchAPI, RemoteBatch
+from evaluations.llm.batch_files import bounded_lines, lost, not_begun
+from evaluations.llm.client import ChatFailure, FailureKind, Limits
+from evaluations.models import Batch, Endpoint, Job, Run
+from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
+from evaluations.runs.services.batches import (
+    HELD,
+    HOLD,
+    BatchReport,
+    file_name,
+    give_up,
+    make_batches,
+    record_read,
+    release_rest,
+    request_lines,
+    store_lines,
+)
+from evaluations.runs.services.endpoints import open_chat
+from evaluations.runs.services.frozen import is_still_the_same
+from evaluations.runs.services.run_states import WORKABLE, finalize, pause, pause_for_failure
+from evaluations.runs.services.worker_names import ended_workers, new_name
+from gradeapp.common.database_clock import DatabaseClock
+from gradeapp.common.refusals import Conflict, Refusal
+from gradeapp.common.storable import storable
+
+logger = logging.getLogger(__name__)
+
+K = FailureKind
+# A batch is looked at after a tenth of its age, within these limits; after a failure later.
+SOONEST, LATEST = timedelta(seconds=10), timedelta(minutes=15)
+# Whether a batch was created is asked again after this time, when the endpoint has noticed it.
+UNSURE = timedelta(seconds=60)
+# Every call would fail alike: a person has to do something.
+NEEDS_A_PERSON = frozenset({K.AUTH, K.QUOTA, K.ADDRESS, K.CERTIFICATE, K.REDIRECT})
+# The endpoint has no batch API, or does not take this batch.
+REJECTED = frozenset({K.NOT_FOUND, K.BAD_REQUEST, K.CONTEXT_LENGTH, K.NO_IMAGES, K.OVERSIZE})
+# So often a batch that was created may be missing before it counts as lost.
+MOST_MISSING = 5
+# What an endpoint said, and how much of it is kept.
+TEXTS = {"error": 400, "remote_state": 40}
+BUDGETS = (PauseReason.BUDGET, PauseReason.STUDY_BUDGET, PauseReason.SPENDING_CAP)
+
+
+class HoldLostError(Exception):
+    """Another worker holds the batch, or it has ended."""
+
+
+def runs_with_batch_work(now: datetime) -> list[int]:
+    """Return the ids of the runs whose batches by API wait for a worker at *now*."""
+    free_batches()
+    due = Batch.objects.filter(state=BatchState.WAITING, by_api=True)
+    due = due.filter(HELD.free(now), next_at__lte=now)
+    to_send = _runs_to_send().values_list("pk", flat=True)
+    return sorted({*due.values_list("run_id", flat=True), *to_send})
+
+
+def free_batches() -> None:
+    """Free the batches whose worker has ended."""
+    batches = Batch.objects.filter(state=BatchState.WAITING, by_api=True)
+    held = set(batches.exclude(holder="").values_list("holder", flat=True))
+    for dead in ended_workers(held):
+        HELD.release(batches, dead)
+
+
+def _runs_to_send() -> Any:
+    """Return the runs that have requests to send, and no batch by API that waits."""
+    pending = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.PENDING)
+    waiting = Batch.objects.filter(run=OuterRef("pk"), state=BatchState.WAITING, by_api=True)
+    live = Run.objects.filter(by_batch=True, batch_api=True, status__in=WORKABLE)
+    return live.filter(Exists(pending), ~Exists(waiting))
+
+
+def work_on_batches(run_id: int, *, clock: Callable[[], datetime] | None = None) -> None:
+    """Do the steps of the batches of a run that are due, and send what became due by them."""
+    clock, owner = clock or DatabaseClock(), new_name()
+    free_batches()
+    _work_on_due(run_id, owner, clock)
+    if _runs_to_send().filter(pk=run_id).exists() and _send(run_id):
+        _work_on_due(run_id, owner, clock)
+
+
+def _send(run_id: int) -> bool:
+    """Make batches of the requests that are due; return whether there are any."""
+    run = Run.objects.get(pk=run_id)
+    try:
+        return bool(make_batches(run, acting_user=None, by_api=True))
+    except Conflict as nothing:
+        if nothing.code in BUDGETS:
+            pause(run, PauseReason(nothing.code))
+    except Refusal:
+        logger.exception("no batch can be made of %s", run)
+        pause(run, PauseReason.BATCH_REJECTED)
+    return False
+
+
+def _work_on_due(run_id: int, owner: str, clock: Callable[[], datetime]) -> None:
+    due = Batch.objects.filter(run=run_id, state=BatchState.WAITING, by_api=True)
+    for key in list(due.filter(next_at__lte=clock()).values_list("pk", flat=True)):
+        rows = Batch.objects.filter(pk=key, state=BatchState.WAITING, next_at__lte=clock())
+        if HELD.claim(rows, owner, until=clock() + HOLD, now=clock()):
+            try:
+                BatchWork(key, owner, clock).work()
+            finally:
+                HELD.release(Batch.objects.filter(pk=key), owner)
+
+
+class BatchWork:
+    """The steps of one batch, by the worker that holds it."""
+
+    def __init__(self, key: int, owner: str, clock: Callable[[], datetime]) -> None:
+        related = ("run__endpoint", "run__judge", "run__dataset")
+        self.batch = Batch.objects.select_related(*related).get(pk=key)
+        self.run, self.owner, self.clock = self.batch.run, owner, clock
+        assert self.run.endpoint is not None  # a run by batch has one
+        self.endpoint: Endpoint = self.run.endpoint
+        self.api = BatchAPI(self.open)
+
+    def open(self, limits: Limits) -> Any:
+        """Return a client as for calls, with *limits*."""
+        return open_chat(self.endpoint, limits=limits)
+
+    def keep(self, **facts: Any) -> None:
+        """Store *facts* of the batch. Raises HoldLostError if it is not held any more."""
+        for name in TEXTS.keys() & facts.keys():
+            facts[name] = storable(str(facts[name]), TEXTS[name])
+        rows = Batch.objects.filter(pk=self.batch.pk, state=BatchState.WAITING, holder=self.owner)
+        if not rows.update(**facts, held_until=self.clock() + HOLD):
+            raise HoldLostError
+        for name, value in facts.items():
+            setattr(self.batch, name, value)
+
+    @property
+    def unwanted(self) -> bool:
+        """Whether a person has stopped or paused the run."""
+        run = self.run
+        paused = run.status == RunStatus.PAUSED and run.pause_reason == PauseReason.BY_PERSON
+        return paused or run.status in (RunStatus.STOPPING, RunStatus.STOPPED)
+
+    def work(self) -> None:
+        """Do the due steps, and store when the next one is due."""
+        try:
+            if not is_still_the_same(self.run, self.endpoint):
+                self.wait(LATEST)
+                pause(self.run, PauseReason.ENDPOINT_CHANGED)
+            else:
+                self.step()
+        except HoldLostError:
+            logger.info("batch %s is held by another worker", self.batch.pk)
+        except ChatFailure as failure:
+            with suppress(HoldLostError):
+                self.react(failure)
+        except Refusal as refusal:
+            with suppress(HoldLostError):
+                self.cannot_send(refusal)
+        except (OSError, DatabaseError):
+            logger.exception("batch %s: results cannot be stored", self.batch.pk)
+            with suppress(HoldLostError, DatabaseError):
+                self.wait(SOONEST)
+
+    def step(self) -> None:
+        """Send the batch if it is not sent, else look at it; fetch its replies if it is over."""
+        known = bool(self.batch.remote_id)
+        found = self.api.state(self.batch.remote_id) if known else self.sent()
+        if found is None:
+            return
+        if self.unwanted and not found.is_over and found.state != CANCELLING:
+            # It may be over by now, or cannot be cancelled: the next look will say.
+            with suppress(ChatFailure):
+                found = self.api.cancel(found.id)
+        facts = {"remote_state": found.state, "remote_answered": found.answered}
+        self.keep(**facts, failures=0, error="")
+        if found.is_over:
+            self.read(found)
+        else:
+            age = self.clock() - self.batch.created_at
+            self.wait(min(max(age / 10, SOONEST), LATEST))
+
+    def sent(self) -> RemoteBatch | None:
+        """Return the batch at the endpoint, created unless it is there; None if it ends here."""
+        batch, ours = self.batch, self.batch.public_id.hex
+        if not batch.input_file and (self.unwanted or not self.uploaded()):
+            self.end(BatchState.DISCARDED, not_begun("not sent"))
+            return None
+        found = self.api.find(ours, batch.input_file, batch.created_at.timestamp())
+        if found is None and self.unwanted:
+            self.end(BatchState.DISCARDED, not_begun("not sent"))
+            return None
+        if found is None:
+            self.keep(remote_state="")  # nobody else holds it
+            found = self.api.create(batch.input_file, ours)
+        self.keep(remote_id=found.id, remote_state=found.state)
+        return found
+
+    def uploaded(self) -> bool:
+        """Upload the requests that wait for a reply; return whether there are any."""
+        with TemporaryFile() as file:
+            n = 0
+            for line in request_lines(self.batch):
+                file.write(line)
+                n += 1
+            size = file.tell()
+            file.seek(0)
+            self.keep(requests=n, size=size)
+            if n:
+                self.keep(input_file=self.api.upload(file, file_name(self.batch)))
+        return bool(n)
+
+    def read(self, found: RemoteBatch) -> None:
+        """Store the replies of a batch that is over; what has none is due again."""
+        report = BatchReport()
+        for file_id in filter(None, (found.output_file, found.error_file)):
+            with TemporaryFile() as file:
+                masked = self.api.fetch(file_id, file)
+                file.seek(0)
+                self.keep(remote_state=found.state)
+                store_lines(self.run, map(masked, bounded_lines(file)), report)
+        record_read(self.run, report, None)
+        if found.state == COMPLETED:
+            failure = lost("the endpoint sent no reply to this request of a batch")
+        else:
+            failure = not_begun(f"the batch ended as {found.state}")
+        rejected = found.state == FAILED
+        self.batch.refresh_from_db(fields=["answered"])
+        if not (self.batch.answered or self.unwanted):
+            # Sent again, the requests would come back in the same way.
+            pause(self.run, PauseReason.BATCH_REJECTED)
+        self.end(BatchState.FAILED if rejected else BatchState.READ, failure, found.text)
+
+    def end(self, state: BatchState, failure: ChatFailure, text: str = "") -> None:
+        """End the batch as *state*; what has no reply fails by *failure*."""
+        release_rest(self.batch, failure)
+        ended = {"state": state, "ended_at": self.clock(), "next_at": None}
+        self.keep(**ended, error=text)
+        finalize(self.run.pk, self.clock())
+
+    def wait(self, time: timedelta) -> None:
+        """Let a worker look at the batch again after *time*."""
+        self.keep(next_at=self.clock() + time)
+
+    def react(self, failure: ChatFailure) -> None:
+        """Try again later, or let the run wait for a person, after *failure* of a step."""
+        batch, kind = self.batch, failure.kind
+        missing = batch.remote_id and kind is K.NOT_FOUND and batch.failures < MOST_MISSING
+        if kind in NEEDS_A_PERSON:
+            self.keep(next_at=self.clock() + LATEST, error=str(failure))
+            pause_for_failure(self.run, failure, self.clock())
+        elif kind in REJECTED and not missing:
+            give_up(batch, str(failure), BatchState.FAILED, acting_user=None)
+            pause(self.run, PauseReason.BATCH_REJECTED)
+        else:
+            wait = min(SOONEST * 2 ** min(batch.failures, 7), LATEST)
+            if batch.input_file and not batch.remote_id:
+                wait = max(wait, UNSURE)
+            wait = max(wait, timedelta(seconds=failure.retry_after or 0))
+            next_at = self.clock() + wait
+            self.keep(next_at=next_at, failures=batch.failures + 1, error=str(failure))
+
+    def cannot_send(self, refusal: Refusal) -> None:
+        """Let the run wait for a person: without a key, at a forbidden address, or changed."""
+        if isinstance(refusal, Conflict):
+            give_up(self.batch, str(refusal), BatchState.FAILED, acting_user=None)
+            pause(self.run, PauseReason.BATCH_REJECTED)
+            return
+        self.keep(next_at=self.clock() + LATEST, error=str(refusal))
+        no_key = refusal.code == "no_key"
+        pause(self.run, PauseReason.NO_KEY if no_key else PauseReason.ADDRESS)

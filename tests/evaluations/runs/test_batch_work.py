@@ -1,0 +1,389 @@
+"""Batches through an endpoint's batch API: created once, whatever happens between two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from evaluations.conditions import Asking, PromptSetting
+from evaluations.models import Batch, Endpoint, Job, Response, Run
+from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
+from evaluations.runs.selectors.runs import money
+from evaluations.runs.services import batch_work
+from evaluations.runs.services.batch_work import runs_with_batch_work, work_on_batches
+from evaluations.runs.services.batches import give_up
+from evaluations.runs.services.runs import pause_run, resume_run, stop_run
+from gradeapp.accounts.models import User
+from gradeapp.common.database_clock import database_now
+from tests.conftest import logged_in
+from tests.evaluations.run_world import planned, scripted_endpoint
+from tests.scripted_server import ScriptedServer
+
+pytestmark = pytest.mark.django_db
+STEPS = ("upload", "list", "create", "look", "fetch")
+WHEN = ("before", "after")
+
+
+class Killed(BaseException):
+    """Stands for ``kill -9``: nothing below catches it. The real one is in ``tests/faults``."""
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as one:
+        yield one
+
+
+@pytest.fixture
+def endpoint(server: ScriptedServer) -> Endpoint:
+    prices = {"price_input": Decimal(1000), "price_output": Decimal(2000)}
+    return scripted_endpoint(server, **prices)
+
+
+def by_api(endpoint: Endpoint, items: int = 3, **options: Any) -> Run:
+    return planned(endpoint, items, batch_api=True, **options)
+
+
+def look(run: Run, times: int = 1) -> Run:
+    """Work on the batches of *run* as the clock does, when they are due."""
+    for _time in range(times):
+        Batch.objects.filter(next_at__isnull=False).update(next_at=database_now())
+        for key in runs_with_batch_work(database_now()):
+            work_on_batches(key)
+    run.refresh_from_db()
+    return run
+
+
+def done_once(run: Run, server: ScriptedServer, items: int) -> None:
+    """Check that every request was answered, stored and billed once, at half the price."""
+    assert (run.status, Response.objects.filter(run=run).count()) == (RunStatus.FINISHED, items)
+    assert len(server.ledger.prompts) == len(set(server.ledger.prompts)) == items
+    tokens = run.responses.values_list("attempt__prompt_tokens", "attempt__completion_tokens")
+    cost = sum(Decimal(read) / 1000 + Decimal(written) / 500 for read, written in tokens)
+    assert money(run).spent == cost / 2
+    assert money(run).exposed == money(run).spent
+
+
+def test_a_batch_is_sent_looked_at_and_read(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.batches.looks = 2
+    run = by_api(endpoint)
+    assert runs_with_batch_work(database_now()) == [run.pk]
+    look(run)
+    batch = Batch.objects.get()
+    assert (batch.remote_id, batch.remote_state, batch.requests) == ("batch_0", "validating", 3)
+    assert server.batches.batches[0]["metadata"] == {"gradeapp_batch": batch.public_id.hex}
+    # Not due yet: nobody looks.
+    assert runs_with_batch_work(database_now()) == []
+    look(run)
+    batch.refresh_from_db()
+    assert (batch.remote_state, batch.holder) == ("in_progress", "")
+    assert batch.next_at is not None
+    assert batch.next_at > database_now() + timedelta(seconds=5)
+    look(run)
+    done_once(run, server, 3)
+    batch.refresh_from_db()
+    assert (batch.state, batch.answered, batch.unanswered) == (BatchState.READ, 3, 0)
+    assert runs_with_batch_work(database_now()) == []
+    paths = [f"{one.method} {one.path.partition('?')[0]}" for one in server.requests]
+    assert paths == [
+        *("POST /v1/files", "GET /v1/batches", "POST /v1/batches"),
+        *("GET /v1/batches/batch_0", "GET /v1/batches/batch_0", "GET /v1/files/file-1/content"),
+    ]
+
+
+def test_the_page_and_the_api_start_and_show_it(
+    admin: User, endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    first = by_api(endpoint)
+    client = logged_in(admin)
+    given = {"endpoint": endpoint.name, "dataset": first.dataset.slug, "start_anyway": True}
+    asked = {**given, "batch_api": True, "repeats": 2}
+    made = client.post("/api/v1/runs/", asked, content_type="application/json").json()
+    assert (made["by_batch"], made["batch_api"]) == (True, True)
+    query = {"endpoint": endpoint.pk, "dataset": first.dataset.slug, "repeats": 1, "anyway": "on"}
+    query |= {"images": "omit", "batches": "api", "key": "one", "setting": "zero-shot"}
+    text = client.get(reverse("runs:new"), query).text
+    assert "Through the batch API of the endpoint" in text
+    run = look(Run.objects.get(pk=made["id"]))
+    page = reverse("runs:run", args=[run.pk])
+    text = client.get(page).text
+    for words in ("At the endpoint: being checked", "next look", "Stop or pause the run to cancel"):
+        assert words in text
+    assert "No worker is running" in text
+    look(run)
+    (batch,) = client.get(f"/api/v1/runs/{run.pk}/batches/").json()["results"]
+    assert (batch["state"], batch["remote_state"], batch["answered"]) == ("read", "completed", 6)
+    # A run by files goes on through the API.
+    files = planned(endpoint, 1, by_batch=True)
+    client.post(reverse("runs:batches-make", args=[files.pk]), {"by_api": "yes"})
+    look(files, 2)
+    assert files.status == RunStatus.FINISHED
+
+
+def test_a_second_step_follows_by_itself(endpoint: Endpoint, server: ScriptedServer) -> None:
+    run = by_api(endpoint, 2, asking=Asking(setting=PromptSetting.ZERO_SHOT_COT))
+    look(run, 4)
+    assert [one["status"] for one in server.batches.batches] == ["completed", "completed"]
+    assert (run.status, Response.objects.filter(run=run).count()) == (RunStatus.FINISHED, 2)
+
+
+@pytest.mark.parametrize(
+    "step", [f"{when} {step}" for step in STEPS for when in ("before", "after")]
+)
+def test_a_batch_is_created_once(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """A worker ends before or after each step at the endpoint: another one goes on."""
+    run = by_api(endpoint)
+    other = server.batches
+    # Batches of others, so that ours is not on the first page when it is looked for.
+    other.batches += [
+        {"id": f"other_{n}", "status": "completed", "created_at": 2**40} for n in (1, 2, 3)
+    ]
+    steps: list[str] = []
+    named = {
+        "upload": "upload",
+        "list": "find",
+        "create": "create",
+        "look": "state",
+        "fetch": "fetch",
+    }
+    when, _space, name = step.partition(" ")
+    real = getattr(batch_work.BatchAPI, named.get(name, name))
+
+    def killed(api: Any, *args: Any) -> Any:
+        if not steps:
+            if when == "after":
+                real(api, *args)
+            steps.append(step)
+            raise Killed
+        return real(api, *args)
+
+    monkeypatch.setattr(batch_work.BatchAPI, named.get(name, name), killed)
+    with pytest.raises(Killed):
+        look(run, 3)
+    look(run, 3)
+    done_once(run, server, 3)
+    assert len(other.batches) == 4
+    uploads = sum(one.method == "POST" and one.path == "/v1/files" for one in server.requests)
+    assert uploads == (2 if step == "after upload" else 1)
+
+
+def test_a_worker_that_ends_while_it_stores_stores_nothing_twice(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    real = batch_work.release_rest
+
+    def killed(*args: Any) -> int:
+        monkeypatch.setattr(batch_work, "release_rest", real)
+        raise Killed
+
+    monkeypatch.setattr(batch_work, "release_rest", killed)
+    with pytest.raises(Killed):
+        look(run)
+    assert Response.objects.filter(run=run).count() == 3
+    look(run)
+    done_once(run, server, 3)
+
+
+def test_a_batch_that_another_worker_holds_is_left_alone(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    until = database_now() + timedelta(minutes=5)
+    Batch.objects.update(holder="elsewhere", held_until=until, next_at=database_now())
+    asked = len(server.requests)
+    assert runs_with_batch_work(database_now()) == []
+    work_on_batches(run.pk)
+    assert len(server.requests) == asked
+    # Its lease ends, or its process on this machine has ended.
+    Batch.objects.update(held_until=database_now())
+    look(run)
+    done_once(run, server, 3)
+
+
+def test_expired_requests_are_sent_again(endpoint: Endpoint, server: ScriptedServer) -> None:
+    server.batches.ends_as, server.batches.answers = "expired", 2
+    run = by_api(endpoint)
+    look(run, 2)
+    batch = Batch.objects.order_by("pk").first()
+    assert batch is not None
+    assert (batch.state, batch.remote_state, batch.answered) == (BatchState.READ, "expired", 2)
+    assert run.status == RunStatus.RUNNING
+    server.batches.ends_as, server.batches.answers = "completed", 9
+    look(run, 2)
+    done_once(run, server, 3)
+    assert len(server.batches.batches) == 2
+
+
+def test_replies_that_are_missing_may_have_been_billed(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    server.batches.answers = 2
+    run = by_api(endpoint)
+    look(run, 2)
+    # It is sent again at once: what the first call may have cost stays reserved beside the second.
+    lost, again = run.jobs.get(attempts__status="unknown").attempts.all()
+    assert money(run).exposed == money(run).spent + lost.reserved + again.reserved
+    assert Batch.objects.filter(unanswered=1, answered=2).count() == 1
+    server.batches.answers = 9
+    look(run, 2)
+    assert (run.status, Response.objects.filter(run=run).count()) == (RunStatus.FINISHED, 3)
+
+
+@pytest.mark.parametrize("ends_as", ["failed", "expired"])
+def test_a_batch_without_an_answer_pauses_the_run(
+    endpoint: Endpoint, server: ScriptedServer, ends_as: str
+) -> None:
+    server.batches.ends_as, server.batches.answers = ends_as, 0
+    run = by_api(endpoint)
+    look(run, 4)
+    assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
+    assert len(server.batches.batches) == 1
+    assert Job.objects.filter(run=run, status=JobStatus.PENDING).count() == 3
+    assert money(run).exposed == 0
+    if ends_as == "failed":
+        assert Batch.objects.get().error == "too many"
+    server.batches.ends_as, server.batches.answers = "completed", 9
+    resume_run(run, acting_user=None)
+    look(run, 2)
+    done_once(run, server, 3)
+
+
+@pytest.mark.parametrize("without", ["upload", "list", "create"])
+def test_an_endpoint_without_a_batch_api_costs_nothing(
+    endpoint: Endpoint, server: ScriptedServer, without: str
+) -> None:
+    server.batches.without = frozenset({without})
+    run = by_api(endpoint)
+    look(run, 2)
+    assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
+    assert (Batch.objects.get().state, money(run).exposed) == (BatchState.FAILED, 0)
+    assert (server.batches.batches, server.ledger.billed) == ([], 0)
+
+
+@pytest.mark.parametrize("stop", [stop_run, pause_run])
+def test_stop_and_pause_cancel_at_the_endpoint(
+    endpoint: Endpoint, server: ScriptedServer, stop: Any
+) -> None:
+    server.batches.looks, server.batches.answers = 99, 1
+    run = by_api(endpoint)
+    look(run)
+    stop(run, acting_user=None)
+    look(run)
+    assert server.batches.batches[0]["status"] == "cancelling"
+    look(run)
+    ended = RunStatus.STOPPED if stop is stop_run else RunStatus.PAUSED
+    # What was answered by then is kept, the rest can be asked again and cost nothing.
+    assert (run.status, Response.objects.filter(run=run).count()) == (ended, 1)
+    assert money(run).exposed == money(run).spent
+    assert Job.objects.filter(run=run, status=JobStatus.PENDING).count() == 2
+    server.batches.looks, server.batches.answers = 1, 9
+    resume_run(run, acting_user=None)
+    look(run, 2)
+    done_once(run, server, 3)
+
+
+def test_a_run_that_is_stopped_before_it_was_sent_sends_nothing(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = by_api(endpoint)
+    batch_work._send(run.pk)
+    stop_run(run, acting_user=None)
+    look(run)
+    assert (run.status, server.requests) == (RunStatus.STOPPED, [])
+    assert Batch.objects.get().state == BatchState.DISCARDED
+
+
+def test_failures_are_tried_again_later(endpoint: Endpoint, server: ScriptedServer) -> None:
+    busy = (503, {"error": {"message": "busy \ud800\x00"}})
+    broken = (200, b"<html>")
+    run = by_api(endpoint)
+    for fault in (busy, broken):
+        server.batches.faults = [fault]
+        look(run)
+        batch = Batch.objects.get()
+        assert (run.status, batch.state) == (RunStatus.RUNNING, BatchState.WAITING)
+        assert batch.next_at is not None
+        assert batch.next_at > database_now() + timedelta(seconds=5)
+    assert batch.failures == 2
+    look(run, 2)
+    done_once(run, server, 3)
+    batch.refresh_from_db()
+    assert (batch.failures, batch.error) == (0, "")
+
+
+def test_a_created_batch_is_found_although_its_creation_was_not_confirmed(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    """The endpoint creates the batch and answers with an error."""
+    run = by_api(endpoint)
+
+    def fail_once(step: str) -> None:
+        if step == "after create":
+            server.batches.meets = lambda step: None
+            raise ConnectionError
+
+    server.batches.meets = fail_once
+    look(run)
+    batch = Batch.objects.get()
+    assert (batch.remote_id, len(server.batches.batches)) == ("", 1)
+    # Not at once: the endpoint may need a while until its list has it.
+    assert batch.next_at is not None
+    assert batch.next_at > database_now() + timedelta(seconds=50)
+    look(run, 2)
+    done_once(run, server, 3)
+    assert len(server.batches.batches) == 1
+
+
+def test_a_wrong_key_waits_for_a_person(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", "sk-right")
+    Endpoint.objects.update(key_variable="ONE_API_KEY")
+    run = by_api(Endpoint.objects.get())
+    server.batches.faults = [(401, {"error": {"message": "wrong key sk-right"}})]
+    look(run)
+    assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.AUTH)
+    assert "sk-right" not in Batch.objects.get().error
+    resume_run(run, acting_user=None)
+    look(run, 2)
+    done_once(run, server, 3)
+    assert {one.headers.get("authorization") for one in server.requests} == {"Bearer sk-right"}
+
+
+def test_the_budget_reserves_half_and_pauses(endpoint: Endpoint, server: ScriptedServer) -> None:
+    other = by_api(endpoint, 1)
+    look(other)
+    most = other.jobs.get().attempts.get().reserved
+    look(other)
+    run = by_api(endpoint, 3, budget=most * 2)
+    look(run, 1)
+    assert run.jobs.filter(status=JobStatus.LEASED).count() == 2
+    look(run, 3)
+    # The real costs are lower, so a third one fits, or the run says why it waits.
+    if run.status != RunStatus.FINISHED:
+        assert run.pause_reason == PauseReason.BUDGET
+    assert money(run).exposed <= most * 2
+    poor = by_api(endpoint, 1, budget=most / 2)
+    look(poor)
+    assert (poor.status, poor.pause_reason) == (RunStatus.PAUSED, PauseReason.BUDGET)
+
+
+def test_a_discarded_batch_at_the_endpoint_may_be_billed(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    server.batches.looks = 99
+    run = by_api(endpoint)
+    look(run)
+    assert give_up(Batch.objects.get(), "gone", BatchState.DISCARDED, acting_user=None) == 3
+    reserved = sum(one.attempts.get().reserved for one in run.jobs.all())
+    assert money(run).exposed == reserved > 0
