@@ -23,6 +23,7 @@ from evaluations.runs.services.permits import account_of
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.refusals import BadInput, Refusal
 
 if TYPE_CHECKING:
@@ -143,7 +144,9 @@ def save_endpoint(
 
 
 def _check_fields(endpoint: Endpoint) -> None:
-    """Raise BadInput for invalid fields."""
+    """Raise BadInput for invalid fields, and for names that can pass for others in reports."""
+    for name in (endpoint.name, endpoint.model, endpoint.language_model.name):
+        check_name_is_plain(name)
     if min(endpoint.max_in_flight, endpoint.timeout_seconds, endpoint.max_tokens) < 1:
         raise BadInput(_("Concurrent calls, timeout and maximum tokens must be above zero."))
     if not 0 < endpoint.max_temperature <= 2:

@@ -68,6 +68,9 @@ def test_a_new_address_wants_the_key_named_again() -> None:
         ({"price_input": Decimal(-1)}, "zero or more"),
         ({"model": ""}, "model"),
         ({"name": "n" * 61}, "name"),
+        ({"name": "\u202e"}, "invisible"),
+        ({"language_model": "gpt-4\u200b"}, "invisible"),
+        ({"model": "gpt-4\u043e"}, "letters of scripts"),  # a Cyrillic letter
     ],
 )
 def test_bad_input_gets_a_sentence_and_stores_nothing(changes: dict[str, Any], words: str) -> None:
