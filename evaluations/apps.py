@@ -2,11 +2,33 @@ from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts import blindness
+from gradeapp.audit import counted
 from gradeapp.audit.objects import hold_back
 from gradeapp.audit.objects import register as register_object
 from gradeapp.audit.sources import Source
 from gradeapp.audit.sources import register as register_source
 from gradeapp.waiting import register
+
+# Pages, fragments and answers of the API that show a response, to be marked or with its marks.
+ITEMS = {
+    **{
+        f"marking:{name}": counted.Shown("response", "answer_id")
+        for name in ("desk", "ahead", "save", "skip", "revise")
+    },
+    **{
+        f"reviewing:{name}": counted.Shown("response", "item_id")
+        for name in ("desk", "save", "skip")
+    },
+    "rounds:response": counted.Shown("response", "answer_id"),
+    "rounds:seed": counted.Shown("response", "answer_id"),
+    "runs:response": counted.Shown("response", "public_id"),
+    "runs:compare": counted.Shown("question", "public_id"),
+    "checks:item": counted.Shown("response", "public_id"),
+    "judging:judgement": counted.Shown("response", "response_id"),
+    "api-run-responses": counted.Shown("response", "id", rows=True),
+    "api-responses": counted.Shown("response", "id", rows=True),
+    "api-answer-checks-waiting": counted.Shown("response", "response", rows=True),
+}
 
 
 class EvaluationsConfig(AppConfig):
@@ -41,6 +63,7 @@ class EvaluationsConfig(AppConfig):
             register(provider)
         register(runs_waiting)
         register(keys_waiting)
+        counted.register(ITEMS)
         for asks in (marks_in_a_round, reviews_in_a_review):
             blindness.register(asks)
         for kind in (ScoredAnswerKind(), JudgeKind(), ReadKind(), SuggestKind()):

@@ -100,6 +100,7 @@ MIDDLEWARE = [
     "gradeapp.http.htmx_login",
     "gradeapp.http.post_addresses",
     "gradeapp.http.refusals",
+    "gradeapp.audit.reads.CountReads",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -140,10 +141,7 @@ PASSWORD_HASHERS = [
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {
-        "NAME": "gradeapp.accounts.passwords.MinimumLength",
-        "OPTIONS": {"min_length": 10},
-    },
+    {"NAME": "gradeapp.accounts.passwords.MinimumLength", "OPTIONS": {"min_length": 10}},
 ]
 
 # Proxies of one's own in front of the site: that many last entries of X-Forwarded-For are true
@@ -259,6 +257,9 @@ CONTENT_SECURITY_POLICY = {
 AUDIT_ADDRESSES = env.flag("AUDIT_ADDRESSES", default=False)
 # How long sealed entries are kept, in days; 0 keeps all
 AUDIT_RETENTION_DAYS = env.number("AUDIT_RETENTION_DAYS", 0, low=0, high=36500)
+# An alert where one person reads so many items in so many minutes; 0 items raises none
+READ_ALERT_ITEMS = env.number("READ_ALERT_ITEMS", 500, low=0, high=1_000_000)
+READ_ALERT_MINUTES = env.number("READ_ALERT_MINUTES", 10, low=1, high=1440)
 
 # Languages
 LANGUAGE_CODE = "en"

@@ -1,8 +1,24 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.audit import counted
 from gradeapp.audit.objects import register as register_object
 from gradeapp.waiting import register
+
+# Pages, fragments and answers of the API that show a question with its text, key or rubric.
+ITEMS = {
+    **{
+        f"questions:{name}": counted.Shown("question", "public_id")
+        for name in (
+            *("question", "labels", "labelling-item", "labelling-resolve", "rates"),
+            *("rubrics", "rubric-new", "rubric-export"),
+        )
+    },
+    "questions:problem": counted.Shown("question", "pk"),
+    "api-question": counted.Shown("question", "public_id"),
+    "api-rubrics": counted.Shown("question", "public_id"),
+    "api-questions": counted.Shown("question", "id", rows=True),
+}
 
 
 class QuestionsConfig(AppConfig):
@@ -13,4 +29,5 @@ class QuestionsConfig(AppConfig):
         from questions.selectors.waiting import bank_waiting, question_addresses
 
         register(bank_waiting)
+        counted.register(ITEMS)
         register_object("question", question_addresses)

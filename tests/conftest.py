@@ -128,6 +128,14 @@ def language() -> Iterator[None]:
     translation.deactivate()
 
 
+@pytest.fixture(autouse=True)
+def no_read_kept_from_another_test() -> Iterator[None]:
+    """Forget what the process has counted as read: in every test keys begin anew."""
+    yield
+    if reads := sys.modules.get("gradeapp.audit.reads"):
+        reads.counter.forget()
+
+
 @pytest.fixture
 def shared_data() -> Path:
     """The published benchmarks beside the project; the test is skipped where they are not."""

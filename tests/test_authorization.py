@@ -70,6 +70,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "schema": KNOWN,
     "audit:trail": (C.OPERATE, NOBODY),
     "audit:export": (C.OPERATE, NOBODY),
+    "audit:alert-acknowledge": (NOBODY, C.OPERATE),
     "questions:list": C.SEE_QUESTIONS,
     "questions:question": C.SEE_QUESTIONS,
     "questions:labelling": (C.SEE_QUESTIONS, NOBODY),

@@ -15,6 +15,7 @@ from evaluations.models import Judgement
 from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.parameters import DeclaredFilters
 
 
@@ -71,6 +72,7 @@ class JudgementListAPI(DeclaredFilters, generics.ListAPIView[Judgement]):
         """Return a page of *queryset*; who looks at marks of a round that is going on is noted."""
         page = super().paginate_queryset(queryset)
         seen = [judgement.response_id for judgement in page or ()]
+        count_items(self.request.user, "mark", seen)
         record_views(seen, acting_user=cast(User, self.request.user), page="api")
         return page
 

@@ -31,6 +31,7 @@ from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.refusals import BadInput
 from questions.selectors.bank import image_addresses
 
@@ -95,6 +96,7 @@ def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
     filters = JudgementFilter(request.GET, judgement_list().filter(judge=judge).defer("reply"))
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
     seen = [judgement.response_id for judgement in page]
+    count_items(request.user, "mark", seen)
     record_views(seen, acting_user=request.user, page="judgements")
     context = {"judge": judge, "filters": filters, "page": page}
     return render(request, "evaluations/judging/judge.html", context)

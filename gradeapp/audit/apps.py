@@ -8,9 +8,12 @@ class AuditConfig(AppConfig):
     verbose_name = _("audit trail")
 
     def ready(self) -> None:
-        """Register the audit trail as what is sealed; other apps add theirs."""
+        """Register the audit trail as what is sealed, and alerts for the home page."""
+        from gradeapp.audit.alerts import alerts_waiting
         from gradeapp.audit.models import AuditEntry
         from gradeapp.audit.sources import Source, register
+        from gradeapp.waiting import register as register_waiting
 
         fields = ("id", "at", "actor_id", "tag", "target", "detail", "signature")
         register(Source("audit", AuditEntry, fields, "at", signed=True, removable=True))
+        register_waiting(alerts_waiting)

@@ -46,6 +46,42 @@ class AuditEntry(models.Model):
         return f"{self.at:%Y-%m-%d %H:%M:%S} {self.actor} {self.tag} {self.target}"
 
 
+class ItemRead(models.Model):
+    """An item that somebody has read lately: what, when last, and how many items it counts as.
+
+    Rows are kept for the time that is watched (``READ_ALERT_MINUTES``); see ``reads.py``.
+    """
+
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="items_read"
+    )
+    item = models.CharField(max_length=80, help_text="kind and key, as in question:18")
+    at = models.DateTimeField(db_index=True)
+    number = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["person", "item"], name="one_read_per_item"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item} ({self.number})"
+
+
+class ReadAlert(models.Model):
+    """The last alert that somebody read many items; open until an admin acknowledges it."""
+
+    person = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="read_alert"
+    )
+    raised_at = models.DateTimeField()
+    items = models.PositiveIntegerField()
+    open = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return f"{self.person}: {self.items} items"
+
+
 class Chain(models.Model):
     """Where the chain of one source ends, who is sealing it, and what the last check said.
 

@@ -31,6 +31,8 @@ class Tag(StrEnum):
     DEACTIVATED = "account.deactivated"
     PASSWORD_CHANGED = "account.password_changed"
     ROLES_CHANGED = "account.roles_changed"
+    MANY_READS = "account.many_reads"
+    READS_ACKNOWLEDGED = "account.reads_acknowledged"
     TRAIL_EXPORTED = "audit.exported"
     SEGMENTS_REMOVED = "audit.segments_removed"
     QUESTIONS_IMPORTED = "questions.imported"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
+from gradeapp.audit.reads import forget_old_reads
 from gradeapp.audit.retention import remove_old
 from gradeapp.audit.sealing import seal_all
 from gradeapp.common.tasks import STALE_AFTER
@@ -14,4 +15,6 @@ from gradeapp.common.tasks import STALE_AFTER
 def seal_entries() -> None:
     """Seal what was written, and remove what is old enough."""
     seal_all()
-    remove_old(timezone.now())
+    now = timezone.now()
+    remove_old(now)
+    forget_old_reads(now)

@@ -7,5 +7,6 @@ from gradeapp.audit import views
 app_name = "audit"
 urlpatterns = [
     path("", views.trail, name="trail"),
+    path("alerts/<int:pk>/acknowledge/", views.acknowledge_alert, name="alert-acknowledge"),
     path("export/", views.export, name="export"),
 ]

@@ -7,16 +7,17 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.audit import selectors
+from gradeapp.audit import alerts, selectors
 from gradeapp.audit.filters import TrailFilter
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -44,8 +45,18 @@ def trail(request: MemberRequest) -> HttpResponse:
         "before": before,
         "query": _query(request),
         "states": selectors.chain_states(),
+        "alerts": alerts.open_alerts(),
     }
     return render(request, "audit/trail.html", context)
+
+
+@require_POST
+@requires(Capability.OPERATE)
+def acknowledge_alert(request: MemberRequest, pk: int) -> HttpResponse:
+    """Take an alert off the pages."""
+    alert = alerts.acknowledge(pk, acting_user=request.user)
+    messages.success(request, _("The alert on %(name)s was acknowledged.") % {"name": alert.person})
+    return redirect("audit:trail")
 
 
 @require_safe

@@ -17,7 +17,7 @@ from django.db.models import Model, QuerySet
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
-from gradeapp.audit.record import record
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
 from questions.importers.jsonl import write_jsonl, write_tasks
@@ -153,4 +153,4 @@ def _manifest(rows: int, sha256: str, parameters: Mapping[str, object]) -> Manif
 
 def note_export(manifest: Manifest, target: Model, *, acting_user: User | None) -> AuditEntry:
     """Record that *acting_user* (None: the command line) took questions of *target* away."""
-    return record(Tag.QUESTIONS_EXPORTED, target, actor=acting_user, **manifest)
+    return record_export(Tag.QUESTIONS_EXPORTED, target, actor=acting_user, **manifest)

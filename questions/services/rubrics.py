@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
@@ -137,8 +138,8 @@ def import_rubrics(
 
 def note_export(*, acting_user: User, dataset: str, rubrics: int) -> None:
     """Write down that somebody took the rubrics of a dataset ("": of all) away as a file."""
-    detail = {"dataset": dataset, "rubrics": rubrics}
-    record(Tag.RUBRICS_EXPORTED, acting_user, actor=acting_user, **detail)
+    detail = {"dataset": dataset, "rows": rubrics}
+    record_export(Tag.RUBRICS_EXPORTED, acting_user, actor=acting_user, **detail)
 
 
 def _read(content: bytes, file: str) -> list[RubricFor]:

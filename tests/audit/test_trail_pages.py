@@ -42,7 +42,7 @@ def test_everything_has_a_name_in_both_languages() -> None:
         for file in (ROOT / package).rglob("*.py")
         for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-        if call.func.id in ("record", "record_view", "record_start")
+        if call.func.id in ("record", "record_export", "record_view", "record_start")
         for keyword in call.keywords
         if keyword.arg
     }

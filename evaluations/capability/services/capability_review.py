@@ -25,6 +25,7 @@ from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
@@ -99,7 +100,7 @@ def note_review_export(
     review: CapabilityReview, manifest: Mapping[str, object], *, acting_user: User | None
 ) -> None:
     """Record that *acting_user* took a table of *review* away; *manifest* says what it held."""
-    record(Tag.EXPORTED, review, actor=acting_user, **manifest)
+    record_export(Tag.EXPORTED, review, actor=acting_user, **manifest)
 
 
 def too_few_reviewers(reviewers: int, each: int) -> str:

@@ -40,6 +40,7 @@ from evaluations.statistics.tally import ALL
 from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.csv_file import manifest, sha256
 from gradeapp.common.csv_file import render as render_csv
 from gradeapp.common.refusals import BadInput, NotFound
@@ -122,6 +123,7 @@ def answers(request: MemberRequest, review_id: UUID) -> HttpResponse:
     look_at_review(review, acting_user=request.user, page="answers")
     wanted = _wanted(request.GET)
     page = Paginator(answers_behind(review, wanted), PAGE).get_page(request.GET.get("page"))
+    count_items(request.user, "response", (row.item.public_id for row in page.object_list))
     context = {
         "review": review,
         "wanted": wanted,

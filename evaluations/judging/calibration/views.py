@@ -14,6 +14,7 @@ from evaluations.judging.selectors import runs_left_out
 from evaluations.models import Judge
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.refusals import BadInput
 
 
@@ -32,6 +33,7 @@ def judge_calibration(request: MemberRequest, judge_id: int) -> HttpResponse:
         dataset = form.datasets[form.cleaned_data["dataset"]]
         page = calibration_page(judge, dataset, form.cleaned_data["by"])
         seen = [one.response.pk for one in page.disagreements]
+        count_items(request.user, "mark", seen)
         record_views(seen, acting_user=request.user, page="judgements")
         context |= {"page": page, "dataset": dataset, "by": form.cleaned_data["by"]}
         context["left_out"] = runs_left_out(judge, dataset)

@@ -31,6 +31,7 @@ from evaluations.models import MarkingSheet
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.api_fields import NumberTextField
+from gradeapp.audit.reads import count_items
 from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import NotFound
@@ -124,7 +125,9 @@ class SheetAPI(APIView):
         """The sheet with its lines: what the desk shows of each response."""
         sheet = _own(teacher_of(request), sheet_id)
         body = SheetSerializer(_state(sheet)).data
-        return Response(body | {"lines": [_line(line) for line in sheet_lines(sheet)]})
+        lines = [_line(line) for line in sheet_lines(sheet)]
+        count_items(request.user, "response", (line["response"] for line in lines))
+        return Response(body | {"lines": lines})
 
     @extend_schema(
         operation_id="sheets_fill", request=FilledRowsSerializer, responses=SheetSerializer

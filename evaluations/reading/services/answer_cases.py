@@ -18,7 +18,7 @@ from evaluations.reading.selectors.model_reading import asked_of
 from evaluations.reading.services.case_check import CaseReport, FailedCase, failures
 from evaluations.statistics.outcomes import ReadingOutcome
 from gradeapp.accounts.models import User
-from gradeapp.audit.record import record
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
 from questions.rules.vocabulary import CHOICE_TYPES
@@ -135,4 +135,4 @@ def take_corrections(*, acting_user: User) -> str:
 def _note(n: int, acting_user: User | None) -> None:
     newest = AnswerCheck.objects.filter(confirmed=False).order_by("pk").last()
     if newest is not None:
-        record(Tag.CORRECTIONS_EXPORTED, newest, actor=acting_user, cases=n)
+        record_export(Tag.CORRECTIONS_EXPORTED, newest, actor=acting_user, rows=n)

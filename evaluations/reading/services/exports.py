@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from evaluations.models import Run
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
-from gradeapp.audit.record import record
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 
 
@@ -15,4 +15,4 @@ def note_run_export(
     run: Run, report: str, manifest: Mapping[str, object], *, acting_user: User
 ) -> AuditEntry:
     """Record that *acting_user* took *report* of a run away."""
-    return record(Tag.EXPORTED, run, actor=acting_user, report=report, **manifest)
+    return record_export(Tag.EXPORTED, run, actor=acting_user, report=report, **manifest)

@@ -23,6 +23,7 @@ from evaluations.reading.services.answer_checks import draw_sample
 from evaluations.runs.selectors.responses import pieces_of
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 
 PAGE = 25
 DIFFERENCES = 10
@@ -111,5 +112,6 @@ def difference_list(request: MemberRequest) -> HttpResponse:
         }
         for key in page
     ]
+    count_items(request.user, "response", (row["response"].public_id for row in shown))
     context = {"page": page, "rows": shown}
     return render(request, "evaluations/reading/checks/differences.html", context)

@@ -21,6 +21,7 @@ from evaluations.runs.selectors.runs import get_run
 from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.csv_file import manifest, sha256
 from gradeapp.common.csv_file import render as render_csv
 from gradeapp.common.refusals import BadInput
@@ -37,6 +38,7 @@ def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
     reason = wanted_reason(request.GET.get("reason", ""))
     page = Paginator(made.because_of(reason), PAGE).get_page(request.GET.get("page"))
     words = quotations(list(page.object_list))
+    count_items(request.user, "mark", (one.response for one in page.object_list))
     context = {
         "run": run,
         "made": made,

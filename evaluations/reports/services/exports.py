@@ -27,6 +27,7 @@ from evaluations.reports.selectors.export_tables import (
     export_table,
 )
 from gradeapp.accounts.models import User
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_file import manifest
@@ -156,7 +157,7 @@ def note_export(asked: Asked, about: Mapping[str, object], *, acting_user: User 
     round that is not closed, since who took its marks away cannot join it.
     """
     dataset = Dataset.objects.get(slug=asked.params.dataset)
-    record(Tag.EXPORTED, dataset, actor=acting_user, report=asked.name, **about)
+    record_export(Tag.EXPORTED, dataset, actor=acting_user, report=asked.name, **about)
     if acting_user is None:
         return
     if asked.name == "converted":

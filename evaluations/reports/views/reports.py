@@ -67,6 +67,7 @@ from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, frame_tally
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.choices import label
 from questions.rules.vocabulary import Part, Stream, Subject
 
@@ -237,6 +238,7 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     context["sums"] = sums_of(rows.frame, cell)
     context["facts"] = row_facts(page.object_list)
     context["cut"] = cut_names(cell.cut)
+    count_items(request.user, "mark", (row.response for row in page.object_list))
     seen = [row.response for row in page.object_list if row.part == Part.SUBJECTIVE]
     record_views(seen, acting_user=request.user, page="report")
     return render(request, "evaluations/reports/rows.html", context)
@@ -302,5 +304,6 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
     context["groups"] = pairs.agreement()
     context["facts"] = pair_facts(page.object_list)
     seen = [pair.response for pair in page.object_list]
+    count_items(request.user, "mark", seen)
     record_views(seen, acting_user=request.user, page="report")
     return render(request, "evaluations/reports/pairs.html", context)

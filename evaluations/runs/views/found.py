@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -16,8 +17,10 @@ from evaluations.models import Response
 from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
 from evaluations.runs.services.exports import note_responses_exported
+from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_file, count_items
 from questions.selectors.bank import image_addresses
 
 SELECTS = ("dataset", "model", "condition", "outcome", "part")
@@ -32,6 +35,7 @@ def search_page(request: MemberRequest) -> HttpResponse:
     found = reading.search(filters.qs, words, before=before)
     seen = [response.pk for response in found.rows]
     record_views(seen, acting_user=request.user, page="responses")
+    count_items(request.user, "response", (row.public_id for row in found.rows))
     query = request.GET.copy()
     query.pop("before", None)
     context = {
@@ -58,15 +62,24 @@ def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpRespons
     words, _before = _said(filters)
     note_responses_exported(request.GET.dict(), filters.qs, acting_user=request.user)
     answer = StreamingHttpResponse(
-        _lines(reading.all_found(filters.qs, words)), content_type="application/x-ndjson"
+        _counted(reading.all_found(filters.qs, words), request.user),
+        content_type="application/x-ndjson",
     )
     answer["Content-Disposition"] = 'attachment; filename="responses.jsonl"'
     return answer
 
 
-def _lines(rows: Iterator[Response]) -> Iterator[bytes]:
-    for response in rows:
-        yield json.dumps(reading.exported(response), ensure_ascii=False).encode() + b"\n"
+def _counted(rows: Iterator[Response], user: User) -> Iterator[bytes]:
+    """Return the lines of the file; what was sent is counted, also where the reader left."""
+    digest, sent = hashlib.sha256(), 0
+    try:
+        for response in rows:
+            line = json.dumps(reading.exported(response), ensure_ascii=False).encode() + b"\n"
+            digest.update(line)
+            sent += 1
+            yield line
+    finally:
+        count_file(user, digest.hexdigest(), sent)
 
 
 def _said(filters: SearchPageFilter) -> tuple[str, int | None]:
@@ -87,6 +100,7 @@ def compare_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     beside = reading.side_by_side(question, list(dict.fromkeys(wanted)), number)
     seen = [one.response.pk for one in beside]
     record_views(seen, acting_user=request.user, page="responses")
+    count_items(request.user, "response", (one.response.public_id for one in beside))
     assert question.current is not None
     context = {
         "question": question,

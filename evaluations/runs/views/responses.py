@@ -21,6 +21,7 @@ from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services.calls import SentCall, sent_call
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.refusals import NotFound
 from questions.selectors.bank import image_addresses
 
@@ -36,6 +37,7 @@ def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
     seen = [response.pk for response in page.object_list]
     record_views(seen, acting_user=request.user, page="responses")
+    count_items(request.user, "response", (one.public_id for one in page))
     context = {"run": run, "kind": kind_of(run), "filters": filters, "page": page}
     return render(request, "evaluations/runs/responses.html", context)
 

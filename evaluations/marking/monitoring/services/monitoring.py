@@ -12,6 +12,7 @@ from evaluations.marking.monitoring.rules.limits import LIMITS
 from evaluations.models import MarkingRound, RoundTeacher
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.plain_number import plain
@@ -77,7 +78,7 @@ def note_figures_taken(
     marking_round: MarkingRound, manifest: Mapping[str, object], *, acting_user: User
 ) -> None:
     """Record that the teachers' figures left the house; *manifest* says what the file held."""
-    record(Tag.EXPORTED, marking_round, actor=acting_user, report="monitoring", **manifest)
+    record_export(Tag.EXPORTED, marking_round, actor=acting_user, report="monitoring", **manifest)
 
 
 def _in_pool(marking_round: MarkingRound, teacher: User) -> RoundTeacher:

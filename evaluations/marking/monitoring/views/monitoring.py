@@ -40,6 +40,7 @@ from evaluations.statistics.columns import report_table
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.csv_file import manifest, sha256
 from gradeapp.common.csv_file import render as render_csv
 from gradeapp.common.refusals import BadInput, NotFound
@@ -126,6 +127,7 @@ def teacher_monitor(request: MemberRequest, round_id: UUID, teacher_id: UUID) ->
     page = Paginator(marks_shown(teacher, marking_round, wanted), PAGE).get_page(
         request.GET.get("page")
     )
+    count_items(request.user, "mark", (f"version {one.mark}" for one in page.object_list))
     language = get_language() or "en"
     context: dict[str, Any] = {
         "round": marking_round,

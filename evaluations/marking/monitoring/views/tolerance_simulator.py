@@ -37,6 +37,7 @@ from evaluations.models import MarkingRound
 from evaluations.schemes import Scheme
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.plain_number import plain
 from questions.templatetags.names import task_name
 
@@ -74,6 +75,7 @@ def simulator(request: MemberRequest, round_id: UUID) -> HttpResponse:
     ]
     far = beyond(wanted, chosen)
     page = Paginator(far, PAGE).get_page(request.GET.get("page"))
+    count_items(request.user, "mark", (f"blind {one.answer}" for one in page.object_list))
     context: dict[str, Any] = {
         "round": marking_round,
         "form": form,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
-from gradeapp.audit.record import record
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 
 
@@ -15,4 +15,4 @@ def note_marks_export(
     marking_round: MarkingRound, manifest: Mapping[str, object], *, acting_user: User
 ) -> AuditEntry:
     """Record that *acting_user* took the marks of a round away."""
-    return record(Tag.EXPORTED, marking_round, actor=acting_user, report="marks", **manifest)
+    return record_export(Tag.EXPORTED, marking_round, actor=acting_user, report="marks", **manifest)

@@ -34,6 +34,7 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 from gradeapp.common.refusals import NotFound
 
 PAGE = 50
@@ -63,13 +64,15 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     if state:
         answers, number = rounds.answers_in(marking_round, state), counts.get(state, 0)
     page = AnswerPages(answers, PAGE, number).get_page(request.GET.get("page"))
+    shown = list(page)
+    count_items(request.user, "mark", (answer.response_id for answer in shown))
     context = _life(marking_round) | {
         "progress": rounds.round_progress(marking_round, counts, slots),
         "tabs": _tabs(counts),
         "without_final": sum(counts.values()) - counts[rounds.AnswerState.FINAL],
         "state": state,
         "page": page,
-        "rows": _shown_rows(marking_round, rounds.answer_rows(list(page))),
+        "rows": _shown_rows(marking_round, rounds.answer_rows(shown)),
         "loads": (loads := rounds.teacher_loads(marking_round, slots)),
         "thirds": sum(load.thirds for load in loads),
         "seeds": marking_round.answers.filter(role=AnswerRole.SEED).count(),

@@ -17,6 +17,7 @@ from evaluations.models import MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
@@ -72,7 +73,7 @@ def note_download(
     sheet: MarkingSheet, manifest: Mapping[str, object], *, acting_user: User
 ) -> AuditEntry:
     """Record that *acting_user* took a file of *sheet* away; *manifest* says what it held."""
-    return record(Tag.SHEET_DOWNLOADED, sheet, actor=acting_user, **manifest)
+    return record_export(Tag.SHEET_DOWNLOADED, sheet, actor=acting_user, **manifest)
 
 
 def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:

@@ -32,6 +32,7 @@ from evaluations.models import MarkingRound, MarkingSheet
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest
+from gradeapp.audit.reads import count_items
 from gradeapp.common.refusals import BadInput, Conflict, Refusal
 
 FOLDER = "evaluations/marking/sheets"
@@ -121,6 +122,7 @@ def print_page(
     request: MemberRequest, marking_round: MarkingRound, shown: Sequence[DeskItem], back: str
 ) -> HttpResponse:
     """Responses with their rubrics and room for marks, each on a page of its own."""
+    count_items(request.user, "response", (desk.item.public_id for desk in shown))
     context = {
         "name": marking_round.name,
         "marking_notes": marking_round.marking_notes,
