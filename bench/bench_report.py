@@ -80,13 +80,13 @@ def from_facts(name: str, rounds: int, bare: float, detail: str) -> list[Measure
     """One report from the fact table, at first and again."""
     from bench.report_world import DATASET
     from evaluations.facts.params import TEACHERS, ReportParams
-    from evaluations.reports.selectors import fact_groups, kept_reports
+    from evaluations.reports.selectors import fact_query, kept_reports
     from evaluations.reports.selectors.reports import build_report
 
     params = ReportParams(DATASET, marker=TEACHERS, by="subject" if name == "cuts" else "")
 
     def first() -> None:
-        fact_groups.forget()
+        fact_query.forget()
         kept_reports.forget()
         build_report(name, params)
 

@@ -191,6 +191,6 @@ def logged_in(user: User) -> Client:
 def no_report_kept_from_another_test() -> Iterator[None]:
     """Forget the sums that reports keep by version: in every test versions begin anew."""
     yield
-    for name in ("fact_groups", "kept_reports"):
+    for name in ("bank_columns", "fact_query", "kept_reports"):
         if keeper := sys.modules.get(f"evaluations.reports.selectors.{name}"):
             keeper.forget()

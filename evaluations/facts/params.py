@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
-from evaluations.models import FinalMark, Judge, LanguageModel, MarkingRound, Run
+from evaluations.models import FinalMark, Judge, Judgement, LanguageModel, MarkingRound, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.statistics.policies import Policy
 from gradeapp.common.refusals import BadInput, NotFound
@@ -95,8 +95,8 @@ def models_with_answers(dataset: str) -> list[str]:
 
 def markers_of(dataset: str) -> list[str]:
     """Return who has marked answers to *dataset*: ``teachers`` and each ``judge:NAME``."""
-    judges = Judge.objects.filter(judgements__response__run__dataset__slug=dataset)
-    names = judges.order_by("name").distinct().values_list("name", flat=True)
+    given = Judgement.objects.filter(judge=OuterRef("pk"), response__run__dataset__slug=dataset)
+    names = Judge.objects.filter(Exists(given)).order_by("name").values_list("name", flat=True)
     finals = FinalMark.objects.official().filter(answer__response__run__dataset__slug=dataset)
     return ([TEACHERS] if finals.exists() else []) + [f"{JUDGE_PREFIX}{name}" for name in names]
 

@@ -35,16 +35,21 @@ def repeats_of(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
     if rule.empty:
         return Report("repeats", dict(params or {}), [])
     items = _items(rule)
+    columns = {name: items[name].to_numpy() for name in items.columns}
     rows: list[ReportRow] = []
-    times = items.groupby("asked")["n"].max()
+    times = items.groupby("asked")["n"].max().to_dict()
     for whole in (False, True):
-        own = items if whole else items[items["subject"] != ""]
-        keys = ["asked", *ASKED] if whole else ["asked", *ASKED, "subject"]
-        for key, group in own.groupby(keys, sort=False):
-            asked, model, condition = key[:3]
-            subject = ALL if whole else key[3]
-            about = {"model": model, "condition": condition, "subject": subject}
-            rows.append(ReportRow(about, _figures(group, int(times[asked]))))
+        kept = np.flatnonzero(whole | (columns["subject"] != ""))
+        keys = ["asked"] if whole else ["asked", "subject"]
+        codes = items.iloc[kept].groupby(keys, sort=False).ngroup().to_numpy()
+        order = kept[np.argsort(codes, kind="stable")]
+        for places in np.split(order, np.cumsum(np.bincount(codes))[:-1]):
+            if not len(places):
+                continue
+            own = {name: column[places] for name, column in columns.items()}
+            about = {name: own[name][0] for name in (*ASKED, "subject")}
+            about |= {"subject": ALL} if whole else {}
+            rows.append(ReportRow(about, _figures(own, int(times[own["asked"][0]]))))
     rows.sort(key=lambda row: (row.asked, subject_order(row.key["subject"])))
     return Report("repeats", dict(params or {}), rows)
 
@@ -90,14 +95,15 @@ def _wholes(rule: pd.DataFrame) -> dict[Any, bool]:
     }
 
 
-def _figures(items: pd.DataFrame, times: int) -> dict[str, Figure]:
+def _figures(items: dict[str, NDArray[Any]], times: int) -> dict[str, Figure]:
     """Return the figures of one group of items, of which the most repeated has *times* answers."""
-    complete = items[(items["n"] == times) & (items["scored"] == times)]
-    incomplete = Figure(len(items) - len(complete), len(items))
-    if times < 2 or complete.empty:
+    complete = (items["n"] == times) & (items["scored"] == times)
+    n, of = int(complete.sum()), len(complete)
+    incomplete = Figure(of - n, of)
+    if times < 2 or not n:
         reason = "too_few_repeats" if times < 2 else "no_data"
         return {name: missing(reason) for name in ACCURACIES + SHARES} | {"incomplete": incomplete}
-    columns = {name: complete[name].to_numpy() for name in complete.columns}
+    columns = {name: column[complete] for name, column in items.items()}
     is_known = bool(columns["is_known"].all())
     figures = _accuracies(columns, times, is_known=is_known)
     return figures | _shares(columns, times, is_known=is_known) | {"incomplete": incomplete}

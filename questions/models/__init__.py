@@ -21,9 +21,11 @@ from questions.models.labels import (
     LabelRevision,
 )
 from questions.models.rubric import Rubric, RubricGroup, ScoringPoint
+from questions.models.version import BankVersion
 
 __all__ = [
     "Asset",
+    "BankVersion",
     "Dataset",
     "FewShotExample",
     "HumanRate",

@@ -8,8 +8,6 @@ load, and most processes never need it.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,14 +20,14 @@ from evaluations.models import Judge, MarkingRound, Run
 from evaluations.models.vocabulary import FactMarker, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
-from evaluations.reading.selectors.repaired_keys import repaired_keys
 from evaluations.reports.selectors.fact_query import (
-    COUNTS,
-    KEYS,
     LEVELS,
+    MISSING,
+    TYPES,
     Detail,
     fetched,
     kept_sums,
+    keys_of,
     statement,
 )
 from evaluations.reports.selectors.scored_answers import (
@@ -67,9 +65,10 @@ def answer_groups(params: ReportParams, detail: Detail = Detail.QUESTIONS) -> pd
 
     Columns: ``model, condition, run, question, revision, task, subject, part``, ``full_each`` and
     ``subs`` (full marks and sub-answers of one answer), ``outcome`` ("" where it follows from the
-    points) and ``reason``; ``n`` answers, ``scored`` of them with points, ``points`` their sum,
-    ``right`` those with full marks and ``zero`` those with none; ``exact_n``, ``exact_sum`` and
-    ``f1_sum`` of exact answers. Calls that failed finally are answers, as in ``scored_answers``.
+    points, and with ``Detail.QUESTIONS`` and ``ANSWERS``) and ``reason``; ``n`` answers, ``scored``
+    of them with points, ``points`` their sum, ``right`` those with full marks and ``zero`` those
+    with none; ``exact_n``, ``exact_sum`` and ``f1_sum`` of exact answers, 0 with
+    ``Detail.ANSWERS``. Calls that failed finally are answers, as in ``scored_answers``.
     """
     kept = sees_only_committed()  # what a transaction has not committed is not kept
     with one_snapshot():
@@ -82,17 +81,18 @@ class _Groups:
 
     def __init__(self, params: ReportParams, bank: BankRows, detail: Detail) -> None:
         self.params, self.bank, self.detail = params, bank, detail
-        if detail is Detail.QUESTIONS and bank.golds:
+        if detail in (Detail.QUESTIONS, Detail.LEDGER) and bank.golds:
             self.detail = Detail.EXACT
         self.strict = params.policy == Policy.STRICT
 
     def frame(self, *, kept: bool) -> pd.DataFrame:
         import pandas as pd
 
+        bank = self.bank.bank
         rows = _with_nothing_given(self._summed(kept=kept), self.params)
-        rows["part"] = rows["question"].map({pk: row[3] for pk, row in self.bank.questions.items()})
+        rows["part"] = _texts(rows, bank.by_question.of(rows["question"].to_numpy(), "part")[0])
         self._apply_bank(rows)
-        failed = self._failed()
+        failed = self._failed(rows)
         if len(failed):
             rows = pd.concat([rows, failed], ignore_index=True) if len(rows) else failed
         self._apply_status(rows)
@@ -109,6 +109,13 @@ class _Groups:
         if params.is_judge:
             known = Judge.objects.filter(name=params.judge).values_list("pk", flat=True)
             judge = known.first() or 0
+        keys = keys_of(
+            self.detail,
+            judge=judge is not None,
+            rounds=bool(params.rounds),
+            strict=self.strict,
+            repaired=bool(self.bank.bank.repaired),
+        )
         query = statement(
             policy=params.policy,
             runs=len(own := sorted(runs.values_list("pk", flat=True))),
@@ -116,45 +123,43 @@ class _Groups:
             judge=judge is not None,
             without_blind=params.without_blind,
             detail=self.detail,
+            keys=keys,
         )
         judges = () if judge is None else (judge,)
         given = (*own, *judges, *chosen, *(chosen if len(chosen) > 1 else ()))
         if not own:
-            return fetched(query.replace("IN ()", "IN (NULL)"), given, self.detail)
-        if not kept:
-            return fetched(query, given, self.detail)
-        version = facts_version(params.dataset)
-        if self.detail is Detail.RESPONSES:  # as long as the facts: not kept
-            return fetched(query, given, self.detail)
-        return kept_sums(params.dataset, version, query, given, self.detail).copy()
+            return fetched(query.replace("IN ()", "IN (NULL)"), given, keys)
+        if not kept or self.detail is Detail.RESPONSES:  # as long as the facts: not kept
+            return fetched(query, given, keys)
+        return kept_sums(facts_version(params.dataset), query, given, keys).copy()
 
     def _apply_bank(self, rows: pd.DataFrame) -> None:
         """Take the points from what does not count, with the reason, as ``BankRows.row`` does."""
-        revisions, runs = rows["revision"], rows["run"]
+        bank = self.bank.bank
+        revisions = rows["revision"].to_numpy()
         objective = (rows["part"] == Part.OBJECTIVE).to_numpy()
-        wrong = revisions.isin(self.bank.wrong_without_key) & (rows["scored"] > 0)
         if self.params.is_judge:
             suspended = Judge.objects.filter(name=self.params.judge, suspended_at__isnull=False)
             if suspended.exists():
                 _set(rows, (rows["marker"] == FactMarker.JUDGE).to_numpy(), UNJUDGED)
-        if self.strict:
-            repaired = {
-                pk: one.revision for pk, one in repaired_keys(None, self.params.dataset).items()
-            }
-            wanted = revisions.map(repaired)
+        if self.strict and bank.repaired:
+            repaired = {pk: one.revision for pk, one in bank.repaired.items()}
+            wanted = rows["revision"].map(repaired)
             other = wanted.notna() & (rows["key_revision"] != wanted) & (rows["reason"] == "")
             _set(rows, objective & other.to_numpy(), KEY_REPAIRED)
-        else:
-            types = revisions.map({pk: row[2] for pk, row in self.bank.worth.items()})
-            asked = list(zip(runs, types, strict=True))
+        if not self.strict:
+            (types,) = bank.by_revision.of(revisions, "type")
+            asked = list(zip(rows["run"], types, strict=True))
             verdicts = {pair: self._rules_of(*pair) for pair in set(asked)}
             for verdict in (OTHER_PROMPTS, NO_RULES):
                 held = np.array([verdicts[pair] is verdict for pair in asked], dtype=bool)
                 _set(rows, objective & held, verdict)
-        without_key = revisions.isin(self.bank.without_key) & ~wrong
-        _set(rows, objective & without_key.to_numpy(), NO_KEY)
+        if bank.without_key:
+            wrong = np.isin(revisions, list(bank.wrong_without_key))
+            wrong &= (rows["scored"] > 0).to_numpy()
+            _set(rows, objective & np.isin(revisions, list(bank.without_key)) & ~wrong, NO_KEY)
         if self.strict:
-            _set(rows, rows["is_message"].astype(bool).to_numpy(), FAILED)
+            _set(rows, rows["is_message"].to_numpy(dtype=bool), FAILED)
 
     def _rules_of(self, run: int, question_type: str) -> Points | None:
         asked = self.bank.asked[run]
@@ -162,8 +167,11 @@ class _Groups:
             return OTHER_PROMPTS
         return None if asked.rules(self.params.dataset, question_type) else NO_RULES
 
-    def _failed(self) -> pd.DataFrame:
-        """Return the calls that failed finally, counted by run, question, revision and error."""
+    def _failed(self, like: pd.DataFrame) -> pd.DataFrame:
+        """Return the calls that failed finally, counted by run, question, revision and error.
+
+        With the columns of *like*.
+        """
         import pandas as pd
 
         columns = ("run_id", "question_id", "revision_id", "question__part", "error")
@@ -174,21 +182,26 @@ class _Groups:
         else:
             counts = jobs.values_list(*columns).annotate(n=Count("pk"))
             found = [(*about, 0, 0, n) for *about, n in counts]
-        rows = []
-        for run, question, revision, part, error, response, repeat, n in found:
-            points = failure(part, error)
-            scored = n if points.points is not None else 0
-            given = (points.outcome, points.reason, False, "", None, "", 0.0, response, repeat)
-            summed = (n, scored, 0, scored, 0.0)
-            rows.append((run, question, revision, 0, *given, *summed, part))
-        return pd.DataFrame(rows, columns=[*KEYS, *COUNTS, "points", "part"])
+        if not found:
+            return pd.DataFrame()
+        names = ("run", "question", "revision", "part", "error", "response", "repeat", "n")
+        rows = pd.DataFrame(found, columns=[*names])
+        about = zip(rows["part"], rows["error"], strict=True)
+        points = [failure(part, error) for part, error in about]
+        rows["outcome"] = [one.outcome for one in points]
+        rows["reason"] = [one.reason for one in points]
+        rows["scored"] = rows["n"].where([one.points is not None for one in points], 0)
+        rows["zero"] = rows["scored"]
+        nothing = [name for name in like.columns if name not in rows.columns]
+        rows = rows.assign(**{name: MISSING.get(name, 0) for name in nothing})[[*like.columns]]
+        return rows.astype({name: TYPES.get(name, object) for name in like.columns})
 
     def _apply_status(self, rows: pd.DataFrame) -> None:
         """Take out the answers to items that do not count."""
-        status = rows["question"].map({pk: row[5] for pk, row in self.bank.questions.items()})
+        (status,) = self.bank.bank.by_question.of(rows["question"].to_numpy(), "status")
         for one in self.bank.left_out:
             excluded = Points(None, LedgerOutcome.EXCLUDED.value, one)
-            _set(rows, (status == one).to_numpy(), excluded)
+            _set(rows, status == one, excluded)
 
     def _described(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Add the columns of runs, questions and revisions, and the metrics of exact answers."""
@@ -197,28 +210,31 @@ class _Groups:
         bank = self.bank
         year = self.params.year
         if year is not None:
-            of_year = {pk for pk, row in bank.questions.items() if row[4] == year}
-            rows = rows[rows["question"].isin(of_year)].reset_index(drop=True)
-        for name, place in (("model", 0), ("condition", 1)):
-            rows[name] = rows["run"].map({run: one[0][place] for run, one in bank.sittings.items()})
-        for name, place in (("task", 1), ("subject", 2)):
-            rows[name] = rows["question"].map({k: row[place] for k, row in bank.questions.items()})
-        for name, place in (("full_each", 0), ("subs", 1)):
-            rows[name] = rows["revision"].map({k: row[place] for k, row in bank.worth.items()})
+            years = bank.bank.by_question.of(rows["question"].to_numpy(), "year")[0]
+            rows = rows[years == year].reset_index(drop=True)
+        runs, places = np.unique(rows["run"].to_numpy(), return_inverse=True)
+        for name in ("model", "condition"):
+            of_run = np.empty(len(runs), dtype=object)
+            of_run[:] = [getattr(bank.sittings[run][0], name) for run in runs.tolist()]
+            rows[name] = _texts(rows, of_run[places])
+        of_question = bank.bank.by_question.of(rows["question"].to_numpy(), "task", "subject")
+        for name, column in zip(("task", "subject"), of_question, strict=True):
+            rows[name] = _texts(rows, column)
+        of_revision = bank.bank.by_revision.of(rows["revision"].to_numpy(), "full_each", "subs")
+        rows["full_each"], rows["subs"] = of_revision
         for name in ("exact_n", "exact_sum", "f1_sum"):
             rows[name] = 0.0
-        kinds = dict.fromkeys((*COUNTS, "subs"), "int64") | {"question": "int64"}
-        rows = rows.astype(kinds | {"points": "float64", "full_each": "float64"})
         detailed = self.detail in (Detail.ANSWERS, Detail.RESPONSES)
         if detailed or bank.golds:
             answers = _answers(rows)
-            if bank.golds:
+            if bank.golds and self.detail is not Detail.ANSWERS:
                 self._measure_exact(rows, answers)
             if detailed:
                 known = _known(rows, answers)
                 rows["answer"] = pd.Series(known, index=rows.index, dtype=object)
         if self.detail is Detail.RESPONSES:
-            rows["repeat"] += rows["run"].map({run: one[1] for run, one in bank.sittings.items()})
+            before = np.array([bank.sittings[run][1] for run in runs.tolist()], dtype=np.int64)
+            rows["repeat"] += before[places]
         return rows
 
     def _measure_exact(self, rows: pd.DataFrame, answers: np.ndarray[Any, Any]) -> None:
@@ -240,6 +256,13 @@ class _Groups:
         rows.loc[held, "exact_n"] = n
         rows.loc[held, "exact_sum"] = n * same
         rows.loc[held, "f1_sum"] = n * f1
+
+
+def _texts(rows: pd.DataFrame, column: np.ndarray[Any, Any]) -> pd.Series:
+    """Return *column* of texts for *rows* as it is: pandas would make Arrow texts of them."""
+    import pandas as pd
+
+    return pd.Series(column, index=rows.index, dtype=object, copy=False)
 
 
 def _set_levels(rows: pd.DataFrame) -> None:
@@ -295,7 +318,8 @@ def _with_nothing_given(rows: pd.DataFrame, params: ReportParams) -> pd.DataFram
 
     if not params.is_judge and not params.rounds:
         return rows
-    of_answer = ["run", "question", "revision", "is_message", "response", "repeat"]
+    names = ("run", "question", "revision", "is_message", "response", "repeat")
+    of_answer = [name for name in names if name in rows.columns]
     base = (rows["marker"] == FactMarker.TEACHERS) & (rows["reason"] == UNMARKED)
     given = rows[~base & (rows["marker"] != FactMarker.KEY)]
     left = rows[base].set_index(of_answer)
@@ -304,45 +328,3 @@ def _with_nothing_given(rows: pd.DataFrame, params: ReportParams) -> pd.DataFram
     left["reason"] = NOT_JUDGED if params.is_judge else UNMARKED
     left = left[left["n"] > 0].reset_index()[list(rows.columns)]
     return pd.concat([rows[~base], left], ignore_index=True)
-
-
-def forget() -> None:
-    """Drop what is kept for a second look. For tests, where versions begin anew."""
-    kept_sums.cache_clear()
-
-
-def about_groups(groups: pd.DataFrame) -> dict[str, object]:
-    """Return the numbers of items and of answers without points, for the parameters of reports."""
-    excluded = groups["outcome"] == LedgerOutcome.EXCLUDED
-    left_out = groups[excluded].drop_duplicates("question")["reason"]
-    counted = groups[~excluded]
-    without = counted["n"] - counted["scored"]
-    unscored = without[without > 0].groupby(counted["reason"]).sum()
-    return {
-        "items": int(groups["question"].nunique()),
-        "left_out": dict(sorted(Counter(left_out).items())),
-        "excluded": int(groups.loc[excluded, "n"].sum()),
-        "unscored": {reason: int(n) for reason, n in sorted(unscored.items())},
-    }
-
-
-def counted(groups: pd.DataFrame) -> pd.DataFrame:
-    """Return the groups of items that count."""
-    return groups[groups["outcome"] != LedgerOutcome.EXCLUDED]
-
-
-def task_outcomes(groups: pd.DataFrame) -> Iterator[tuple[str, str, str, Counter[str]]]:
-    """Yield model, condition and task with the numbers of answers by outcome."""
-    for (model, condition, task), own in groups.groupby(["model", "condition", "task"]):
-        numbers: Counter[str] = Counter()
-        for outcome, n, scored, right, zero in own[
-            ["outcome", "n", "scored", "right", "zero"]
-        ].itertuples(index=False):
-            if outcome:
-                numbers[outcome] += n
-            else:  # a mark: its outcome follows from the points
-                numbers["wrong"] += zero
-                numbers["correct"] += right
-                numbers["partial"] += scored - right - zero
-                numbers["not_scored"] += n - scored
-        yield model, condition, task, numbers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,62 +12,80 @@ from evaluations.models.vocabulary import FactMarker
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.common.collector import collector_paused
+from gradeapp.common.kept import KeptValues
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Frames of sums that a process keeps for a second look; one over 10,000 groups takes 1 MB.
-MOST_KEPT = 8
+MOST_BYTES = 12_000_000
+_kept = KeptValues(MOST_BYTES)
 # The outcome of a mark in the ledger: 0 wrong, 1 partly correct, 2 correct.
 LEVEL = f"""CASE WHEN fact.marker <> '{FactMarker.KEY}' AND fact.points IS NOT NULL THEN CASE
     WHEN fact.points <= 0 THEN 0 WHEN fact.points >= fact.full_marks THEN 2 ELSE 1 END END"""
 LEVELS = (LedgerOutcome.WRONG, LedgerOutcome.PARTIAL, LedgerOutcome.CORRECT)
 # Rows that are Python objects at the same time.
 ROWS_AT_ONCE = 10_000
-BASE: dict[str, type] = {
+Keys = tuple[str, ...]
+KEYS_OF_ROWS = ("run", "question", "revision", "key_revision")
+TYPES: dict[str, type] = {
     **dict.fromkeys(("run", "question", "revision", "key_revision"), np.int64),
-    **dict.fromkeys(("outcome", "reason"), object),
+    **dict.fromkeys(("outcome", "reason", "marker", "read", "option_order"), object),
     "is_message": np.bool_,
-    "marker": object,
-}
-KEYS: dict[str, type] = {
-    **BASE,
-    **dict.fromkeys(("read", "option_order"), object),
     "each": np.float64,
     "response": np.int64,
     "repeat": np.int64,
+    **dict.fromkeys(("n", "scored", "right", "zero"), np.int64),
+    "points": np.float64,
 }
 COUNTS = ("n", "scored", "right", "zero")
-TYPES = KEYS | dict.fromkeys(COUNTS, np.int64) | {"points": np.float64}
+SUMS = (*COUNTS, "points")
 # Null where there is none; the frame has 0.
 OPTIONAL = ("key_revision", "each")
 # What stands for null, and in columns that were not asked for.
-MISSING: dict[str, str | None] = {"read": None, "option_order": ""}
+MISSING: dict[str, str | None] = {"outcome": "", "reason": "", "read": None, "option_order": ""}
 
 
 class Detail(Enum):
     """How far the facts are summed: what a row of the frame is about.
 
     ``QUESTIONS``: a run and a question; ``EXACT``: so too, but exact answers by what was read;
-    ``OUTCOMES``: so too, and marks by their outcome in the ledger; ``ANSWERS``: objective answers
+    ``LEDGER``: a run, a question and an outcome; ``OUTCOMES``: so too, but exact answers by what
+    was read, and marks by their outcome in the ledger; ``ANSWERS``: objective answers
     by what was read and its points; ``RESPONSES``: one response.
     """
 
     QUESTIONS = "questions"
     EXACT = "exact"
+    LEDGER = "ledger"
     OUTCOMES = "outcomes"
     ANSWERS = "answers"
     RESPONSES = "responses"
 
 
-# The columns that a frame has beside those of ``BASE`` and the sums.
+# What every row is about, and what else with so much detail.
+ALWAYS = ("run", "question", "revision", "reason")
 EXTRA: dict[Detail, tuple[str, ...]] = {
     Detail.QUESTIONS: (),
-    Detail.EXACT: ("read", "option_order"),
-    Detail.OUTCOMES: ("read", "option_order", "each"),
+    Detail.EXACT: ("outcome", "read", "option_order"),
+    Detail.LEDGER: ("outcome",),
+    Detail.OUTCOMES: ("outcome", "read", "option_order", "each"),
     Detail.ANSWERS: ("read", "option_order", "each"),
-    Detail.RESPONSES: ("read", "option_order", "response", "repeat"),
+    Detail.RESPONSES: ("outcome", "read", "option_order", "response", "repeat"),
 }
+
+
+def keys_of(detail: Detail, *, judge: bool, rounds: bool, strict: bool, repaired: bool) -> Keys:
+    """Return the columns by which the facts are summed: each one that is not needed costs time.
+
+    Who gave the points matters where a *judge* or *rounds* are chosen, whether a text is an error
+    message only if the policy is *strict*, and by which key it was scored only if some key was
+    *repaired*.
+    """
+    given = ("marker",) if judge or rounds else ()
+    messages = ("is_message",) if strict else ()
+    keys = ("key_revision",) if strict and repaired else ()
+    return (*ALWAYS, *given, *messages, *keys, *EXTRA[detail])
 
 
 def statement(
@@ -79,8 +96,12 @@ def statement(
     judge: bool,
     without_blind: bool,
     detail: Detail,
+    keys: Keys,
 ) -> str:
-    """Return the statement that sums the facts; its parameters are runs, judge and rounds."""
+    """Return the statement that sums the facts by *keys*.
+
+    Its parameters are runs, judge and rounds.
+    """
     key = f"fact.marker = '{FactMarker.KEY}' AND fact.policy = '{Policy(policy).value}'"
     base = f"fact.marker = '{FactMarker.TEACHERS}' AND fact.giver = 0"
     many = ", ".join(["%s"] * rounds)
@@ -95,24 +116,18 @@ def statement(
                 AND newer.marker = fact.marker AND newer.source > fact.source)"""
     else:
         given = f"fact.marker = '{FactMarker.TEACHERS}' AND fact.counts"
-    groups = "fact.run_id, fact.question_id, fact.revision_id, fact.key_revision_id, fact.outcome,"
-    groups += " fact.reason, fact.is_message, fact.marker"
     of_key = f"fact.marker = '{FactMarker.KEY}'"
     joined = ""
-    given_by: dict[str, str] = {}
+    given_by = {name: f"fact.{name}_id" for name in KEYS_OF_ROWS} | {"response": "fact.response_id"}
     if detail in (Detail.EXACT, Detail.OUTCOMES):
         joined = " JOIN questions_questionrevision AS revision ON revision.id = fact.revision_id"
         exact = "CASE WHEN revision.question_type = 'exact_answer' THEN {} END"
         given_by |= {"read": exact.format("fact.read"), "each": LEVEL}
         given_by["option_order"] = exact.format("fact.option_order")
     elif detail is Detail.ANSWERS:
-        by_key = f"CASE WHEN {of_key} THEN {{}} END"
-        columns = {"read": "fact.read", "option_order": "fact.option_order", "each": "fact.points"}
-        given_by |= {name: by_key.format(column) for name, column in columns.items()}
-    elif detail is Detail.RESPONSES:
-        names = ("read", "option_order", "repeat")
-        given_by |= {name: f"fact.{name}" for name in names} | {"response": "fact.response_id"}
-    grouped = ", ".join([groups, *(given_by[name] for name in EXTRA[detail])])
+        # No mark has anything read: its read is null.
+        given_by["each"] = f"CASE WHEN {of_key} THEN fact.points END"
+    grouped = ", ".join(given_by.get(name, f"fact.{name}") for name in keys)
     blind = " AND NOT fact.images_omitted" if without_blind else ""
     return f"""SELECT {grouped}, COUNT(*), COUNT(fact.points),
         SUM(CASE WHEN fact.points >= fact.full_marks THEN 1 ELSE 0 END),
@@ -122,20 +137,33 @@ def statement(
     GROUP BY {grouped}"""
 
 
-@lru_cache(maxsize=MOST_KEPT)
-def kept_sums(
-    dataset: str, version: int, query: str, given: tuple[int, ...], detail: Detail
-) -> pd.DataFrame:
-    """Return the sums of the facts of one *version*; the caller copies them."""
-    return fetched(query, given, detail)
+def kept_sums(version: int, query: str, given: tuple[int, ...], keys: Keys) -> pd.DataFrame:
+    """Return the sums of the facts of one *version*; the caller copies them.
+
+    The runs among *given* tell the dataset.
+    """
+    key = (version, query, given)
+    found: pd.DataFrame | None = _kept.get(key)
+    if found is None:
+        found = fetched(query, given, keys)
+        _kept.put(key, found, int(found.memory_usage().sum()))
+    return found
+
+
+def forget() -> None:
+    """Drop what is kept. For tests, where versions begin anew."""
+    _kept.forget()
 
 
 @collector_paused()
-def fetched(query: str, given: tuple[int, ...], detail: Detail) -> pd.DataFrame:
-    """Return the rows of a ``statement`` as a frame; texts that are equal are one object."""
+def fetched(query: str, given: tuple[int, ...], keys: Keys) -> pd.DataFrame:
+    """Return the rows of a ``statement`` as a frame; texts that are equal are one object.
+
+    Without the columns that were not asked for, but for the outcome, which is "" then.
+    """
     import pandas as pd
 
-    names = [*BASE, *EXTRA[detail], *COUNTS, "points"]
+    names = [*keys, *SUMS]
     parts: dict[str, list[np.ndarray[Any, Any]]] = {name: [] for name in names}
     texts: dict[object, object] = {}
     with connection.cursor() as cursor:
@@ -145,14 +173,14 @@ def fetched(query: str, given: tuple[int, ...], detail: Detail) -> pd.DataFrame:
                 parts[name].append(_column(name, values, texts))
     n = sum(map(len, parts["n"]))
     frame = {}
-    for name, kind in TYPES.items():
-        arrays = parts.get(name)
-        if arrays:
-            frame[name] = pd.Series(np.concatenate(arrays), dtype=kind)
+    for name in names if "outcome" in keys else [*names, "outcome"]:
+        kind = TYPES[name]
+        if arrays := parts.pop(name, None):
+            column = np.concatenate(arrays)
         else:
-            nothing = MISSING.get(name, 0)
-            frame[name] = pd.Series(np.full(n, nothing, dtype=kind), dtype=kind)
-    return pd.DataFrame(frame)
+            column = np.full(n, MISSING.get(name, 0), dtype=kind)
+        frame[name] = pd.Series(column, dtype=kind, copy=False)
+    return pd.DataFrame(frame, copy=False)
 
 
 def _column(

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evaluations.facts.params import TEACHERS, ReportParams
-from evaluations.reports.selectors.fact_groups import answer_groups, counted
+from evaluations.reports.selectors.bank_columns import of_bank
+from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
+from evaluations.reports.selectors.group_counts import counted
 from evaluations.reports.selectors.scored_answers import KEY
 from questions.models import HumanRate, Question
 from questions.rules.four_tuple import Rate, joined
@@ -20,12 +25,7 @@ from questions.rules.vocabulary import Part, RateKind
 if TYPE_CHECKING:
     import pandas as pd
 
-ASKED = ("model", "condition", "question", "marker", "policy")
-SUMS = (
-    *("full_each", "subs", "n", "unscored", "units", "unscored_units", "points", "full", "right"),
-    *("exact_n", "exact_sum", "f1_sum"),
-)
-COUNTS = frozenset({"subs", "n", "unscored", "units", "unscored_units", "right", "exact_n"})
+Column = NDArray[Any]
 LABELS = ("ability_branch", "knowledge", "subclass", "difficulty", "modal")
 QUESTION = (
     *("question", "external_id", "task", "dataset", "subject", "part", "year", "language"),
@@ -52,27 +52,64 @@ def question_frame(params: ReportParams) -> pd.DataFrame:
 
 def frame_of(groups: pd.DataFrame, params: ReportParams) -> pd.DataFrame:
     """Return the ``question_frame`` of *params* from the groups of their answers that count."""
-    unit = groups["subs"].where(groups["part"] == Part.OBJECTIVE, 1)
-    unscored = groups["n"] - groups["scored"]
-    marker = params.marker or TEACHERS
-    summed = groups.assign(
-        marker=groups["part"].map({Part.OBJECTIVE.value: KEY}).fillna(marker),
-        policy=params.policy,
-        unscored=unscored,
-        units=groups["scored"] * unit,
-        unscored_units=unscored * unit,
-        full=groups["scored"] * groups["full_each"],
+    import pandas as pd
+
+    order, starts = _items(groups)
+    first = order[starts]
+
+    def each(name: str) -> Column:
+        column: Column = groups[name].to_numpy()
+        return column[first]
+
+    def sums(values: Column) -> Column:
+        return np.add.reduceat(values[order], starts) if len(starts) else values
+
+    n, scored, points, right = (
+        groups[name].to_numpy() for name in ("n", "scored", "points", "right")
     )
-    summed = summed.drop(columns="n").rename(columns={"scored": "n"})
-    first = ("full_each", "subs")
-    kinds = {name: "first" if name in first else "sum" for name in SUMS}
-    sums = summed.groupby([*ASKED], as_index=False).agg(kinds)
-    sums = sums.astype(
-        {"question": "int64"}
-        | dict.fromkeys(COUNTS, "int64")
-        | dict.fromkeys(set(SUMS) - COUNTS, "float64")
-    )
-    return sums.merge(questions_frame(params.dataset), on="question", how="left")
+    objective = (groups["part"] == Part.OBJECTIVE).to_numpy()
+    unit = np.where(objective, groups["subs"].to_numpy(), 1)
+    marker = np.full(len(first), params.marker or TEACHERS, dtype=object)
+    marker[objective[first]] = KEY
+    columns: dict[str, Column] = {
+        "model": each("model"),
+        "condition": each("condition"),
+        "question": each("question"),
+        "marker": marker,
+        "policy": np.full(len(first), params.policy, dtype=object),
+        "full_each": each("full_each"),
+        "subs": each("subs"),
+        "n": sums(scored),
+        "unscored": sums(n - scored),
+        "units": sums(scored * unit),
+        "unscored_units": sums((n - scored) * unit),
+        "points": sums(points),
+        "full": sums(scored * groups["full_each"].to_numpy()),
+        "right": sums(right),
+        **{name: sums(groups[name].to_numpy()) for name in ("exact_n", "exact_sum", "f1_sum")},
+    }
+    columns["exact_n"] = columns["exact_n"].astype(np.int64)
+    own = {
+        name: pd.Series(column, dtype=column.dtype, copy=False) for name, column in columns.items()
+    }
+    questions = questions_frame(params.dataset)
+    places = np.searchsorted(questions["question"].to_numpy(), columns["question"])
+    of_question = questions.drop(columns="question").take(places).reset_index(drop=True)
+    return pd.concat([pd.DataFrame(own, copy=False), of_question], axis=1)
+
+
+def _items(groups: pd.DataFrame) -> tuple[Column, Column]:
+    """Return the order of *groups* by model, condition and question, and where each begins."""
+    import pandas as pd
+
+    code = np.zeros(len(groups), dtype=np.int64)
+    for name in ("model", "condition", "question"):
+        places, values = pd.factorize(groups[name], sort=True)
+        code = code * (len(values) + 1) + places
+    order = np.argsort(code, kind="stable")
+    ordered = code[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1)) if len(ordered) else order
+    return order, starts
 
 
 def repeat_frame(params: ReportParams) -> pd.DataFrame:
@@ -87,7 +124,7 @@ def repeat_frame(params: ReportParams) -> pd.DataFrame:
     return rows[[*names, "reason"]].reset_index(drop=True)
 
 
-def question_rows(dataset: str) -> list[tuple[Any, ...]]:
+def _question_rows(dataset: str) -> list[tuple[Any, ...]]:
     """Return what ``questions_frame`` is made from, rates of people aside."""
     rows = (
         Question.objects.filter(task__dataset__slug=dataset)
@@ -103,11 +140,18 @@ def question_rows(dataset: str) -> list[tuple[Any, ...]]:
 
 
 def questions_frame(dataset: str) -> pd.DataFrame:
-    """Return the questions of *dataset*, one row each, with the columns ``QUESTION``."""
+    """Return the questions of *dataset*, one row each, with the columns ``QUESTION``.
+
+    From memory if nobody wrote the bank; the caller does not change it.
+    """
+    return of_bank(("questions", dataset), lambda: _questions_frame(dataset))
+
+
+def _questions_frame(dataset: str) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame(
-        question_rows(dataset),
+        _question_rows(dataset),
         columns=[*QUESTION[:-6], "ability_branch", "slug", "parent", "difficulty", "modal"],
     )
     # A category is its own knowledge; a subclass names its category as the knowledge.

@@ -1,9 +1,9 @@
 """Reports that a process keeps for a second look.
 
-A report is kept under all that it was computed from: the version of the facts, which the
-transaction that writes them raises, and the rows of the question bank, runs and judges that are
-applied to their sums. Those are a few thousand and are read at every look, in the snapshot in which
-the report is computed, so that nothing old is ever shown.
+A report is kept under all that it was computed from: the versions of the facts and of the question
+bank, which the transactions that write them raise, and the rows of the runs, rounds and judges that
+are applied to the sums of the facts. Those are a few hundred and are read at every look, in the
+snapshot in which the report is computed, so that nothing old is ever shown.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from evaluations.facts.answer_facts import facts_version
 from evaluations.facts.judged_marks import runs_to_review
 from evaluations.facts.params import ReportParams
 from evaluations.models import Judge, MarkingRound
-from evaluations.reading.selectors.repaired_keys import repaired_keys
-from evaluations.reports.selectors.frames import question_rows
 from evaluations.reports.selectors.scored_answers import BankRows, failed_jobs
 from evaluations.statistics.figure import Report, ReportRow
 from gradeapp.common.kept import KeptValues
 from gradeapp.common.snapshot import one_snapshot, sees_only_committed
-from questions.models import HumanRate
+from questions.selectors.version import bank_version
 
 # A report over 100 models takes about 4 MB; the tables of its page as HTML as much again.
 MOST_BYTES = 24_000_000
@@ -37,7 +35,8 @@ T = TypeVar("T")
 
 def state_of(params: ReportParams, about: object) -> State:
     """Return all that reports of *params* depend on, and *about*; the caller holds the snapshot."""
-    return (params, repr(about), facts_version(params.dataset), _bank_state(params))
+    versions = (facts_version(params.dataset), bank_version())
+    return (params, repr(about), versions, _asked_state(params))
 
 
 def kept(
@@ -86,20 +85,14 @@ def _copy(report: Report) -> Report:
     return Report(report.name, dict(report.params), rows)
 
 
-def _bank_state(params: ReportParams) -> bytes:
-    """Return a digest of the rows of the question bank, the runs and the judges of *params*."""
+def _asked_state(params: ReportParams) -> bytes:
+    """Return a digest of the rows of the runs, rounds and judges of *params*."""
     bank = BankRows(params)
-    rates = HumanRate.objects.filter(question__task__dataset__slug=params.dataset)
-    rates_of_tasks = HumanRate.objects.filter(task__dataset__slug=params.dataset)
-    repaired = repaired_keys(None, params.dataset)
     failed = failed_jobs(params).order_by("run_id", "question_id", "revision_id", "error")
+    rounds = MarkingRound.objects.filter(dataset__slug=params.dataset).order_by("pk")
     parts: Iterable[object] = (
-        *(bank.sittings, bank.asked, bank.questions, bank.worth, bank.golds),
-        sorted(bank.without_key),
-        sorted((pk, one.revision) for pk, one in repaired.items()),
-        question_rows(params.dataset),
-        list(rates.order_by("pk").values_list()),
-        list(rates_of_tasks.order_by("pk").values_list()),
+        bank.sittings,
+        bank.asked,
         list(
             failed.values_list("run_id", "question_id", "revision_id", "error").annotate(
                 n=Count("pk")
@@ -107,11 +100,7 @@ def _bank_state(params: ReportParams) -> bytes:
         ),
         list(Judge.objects.order_by("pk").values_list("pk", "name", "suspended_at")),
         sorted(runs_to_review(params.dataset)),
-        list(
-            MarkingRound.objects.filter(dataset__slug=params.dataset)
-            .order_by("pk")
-            .values_list("pk", "public_id", "practice")
-        ),
+        list(rounds.values_list("pk", "public_id", "practice")),
     )
     digest = hashlib.sha256()
     for part in parts:

@@ -14,19 +14,15 @@ from evaluations.facts.params import ReportParams
 from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
-from evaluations.reports.selectors.fact_groups import (
-    about_groups,
-    answer_groups,
-    counted,
-    task_outcomes,
-)
+from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.group_counts import About, counted, parts_of, task_outcomes
 from evaluations.reports.selectors.kept_reports import State, kept_value, size_of, state_of
 from evaluations.reports.selectors.reports import asked_params, changed_models
 from evaluations.statistics.accuracy import converted_of, rates_of
 from evaluations.statistics.agreement import MarkPair, agreement_report, frame_agreement, pairs_of
-from evaluations.statistics.figure import Figure, Report
+from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.ledger import ledger_of
 from evaluations.statistics.policies import Policy
 from evaluations.statistics.repeat_sums import repeats_of
@@ -95,30 +91,36 @@ def overview(params: ReportParams) -> Overview:
 def _overview(params: ReportParams) -> Overview:
     of_all_pairs = replace(params, marker="")
     pairs = mark_pair_frame(of_all_pairs)
-    rates, converted, ledger, repeats = _from_facts(params)
+    reports = _from_facts(params)
     return Overview(
-        rates=rates,
-        converted=converted,
+        rates=reports["rates"],
+        converted=reports["converted"],
+        ledger=reports["ledger"],
+        repeats=reports["repeats"],
         agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
-        ledger=ledger,
-        repeats=repeats,
         pairs=pairs,
     )
 
 
-def _from_facts(params: ReportParams) -> list[Report]:
+FROM_FACTS = ("rates", "converted", "ledger", "repeats")
+
+
+def _from_facts(params: ReportParams) -> dict[str, Report]:
     """Return the reports of the page that are computed from the facts."""
-    groups = answer_groups(params)
-    about = asked_params(params) | about_groups(groups)
-    frame = frame_of(counted(groups), params)
-    is_repeated = bool((frame["n"] + frame["unscored"] > 1).any())
-    answers = answer_groups(params, Detail.ANSWERS) if is_repeated else groups.assign(answer=None)
-    return [
-        rates_of(frame, params=about),
-        converted_of([frame], marker=params.marker, params=about),
-        ledger_of(task_outcomes(groups), params=about),
-        repeats_of(counted(answers), params=about),
-    ]
+    about = About()
+    rows: dict[str, list[ReportRow]] = {name: [] for name in FROM_FACTS}
+    for part in parts_of(params):
+        groups = answer_groups(part, Detail.LEDGER)
+        about.add(groups)
+        frame = frame_of(counted(groups), part)
+        rows["rates"] += rates_of(frame).rows
+        rows["converted"] += converted_of([frame], marker=params.marker).rows
+        rows["ledger"] += ledger_of(task_outcomes(groups)).rows
+        is_repeated = bool((frame["n"] + frame["unscored"] > 1).any())
+        answers = answer_groups(part, Detail.ANSWERS) if is_repeated else groups.assign(answer=None)
+        rows["repeats"] += repeats_of(counted(answers)).rows
+    numbers = asked_params(params) | about.numbers()
+    return {name: Report(name, dict(numbers), own) for name, own in rows.items()}
 
 
 def asked_by_other_prompts(params: ReportParams) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -24,14 +25,16 @@ from evaluations.reports.selectors.cuts import (
     trend_report,
 )
 from evaluations.reports.selectors.estimates import check_estimate, estimated_rows
-from evaluations.reports.selectors.fact_groups import (
-    about_groups,
-    answer_groups,
-    counted,
-    task_outcomes,
-)
+from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.group_counts import (
+    About,
+    about_groups,
+    counted,
+    parts_of,
+    task_outcomes,
+)
 from evaluations.reports.selectors.kept_reports import kept
 from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS, settings_report
 from evaluations.reports.selectors.scored_answers import (
@@ -41,7 +44,7 @@ from evaluations.reports.selectors.scored_answers import (
 from evaluations.runs.selectors.conditions import changed_names
 from evaluations.statistics.accuracy import converted_of, rates_of
 from evaluations.statistics.agreement import agreement_report
-from evaluations.statistics.figure import Report
+from evaluations.statistics.figure import Report, ReportRow
 from evaluations.statistics.ledger import ledger_of
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.repeat_sums import repeats_of
@@ -49,6 +52,9 @@ from evaluations.statistics.retries import retries_of
 from evaluations.statistics.rows import ScoredAnswer
 from gradeapp.common.refusals import BadInput
 from questions.models import Question
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REPORTS = (
     *("rates", "converted", "cuts", "trend", "leakage", "repeats", "agreement", "ledger"),
@@ -115,38 +121,66 @@ def build_report(name: str, params: ReportParams) -> Report:
 
 def _converted(params: ReportParams, markers: Sequence[str]) -> Report:
     """Return report ``converted`` with rows for each of *markers*."""
-    each = [replace(params, marker=marker) for marker in markers]
-    groups = [answer_groups(one) for one in each]
-    return converted_of(
-        [frame_of(counted(own), one) for own, one in zip(groups, each, strict=True)],
-        marker=params.marker or None,
-        params=asked_params(params) | about_groups(groups[0]),
-    )
+    about, rows = About(), []
+    for part in parts_of(params):
+        each = [replace(part, marker=marker) for marker in markers]
+        frames = []
+        for one in each:
+            groups = answer_groups(one)
+            if one is each[0]:
+                about.add(groups)
+            frames.append(frame_of(counted(groups), one))
+        rows += converted_of(frames, marker=params.marker or None).rows
+    return Report("converted", asked_params(params) | about.numbers(), rows)
 
 
 def _of_groups(name: str, params: ReportParams, keys: Sequence[str]) -> Report:
     """Return a report of one marker that is computed from sums by question."""
     # The answers of two markers are never pooled.
     one = replace(params, marker=params.marker or TEACHERS)
+    if name == "leakage" or name in OF_SETTINGS:
+        return _of_all_models(name, one)
+    detail = DETAILS.get(name, Detail.QUESTIONS)
+    about, rows = About(), []
+    for part in parts_of(one):
+        groups = answer_groups(part, detail)
+        about.add(groups)
+        rows += _rows(name, groups, part, keys)
+    # Marks by people and judges are not in ``repeats``, so it names no marker of its own.
+    asked = asked_params(params if name == "repeats" else one)
+    return Report(name, asked | about.numbers(), rows)
+
+
+# What else than sums by question some reports need.
+DETAILS = {"ledger": Detail.LEDGER, "repeats": Detail.ANSWERS}
+
+
+def _rows(
+    name: str, groups: pd.DataFrame, params: ReportParams, keys: Sequence[str]
+) -> list[ReportRow]:
+    """Return the rows of report *name* for the models in *groups*."""
+    if name == "ledger":
+        return ledger_of(task_outcomes(groups)).rows
     if name == "repeats":
-        answers = answer_groups(one, Detail.ANSWERS)
-        return repeats_of(counted(answers), params=asked_params(params) | about_groups(answers))
+        return repeats_of(counted(groups)).rows
+    frame = frame_of(counted(groups), params)
+    if name == "cuts":
+        return cuts_report(frame, params.dataset, keys, {}).rows
+    if name == "trend":
+        return trend_report(frame, params, {}).rows
+    return rates_of(frame).rows
+
+
+def _of_all_models(name: str, params: ReportParams) -> Report:
+    """Return report *name*, which compares what all models have answered."""
     # In ``leakage`` the year is the newest one, and the others are its base.
-    asked = replace(one, year=None) if name == "leakage" else one
+    asked = replace(params, year=None) if name == "leakage" else params
     groups = answer_groups(asked)
     about = asked_params(asked) | about_groups(groups)
-    if name == "ledger":
-        return ledger_of(task_outcomes(groups), params=about)
     frame = frame_of(counted(groups), asked)
     if name == "leakage":
         return leakage_report(frame, params.year, about)
-    if name == "cuts":
-        return cuts_report(frame, params.dataset, keys, about)
-    if name == "trend":
-        return trend_report(frame, one, about)
-    if name in OF_SETTINGS:
-        return settings_report(name, frame, one, about)
-    return rates_of(frame, params=about)
+    return settings_report(name, frame, params, about)
 
 
 def report_params(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, object]:

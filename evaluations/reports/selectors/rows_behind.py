@@ -12,9 +12,10 @@ import numpy as np
 from evaluations.facts.params import ReportParams
 from evaluations.models import Response
 from evaluations.reports.selectors.cuts import questions_of_cut
-from evaluations.reports.selectors.fact_groups import answer_groups, counted
+from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.group_counts import counted
 from evaluations.reports.selectors.scored_answers import answers_of
 from evaluations.statistics.ledger import outcome_of
 from evaluations.statistics.outcomes import LedgerOutcome

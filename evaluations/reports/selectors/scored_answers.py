@@ -18,17 +18,16 @@ from evaluations.models import FinalMark, Job, Judgement, Response, Run
 from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
-from evaluations.reading.rules.scoring.objective import has_key, wrong_without_key
 from evaluations.reading.selectors.answer_checks import DECIDED
-from evaluations.reading.selectors.repaired_keys import repaired_keys, scored_by_another_key
+from evaluations.reading.selectors.repaired_keys import RepairedKey, scored_by_another_key
+from evaluations.reports.selectors.bank_columns import bank_of
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
-from evaluations.statistics.policies import Policy, published_rules
+from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from gradeapp.common.casts import json_text, real
 from gradeapp.common.snapshot import one_snapshot
-from questions.models import Question, QuestionRevision
-from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
+from questions.rules.vocabulary import Part
 
 # Responses that are read at a time where memory is not to grow with their number.
 PAGE = 2000
@@ -112,7 +111,7 @@ def _answers(
     """Return a row for each response in *found*, which are *only* those."""
     params = rows.params
     marks = _judge_points(params, only) if params.is_judge else _teacher_points(params, only)
-    given = {**_objective_points(params, only), **marks}
+    given = {**_objective_points(params, only, rows.bank.repaired), **marks}
     if params.policy == Policy.STRICT:
         given |= dict.fromkeys(_error_texts(params, only), FAILED)
     return [rows.row(*columns, given.get(columns[0])) for columns in found]
@@ -194,30 +193,10 @@ class BankRows:
         self.left_out = left_out(params.policy)
         self.sittings = _sittings(params)
         self.asked = published.how_asked(self.sittings)
-        of_dataset = Question.objects.filter(task__dataset__slug=params.dataset)
-        columns = ("pk", "task__slug", "subject", "part", "year", "status")
-        self.questions = {row[0]: row for row in of_dataset.values_list(*columns)}
-        revisions = QuestionRevision.objects.filter(question__task__dataset__slug=params.dataset)
-        kept = ("answer_key", "published_key", "question_type", "language")
-        self.worth: dict[int, tuple[float, int, str]] = {}
-        self.golds: dict[int, tuple[str, str]] = {}
-        self.without_key: set[int] = set()
-        # Those of ``without_key`` whose answers count as wrong once they are scored.
-        self.wrong_without_key: set[int] = set()
-        for pk, full, key, published_key, question_type, language in revisions.values_list(
-            "pk", real("full_marks"), *kept
-        ):
-            self.worth[pk] = (full, max(len(key), 1), question_type)
-            own = key if params.policy == Policy.STRICT or published_key is None else published_key
-            if question_type in OBJECTIVE_TYPES and not has_key(own):
-                self.without_key.add(pk)
-                rules = published_rules(params.dataset, question_type)
-                if params.policy == Policy.PUBLISHED and wrong_without_key(rules, question_type):
-                    self.wrong_without_key.add(pk)
-            if question_type == QuestionType.EXACT_ANSWER:
-                self.golds[pk] = (";".join(key), language)
-        if self.without_key and params.policy == Policy.STRICT:
-            self.without_key -= repaired_keys(None, params.dataset).keys()
+        self.bank = bank = bank_of(params.dataset, params.policy)
+        self.questions, self.worth, self.golds = bank.questions, bank.worth, bank.golds
+        self.without_key = bank.without_key
+        self.wrong_without_key = bank.wrong_without_key
 
     def row(
         self,
@@ -311,7 +290,9 @@ def _sittings(params: ReportParams) -> dict[int, tuple[ModelCondition, int]]:
     return sittings
 
 
-def _objective_points(params: ReportParams, only: Only) -> dict[int, Points]:
+def _objective_points(
+    params: ReportParams, only: Only, repaired: dict[int, RepairedKey]
+) -> dict[int, Points]:
     """Return the current score of each response, by response.
 
     Under ``strict`` a score by a key that was repaired since does not count. Answers are in printed
@@ -333,7 +314,6 @@ def _objective_points(params: ReportParams, only: Only) -> dict[int, Points]:
         )
     }
     if params.policy == Policy.STRICT:
-        repaired = repaired_keys(None, params.dataset)
         given |= dict.fromkeys(scored_by_another_key(asked, repaired), KEY_REPAIRED)
     return given
 

@@ -41,15 +41,10 @@ from evaluations.models import (
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.selectors.fact_groups import (
-    about_groups,
-    answer_groups,
-    counted,
-    forget,
-    task_outcomes,
-)
-from evaluations.reports.selectors.fact_query import Detail
+from evaluations.reports.selectors.fact_groups import answer_groups
+from evaluations.reports.selectors.fact_query import Detail, forget
 from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.group_counts import about_groups, counted, task_outcomes
 from evaluations.reports.selectors.reports import build_report, report_params
 from evaluations.reports.selectors.rows_behind import Cell, RowsBehind
 from evaluations.reports.selectors.scored_answers import included, scored_answers
@@ -296,7 +291,8 @@ class History(RuleBasedStateMachine):
             frame = frame_of(counted(groups), params)
             assert about_groups(groups).items() <= report_params(params, rows).items()
             same(rates_of(frame), rates(kept))
-            same(ledger_of(task_outcomes(groups)), ledger(rows))
+            outcomes = answer_groups(params, Detail.LEDGER)
+            same(ledger_of(task_outcomes(outcomes)), ledger(rows))
             whose = params.marker
             answers = answer_groups(params, Detail.ANSWERS)
             assert about_groups(answers) == about_groups(groups)
