@@ -262,10 +262,10 @@ class BatchWork:
         batch, kind = self.batch, failure.kind
         missing = batch.remote_id and kind is K.NOT_FOUND and batch.failures < MOST_MISSING
         if kind in NEEDS_A_PERSON:
-            self.keep(next_at=self.clock() + LATEST, error=str(failure))
+            self.keep(next_at=self.clock() + LATEST, error=failure.text or failure.kind)
             pause_for_failure(self.run, failure, self.clock())
         elif kind in REJECTED and not missing:
-            give_up(batch, str(failure), BatchState.FAILED, acting_user=None)
+            give_up(batch, failure.text or failure.kind, BatchState.FAILED, acting_user=None)
             pause(self.run, PauseReason.BATCH_REJECTED)
         else:
             wait = min(SOONEST * 2 ** min(batch.failures, 7), LATEST)
@@ -273,7 +273,9 @@ class BatchWork:
                 wait = max(wait, UNSURE)
             wait = max(wait, timedelta(seconds=failure.retry_after or 0))
             next_at = self.clock() + wait
-            self.keep(next_at=next_at, failures=batch.failures + 1, error=str(failure))
+            self.keep(
+                next_at=next_at, failures=batch.failures + 1, error=failure.text or failure.kind
+            )
 
     def cannot_send(self, refusal: Refusal) -> None:
         """Let the run wait for a person: without a key, at a forbidden address, or changed."""
