@@ -143,7 +143,7 @@ class RunRetryAPI(APIView):
         return run_response(run)
 
 
-class BatchListAPI(generics.ListAPIView[Batch]):
+class BatchListAPI(DeclaredFilters, generics.ListAPIView[Batch]):
     """The batches of a run, the oldest first."""
 
     capability = Capability.SEE_RUNS
