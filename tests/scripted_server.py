@@ -317,6 +317,7 @@ class ScriptedEndpoint:
         self.latency = latency
         self.faults = faults
         self.ledger = Ledger(ledger, keep=keep)
+        self.lists_models = True
         self.batches = ScriptedBatches(self.ledger.bill)
         self.requests: list[Received] = []
         self.in_flight = 0
@@ -364,7 +365,7 @@ class ScriptedEndpoint:
         """Respond to one request; return whether the connection can be used again."""
         if self._api_key and received.headers.get("authorization") != f"Bearer {self._api_key}":
             write_json(writer, 401, error_of("Incorrect API key provided", "invalid_api_key"))
-        elif (received.method, received.path) == ("GET", "/v1/models"):
+        elif (received.method, received.path) == ("GET", "/v1/models") and self.lists_models:
             model = {"id": MODEL_NAME, "object": "model", "owned_by": "gradeapp"}
             write_json(writer, 200, {"object": "list", "data": [model]})
         elif (received.method, received.path) == ("POST", "/v1/chat/completions"):

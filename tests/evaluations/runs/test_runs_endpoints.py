@@ -125,6 +125,43 @@ def test_a_check_says_what_does_not_work(
 
 
 @pytest.mark.parametrize(
+    ("call", "fault", "lacks"),
+    [
+        (0, Fault(change=lambda one: {**one, "usage": None}), "Usage: missing"),
+        (0, Fault(change=lambda one: {**one, "usage": {"prompt_tokens": -1}}), "Usage: "),
+        (1, named_fault("bad_request"), "Structured output: not supported"),
+        (1, named_fault("server_error"), "Structured output: unknown"),
+        (2, named_fault("no_images"), "Images: not supported"),
+        (3, None, "Model list: none"),
+    ],
+)
+def test_an_endpoint_that_lacks_one_thing_lacks_no_other(
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    call: int,
+    fault: Fault | None,
+    lacks: str,
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", KEY)
+    faults = iter([fault if number == call else None for number in range(3)])
+    server.endpoint.faults = lambda prompt: next(faults)
+    server.endpoint.lists_models = call != 3
+    facts = {"base_url": server.base_url, "key_variable": "ONE_API_KEY"}
+    check = check_endpoint(save(**facts, model="scripted-demo", price_output=Decimal(10)))
+    works = [
+        "Structured output: works",
+        "Images: works",
+        "Model list: 1 models, includes this model",
+        "Usage: sent",
+        "An answer of 500 + 600 tokens costs 0.0060 CNY",
+    ]
+    assert check.works
+    differs = [said for said, usual in zip(check.findings, works, strict=True) if said != usual]
+    assert len(differs) == 1
+    assert differs[0].startswith(lacks)
+
+
+@pytest.mark.parametrize(
     ("key", "words"), [("wrong", "rejects the API key. Check the variable ONE_API_KEY")]
 )
 def test_a_wrong_key(
