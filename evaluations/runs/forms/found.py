@@ -26,7 +26,10 @@ class SearchFilter(ResponseFilter):
         field_name="question__task__dataset__slug", label=_("Dataset")
     )
     model = django_filters.CharFilter(field_name="run__language_model__name", label=_("Model"))
-    run = django_filters.NumberFilter(field_name="run", min_value=1, label=_("Run"))
+    # A larger number fits no key, and the database would refuse it.
+    run = django_filters.NumberFilter(
+        field_name="run", min_value=1, max_value=10**18 - 1, label=_("Run")
+    )
     question = django_filters.UUIDFilter(field_name="question__public_id", label=_("Question"))
 
     def unchanged(self, rows: QuerySet[Response], _name: str, _value: object) -> Any:

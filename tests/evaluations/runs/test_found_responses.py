@@ -73,6 +73,10 @@ def test_the_page_and_the_api_find_the_same(question: Question, lead: User) -> N
     of_question = client.get(api, {"question": str(question.public_id)}).json()["results"]
     assert len(of_question) == 3
     assert client.get(api, {"words": "x"}).status_code == 400
+    # Larger than any key: it gave 500.
+    for address in (api, reverse("runs:search"), reverse("runs:search-export")):
+        assert client.get(address, {"run": 10**30}).status_code in (200, 400)
+    assert client.get(api, {"run": 10**30}).status_code == 400
     nothing = client.get(reverse("runs:search"), {"q": "<b>"})
     assert "<b>" not in nothing.content.decode()
 
