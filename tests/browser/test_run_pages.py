@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,9 +16,17 @@ from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
+from tests.evaluations.run_world import scripted_endpoint, worked
 from tests.factories import make_dataset, make_question, make_task
+from tests.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
 
 
 @pytest.fixture
@@ -50,12 +60,42 @@ def test_the_sentence_changes_and_the_page_stays(admin: User, run: Run, site: Si
     assert not page.evaluate("window.stays"), "another state has other buttons: a new page"
 
 
-def test_a_message_is_closed_by_keyboard(admin: User, run: Run, site: Site) -> None:
-    page = site.open(admin)
-    page.goto(f"/runs/{run.pk}/")
-    page.get_by_role("button", name="Stop").click()
-    message = page.locator(".messages .message", has_text="No new calls are sent")
-    message.get_by_role("button", name="Close").focus()
+WAY = {
+    "en-GB": ("New run", "Start run", "Stop", "Close", "Resume", "Finished", "Responses"),
+    "zh-CN": ("新建运行", "启动运行", "停止", "关闭", "继续", "已完成", "作答"),
+}
+SENT = {"en-GB": "Messages sent", "zh-CN": "发送的消息"}
+
+
+@pytest.mark.parametrize("language", WAY)
+def test_a_newcomer_launches_stops_resumes_and_reads_what_was_sent(
+    admin: User, server: ScriptedServer, site: Site, language: str
+) -> None:
+    """By buttons and links alone, as the README tells it, in both languages."""
+    new, start, stop, close, resume, finished, responses = WAY[language]
+    make_question(make_task(make_dataset()), stem="Which one?\nA. a\nB. b\nC. c\nD. d")
+    scripted_endpoint(server)
+    page = site.open(admin, locale=language)
+    page.goto("/runs/")
+    page.get_by_role("link", name=new, exact=True).first.click()
+    page.get_by_role("button", name=start, exact=True).click()
+    page.get_by_role("button", name=stop, exact=True).click()
+    resumes = page.get_by_role("button", name=resume, exact=True)
+    expect(resumes).to_be_visible()
+    message = page.locator(".messages .message").first
+    message.get_by_role("button", name=close).focus()
     page.keyboard.press("Enter")
     expect(message).to_have_count(0)
     assert page.evaluate("document.activeElement.id") == "main", "the keyboard goes on from there"
+    resumes.click()
+    expect(page.get_by_role("button", name=stop, exact=True)).to_be_visible()
+    worked(Run.objects.get())
+    expect(page.locator(".page-head .pill")).to_have_text(finished)  # the page asked for itself
+    page.get_by_role("link", name=responses, exact=True).click()
+    page.locator("a.row-link").click()
+    page.get_by_text(SENT[language]).click()
+    (asked,) = server.requests
+    shown = page.locator("details[open] pre.raw")
+    assert shown.all_text_contents() == [
+        one["content"] for one in json.loads(asked.body)["messages"]
+    ]
