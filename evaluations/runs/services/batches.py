@@ -39,6 +39,7 @@ from evaluations.models.vocabulary import (
     PauseReason,
     RunStatus,
 )
+from evaluations.runs.selectors.run_words import error_words
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services.call_results import store_each
 from evaluations.runs.services.calls import call_for
@@ -327,7 +328,8 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
     report.answered += stored.answered
     report.failed += len(stored.failures)
     for failure in stored.failures[:MOST_PROBLEMS]:
-        report.problem(str(failure)[:300])
+        words = _("Failed: %(why)s (%(text)s)")
+        report.problem(words % {"why": error_words(failure.kind), "text": failure.text[:200]})
     counts = Counter((owners[int(one.key)], one.reply is not None) for one in fresh)
     for (owner, answered), n in counts.items():
         if owner.startswith("batch-") and owner[6:].isdigit():

@@ -135,7 +135,7 @@ def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> N
     )
     assert (report.answered, report.failed, report.same, report.unknown) == (1, 2, 1, 2)
     said = "\n".join(report.problems)
-    for words in ("Line 1: it is not", "no request of this run", "stands twice", "late"):
+    for words in ("Line 1: it is not", "no request of this run", "stands twice", "(late)"):
         assert words in said
     states = list(Job.objects.filter(run=run).order_by("pk").values_list("status", flat=True))
     assert sorted(states) == sorted(
