@@ -17,6 +17,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from evaluations.llm.batch_files import (
@@ -121,12 +122,16 @@ def make_batches(
     now = database_now()
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run.pk)
-        if run.status not in WORKABLE:
+        rejected = run.status == RunStatus.PAUSED and run.pause_reason == PauseReason.BATCH_REJECTED
+        # Files are the way out where the batch API does not take them.
+        if run.status not in WORKABLE and not (rejected and not by_api):
             raise Conflict(_("This run is not in progress. Resume it first."))
         Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
-        Run.objects.filter(pk=run.pk).update(batch_api=by_api)
-        Run.objects.filter(pk=run.pk, status=RunStatus.QUEUED).update(
-            status=RunStatus.RUNNING, started_at=now
+        Run.objects.filter(pk=run.pk).update(
+            batch_api=by_api,
+            status=RunStatus.RUNNING,
+            pause_reason="",
+            started_at=Coalesce(F("started_at"), now),
         )
     made: list[Batch] = []
     filled = Filled(more=True)

@@ -16,10 +16,11 @@ from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, Ru
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_work
 from evaluations.runs.services.batch_work import runs_with_batch_work, work_on_batches
-from evaluations.runs.services.batches import give_up
+from evaluations.runs.services.batches import give_up, make_batches
 from evaluations.runs.services.runs import pause_run, resume_run, stop_run
 from gradeapp.accounts.models import User
 from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import Conflict
 from tests.conftest import logged_in
 from tests.evaluations.run_world import planned, scripted_endpoint
 from tests.scripted_server import ScriptedServer
@@ -268,6 +269,13 @@ def test_an_endpoint_without_a_batch_api_costs_nothing(
     assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
     assert (Batch.objects.get().state, money(run).exposed) == (BatchState.FAILED, 0)
     assert (server.batches.batches, server.ledger.billed) == ([], 0)
+    # Files are the way out, also without resuming the run, which would send it again.
+    with pytest.raises(Conflict, match="Resume it first"):
+        make_batches(run, acting_user=None, by_api=True)
+    (batch,) = make_batches(run, acting_user=None)
+    asked = len(server.requests)
+    assert (look(run).status, batch.requests, run.batch_api) == (RunStatus.RUNNING, 3, False)
+    assert len(server.requests) == asked
 
 
 @pytest.mark.parametrize("stop", [stop_run, pause_run])
