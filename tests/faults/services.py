@@ -210,9 +210,18 @@ def memory_of(pid: int) -> int:
     return int(kilobytes) * 1024
 
 
-def descriptors_of(pid: int) -> int:
-    """Open file descriptors of a process."""
-    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+def descriptors_of(pid: int) -> list[str]:
+    """What each open file descriptor of a process leads to: a path, or ``port N`` of a peer."""
+    peers = {}
+    for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+        columns = line.split()
+        peers[f"socket:[{columns[9]}]"] = f"port {int(columns[2].partition(':')[2], 16)}"
+    found = []
+    for one in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            target = str(one.readlink())
+            found.append(peers.get(target, target.partition(":")[0]))
+    return found
 
 
 def children_of(pid: int) -> list[int]:
