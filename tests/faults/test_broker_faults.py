@@ -48,7 +48,7 @@ def test_a_worker_gets_over_a_broker_that_hangs_and_one_that_dies(
         finished(first)
         connection.close()
         # Nothing but a new message makes the worker begin: its old connections bring none.
-        wait_until(lambda: proxy.connections > before, 120)
+        wait_until(lambda: proxy.connections > before)
         second = run_of(server, "second", 100, max_in_flight=4)
         connection.close()
         wait_until(lambda: Job.objects.filter(run=second, status="done").count() >= 20)
@@ -119,7 +119,7 @@ def test_messages_that_come_again_and_again_do_no_work_twice(
             with_site = {"cwd": ROOT, "env": site.environment}
             started = Process([*command, "-n", f"short{number}@here"], log, **with_site)
             site.also(started)
-            wait_until(lambda log=log: "received" in log.read_text(), 120)
+            wait_until(lambda log=log: "received" in log.read_text())
         for run in runs:
             finished(run)
         deliveries = sum(log.read_text().count("work_on_run") for log in logs)

@@ -35,8 +35,9 @@ RESPONSES = 8 * (600 if os.environ.get("GRADEAPP_FULL") == "yes" else 30)
 BLOCKED_SECONDS = 8.0
 
 
-def mark_all(person: User, made: MarkingRound, told: Any) -> None:
+def mark_all(person: User, made: MarkingRound, begun: Any, told: Any) -> None:
     """Mark what there is, in a process of its own; tell the seconds of each mark, and errors."""
+    begun.wait()
     seconds, errors, began = [], [], time.monotonic()
     try:
         while slot := claim_next(person, round=made, now=timezone.now()):
@@ -61,12 +62,13 @@ def test_eight_processes_write_to_one_sqlite_file(sqlite_site: Site, fault_row: 
     made = small_round(people, RESPONSES, scheme=Scheme.SINGLE)
     connection.close()
     forked = multiprocessing.get_context("fork")
-    told = forked.Queue()
-    writers = [forked.Process(target=mark_all, args=(one, made, told)) for one in people]
+    told, begun = forked.Queue(), forked.Event()
+    writers = [forked.Process(target=mark_all, args=(one, made, begun, told)) for one in people]
     for writer in writers:
         writer.start()
     with sqlite3.connect(sqlite_site.folder / "gradeapp.sqlite3", timeout=60) as long_import:
         long_import.execute("BEGIN IMMEDIATE")
+        begun.set()
         time.sleep(BLOCKED_SECONDS)
         long_import.rollback()
     results = [told.get(timeout=300) for _ in writers]

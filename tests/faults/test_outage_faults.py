@@ -40,7 +40,7 @@ def test_60_s_of_503_in_a_run_of_1781_fail_nothing(site: Site, fault_row: FaultR
         run = start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
         connection.close()
         site.worker()
-        wait_until(lambda: status_of(run) == "paused", 120)
+        wait_until(lambda: status_of(run) == "paused")
         run.refresh_from_db()
         assert run.pause_reason == "endpoint_errors"
         finished(run)
@@ -66,7 +66,7 @@ def test_html_for_every_call_is_paid_a_few_times_only(site: Site, fault_row: Fau
         run = planned(scripted_endpoint(server, max_in_flight=IN_FLIGHT), 1000)
         connection.close()
         site.worker()
-        wait_until(lambda: status_of(run) == "paused", 120)
+        wait_until(lambda: status_of(run) == "paused")
         time.sleep(45)
         run.refresh_from_db()
         assert run.pause_reason == "broken_replies"

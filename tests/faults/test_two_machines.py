@@ -87,7 +87,8 @@ def test_one_of_two_machines_dies_and_the_other_finishes(
 ) -> None:
     """They share PostgreSQL, Redis and a run; the one cannot see that the other is dead."""
     site.environment["CELERY_BROKER_URL"] = redis_server.url()
-    with ScriptedServer(latency=0.3) as server, ExitStack() as stack:
+    # The first to begin does little before the other one has begun too.
+    with ScriptedServer(latency=5.0) as server, ExitStack() as stack:
         run = planned(scripted_endpoint(server, max_in_flight=IN_FLIGHT), ITEMS)
         connection.close()
         ports = (postgres.port, redis_server.port, server.port)
@@ -111,7 +112,8 @@ def test_one_of_two_machines_dies_and_the_other_finishes(
             )
             return {owner.split(":")[-1] for owner in owners}
 
-        wait_until(lambda: len(places()) == 2, 120)
+        wait_until(lambda: len(places()) == 2)
+        server.endpoint.latency = 0.3
         os.killpg(workers[0].pid, signal.SIGKILL)
         left = ITEMS - Job.objects.filter(run=run, status="done").count()
         finished(run)
