@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Max, Q, Sum
+import numpy as np
+from django.db.models import Count, Max, Q, QuerySet, Sum
+from numpy.typing import NDArray
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
@@ -25,6 +29,9 @@ from gradeapp.common.casts import json_text, real
 if TYPE_CHECKING:
     import pandas as pd
 
+# Rows that are Python objects at the same time.
+CHUNK = 5_000
+Kinds = Mapping[str, type]
 TEACHER_PAIR = "teacher-teacher"
 JUDGE_PAIR = "teachers-"
 
@@ -84,14 +91,16 @@ def _wanted(params: ReportParams, path: str = "") -> Q:
 
 def _answers(params: ReportParams) -> pd.DataFrame:
     """Return what both marks of a blind answer have in common, by its key."""
-    import pandas as pd
-
     asked = ("response__run__language_model__name", "response__run__condition__name")
     columns = ("pk", "response_id", *asked, "question__subject")
     rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
-    names = ["answer", "response", "model", "condition", "subject", "full", "tolerance"]
+    kinds: Kinds = {
+        **dict.fromkeys(("answer", "response"), np.int64),
+        **dict.fromkeys(("model", "condition", "subject"), object),
+        **dict.fromkeys(("full", "tolerance"), np.float64),
+    }
     found = rows.values_list(*columns, real("full_marks"), real("tolerance"))
-    return pd.DataFrame(list(found), columns=names).set_index("answer")
+    return _frame(found, kinds).set_index("answer")
 
 
 def _teacher_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +113,7 @@ def _teacher_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
     rows = marks.order_by("version", "pk").values_list(
         "slot__answer_id", "slot__kind", real("total")
     )
-    given = pd.DataFrame(list(rows), columns=["answer", "kind", "total"])
+    given = _frame(rows, {"answer": np.int64, "kind": object, "total": np.float64})
     newest = given.drop_duplicates(["answer", "kind"], keep="last")
     x, y = (newest[newest["kind"] == kind].set_index("answer")["total"] for kind in kinds)
     both = pd.DataFrame({"x": x, "y": y}).dropna()
@@ -113,28 +122,18 @@ def _teacher_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
 
 def _judge_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
     """Return the newest final mark of each response with the judgement of each judge."""
-    import pandas as pd
-
     newest = FinalMark.objects.counting().filter(_wanted(params, "answer__")).order_by("pk")
-    finals = pd.DataFrame(
-        list(newest.values_list("answer_id", real("value"))), columns=["answer", "x"]
+    finals = _frame(
+        newest.values_list("answer_id", real("value")), {"answer": np.int64, "x": np.float64}
     )
     of_response = finals.join(answers, on="answer", how="inner").drop_duplicates(
         "response", keep="last"
     )
-    given = _judgements(params)
-    judged = pd.DataFrame(
-        [
-            (f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}", response, points)
-            for (judge, response), points in given.items()
-            if points is not None
-        ],
-        columns=["pair", "response", "y"],
-    )
-    return judged.merge(of_response, on="response", how="inner")
+    return _judgements(params).merge(of_response, on="response", how="inner")
 
 
-def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
+def _judgements(params: ReportParams) -> pd.DataFrame:
+    """Return ``pair, response, y`` of the judgements with points, the newest of each judge."""
     judgements = Judgement.objects.counting().filter(response__run__dataset__slug=params.dataset)
     if params.is_judge:
         judgements = judgements.filter(judge__name=params.judge)
@@ -142,7 +141,43 @@ def _judgements(params: ReportParams) -> dict[tuple[str, int], float | None]:
         *("judge__name", "response", real("total"), "status", json_text("released")),
         "judge__suspended_at",
     )
-    return {
-        (judge, response): judge_points(total, status, released, params.policy, suspended).points
-        for judge, response, total, status, released, suspended in rows
+    given = (
+        (
+            f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}",
+            response,
+            judge_points(total, status, released, params.policy, suspended).points,
+        )
+        for judge, response, total, status, released, suspended in rows.iterator(chunk_size=CHUNK)
+    )
+    kinds: Kinds = {"pair": object, "response": np.int64, "y": np.float64}
+    found = _frame_of_rows(given, kinds).drop_duplicates(["pair", "response"], keep="last")
+    return found[found["y"].notna()]
+
+
+def _frame(rows: QuerySet[Any, Any], kinds: Kinds) -> pd.DataFrame:
+    """Return the rows of a query as a frame with columns of the *kinds*."""
+    return _frame_of_rows(rows.iterator(chunk_size=CHUNK), kinds)
+
+
+def _frame_of_rows(rows: Iterator[tuple[Any, ...]], kinds: Kinds) -> pd.DataFrame:
+    """Return *rows* as a frame; few of them are Python objects at the same time.
+
+    Texts that are equal are one object.
+    """
+    import pandas as pd
+
+    parts: dict[str, list[NDArray[Any]]] = {
+        name: [np.empty(0, kind)] for name, kind in kinds.items()
     }
+    texts: dict[object, object] = {}
+    while chunk := list(islice(rows, CHUNK)):
+        for (name, kind), values in zip(kinds.items(), zip(*chunk, strict=True), strict=True):
+            if kind is object:
+                values = tuple(texts.setdefault(one, one) for one in values)
+            parts[name].append(np.array(values, dtype=kind))
+    return pd.DataFrame(
+        {
+            name: pd.Series(np.concatenate(arrays), dtype=kinds[name])
+            for name, arrays in parts.items()
+        }
+    )

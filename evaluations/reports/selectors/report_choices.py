@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 
+from evaluations.facts.answer_facts import facts_version
 from evaluations.facts.params import JUDGE_PREFIX, TEACHERS, ReportParams
 from evaluations.models import (
     FinalMark,
+    Judge,
     Judgement,
     MarkingRound,
     ObjectiveScore,
@@ -18,7 +20,9 @@ from evaluations.models import (
     Run,
 )
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.reports.selectors.kept_reports import kept_value
 from evaluations.statistics.rows import ModelCondition
+from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.models import Asset, Dataset, Question
 
 
@@ -120,26 +124,19 @@ def choices(dataset: str = "", rounds: Collection[str] = ()) -> Choices:
     Teachers have the number of responses that they marked in *rounds* (public ids; unknown ones are
     ignored), or in all rounds.
     """
+    answers = Response.objects.filter(run=OuterRef("pk"))
+    runs = Run.objects.filter(Exists(answers), purpose=RunPurpose.ANSWER)
     datasets = tuple(
-        Dataset.objects.filter(runs__purpose=RunPurpose.ANSWER, runs__responses__isnull=False)
-        .distinct()
-        .order_by("name")
+        Dataset.objects.filter(Exists(runs.filter(dataset=OuterRef("pk")))).order_by("name")
     )
     slugs = [one.slug for one in datasets]
     if not slugs:
         return Choices("")
     chosen = dataset if dataset in slugs else _most_scored(slugs)
-    real_rounds = (
-        MarkingRound.objects.filter(dataset__slug=chosen, practice=False)
-        .annotate(marked=Count("answers", filter=Q(answers__final__isnull=False)))
-        .filter(marked__gt=0)
-        .order_by("pk")
-    )
-    offered = tuple(RoundChoice(str(one.public_id), one.name, one.marked) for one in real_rounds)
-    wanted = [one.key for one in offered if one.key in rounds]
+    offered, markers = _marked(chosen, rounds)
     answered = (
         Run.objects.filter(dataset__slug=chosen, purpose=RunPurpose.ANSWER)
-        .annotate(n=Count("responses"))
+        .annotate(n=Sum("counts__responses"))
         .filter(n__gt=0)
         .order_by("-pk")
         .values_list("pk", "language_model__name", "condition__name", "n")
@@ -153,11 +150,44 @@ def choices(dataset: str = "", rounds: Collection[str] = ()) -> Choices:
             RunChoice(pk, ModelCondition(model, condition or ""), n)
             for pk, model, condition, n in answered
         ),
-        markers=_markers(ReportParams(chosen, rounds=tuple(wanted))),
+        markers=markers,
         years=tuple(year for year in years if year is not None),
         rounds=offered,
         has_images=Asset.objects.filter(dataset__slug=chosen).exists(),
     )
+
+
+Marked = tuple[tuple[RoundChoice, ...], tuple[MarkerChoice, ...]]
+
+
+def _marked(dataset: str, rounds: Collection[str]) -> Marked:
+    """Return the rounds and markers of *dataset*, from memory if nobody marked since.
+
+    Whoever writes a final mark or a judgement raises the version of the facts.
+    """
+    if not sees_only_committed():
+        return _marked_anew(dataset, rounds)
+    with one_snapshot():
+        held = MarkingRound.objects.filter(dataset__slug=dataset).order_by("pk")
+        state = (
+            facts_version(dataset),
+            tuple(held.values_list("pk", "public_id", "name", "practice")),
+            tuple(Judge.objects.order_by("pk").values_list("pk", "name")),
+        )
+        key = ("marked", dataset, tuple(sorted(rounds)), state)
+        return kept_value(key, lambda: _marked_anew(dataset, rounds), lambda _made: 4_000)
+
+
+def _marked_anew(dataset: str, rounds: Collection[str]) -> Marked:
+    real_rounds = (
+        MarkingRound.objects.filter(dataset__slug=dataset, practice=False)
+        .annotate(marked=Count("answers", filter=Q(answers__final__isnull=False)))
+        .filter(marked__gt=0)
+        .order_by("pk")
+    )
+    offered = tuple(RoundChoice(str(one.public_id), one.name, one.marked) for one in real_rounds)
+    wanted = tuple(one.key for one in offered if one.key in rounds)
+    return offered, _markers(ReportParams(dataset, rounds=wanted))
 
 
 def _most_scored(slugs: list[str]) -> str:

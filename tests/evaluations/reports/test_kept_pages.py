@@ -12,6 +12,7 @@ from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus, SlotKind
 from evaluations.reports.selectors.kept_reports import forget
+from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import overview
 from gradeapp.accounts.models import User
 from gradeapp.common.kept import KeptValues
@@ -68,8 +69,14 @@ def test_the_kept_page_is_the_same_page_and_new_after_a_mark(lead: User) -> None
         text = client.get(PAGE, query).content.decode()
         return text[text.index('id="totals-title"') :]
 
+    def marked() -> list[int]:
+        return [one.marked for one in choices(run.dataset.slug).markers]
+
     first = main()
-    assert main() == first
+    with CaptureQueriesContext(connection) as again:
+        assert main() == first
+    assert not any("COUNT(DISTINCT" in one["sql"] for one in again.captured_queries)
+    assert marked() == [1]
     chinese = client.get(PAGE, headers={"accept-language": "zh-hans"}).content.decode()
     assert "物理" in chinese
     assert "物理" not in main()
@@ -78,6 +85,7 @@ def test_the_kept_page_is_the_same_page_and_new_after_a_mark(lead: User) -> None
     assert main() == first
     mark(written(run), "8", "8")
     assert main() != first
+    assert marked() == [2]
     forget()
     assert main() != first
 
