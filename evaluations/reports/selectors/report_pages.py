@@ -55,7 +55,8 @@ class Overview:
     def size(self) -> int:
         """About how many bytes it takes."""
         reports = (self.rates, self.converted, self.agreement, self.ledger, self.repeats)
-        return size_of(reports) + int(self.pairs.memory_usage(deep=True).sum())
+        # Pairs share their texts.
+        return size_of(reports) + int(self.pairs.memory_usage().sum())
 
     @property
     def teacher_pairs(self) -> pd.DataFrame:
