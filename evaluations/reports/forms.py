@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, pgettext
 from evaluations.facts.params import ReportParams
 from evaluations.facts.words import marker_name
 from evaluations.reports.selectors.report_choices import Choices
+from evaluations.reports.selectors.reports import OF_A_PAPER, OF_SETTINGS
 from evaluations.reports.selectors.rows_behind import Cell
 from evaluations.statistics.cuts import CUT_KEYS
 from evaluations.statistics.ledger import OUTCOMES
@@ -177,6 +178,23 @@ def keys_of(report: str) -> frozenset[str]:
     return PAPER if report == "paper-tables" else frozenset()
 
 
+def table_query(query: QueryDict, table: str) -> QueryDict:
+    """Return *query* as the export of *table* takes it: with the parameters that it has, alone.
+
+    Cuts are by task unless ``by`` says otherwise; the tables of a paper are of its dataset.
+    """
+    made, keys = query.copy(), list(filter(None, query.getlist("by")))
+    for name in BY | PAPER:
+        made.pop(name, None)
+    if table == "cuts":
+        made.setlist("by", keys or ["task"])
+    elif table in OF_SETTINGS and len(keys) == 1:
+        made.setlist("by", keys)
+    elif table in OF_A_PAPER:
+        made["paper"] = query.get("paper") or query.get("dataset", "")
+    return made
+
+
 def default_policy(paper: str) -> str:
     """Return the policy of a report of *paper*: the printed figures follow the published rules."""
     return (Policy.PUBLISHED if paper else Policy.STRICT).value
@@ -199,12 +217,15 @@ def table_words() -> dict[str, str]:
         "rates": _("Scoring rates"),
         "agreement": _("Agreement"),
         "repeats": pgettext("report", "Repeats"),
+        "cuts": _("Cuts"),
         "trend": _("Points by year"),
+        "leakage": _("Newest year against earlier years"),
         "settings": _("Prompt settings"),
         "gains": _("Gains of prompt settings"),
         "ledger": _("Outcomes"),
         "retries": _("Repeated calls"),
         "calibration": _("Calibration of judge models"),
+        "paper-tables": _("Tables of the papers"),
     }
 
 
@@ -228,9 +249,10 @@ class ExportForm(forms.Form):
         initial=True,
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, left_out: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["table"].choices = list(table_words().items())  # type: ignore[attr-defined]
+        tables = [(name, words) for name, words in table_words().items() if name not in left_out]
+        self.fields["table"].choices = tables  # type: ignore[attr-defined]
 
 
 def read_bom(query: QueryDict) -> bool:

@@ -325,7 +325,7 @@ def export_link(params: ReportParams, name: str, suffix: str = "csv") -> str:
     """Return the URL of the table *name* as a file; agreement has all pairs."""
     address = reverse("reports:export", args=[name, suffix])
     shown = replace(params, marker="") if name == "agreement" else params
-    keys = params.by.split(",")
+    keys = list(filter(None, params.by.split(",")))
     by = keys if name == "cuts" or (name in OF_SETTINGS and len(keys) == 1) else ()
     return f"{address}?{_query(shown, by=by)}"
 
@@ -333,7 +333,7 @@ def export_link(params: ReportParams, name: str, suffix: str = "csv") -> str:
 @register.simple_tag
 def exports_link(params: ReportParams) -> str:
     """Return the URL of the page that makes files of *params*."""
-    return _address("reports:exports", params)
+    return _address("reports:exports", params, by=params.by and params.by.split(","))
 
 
 @register.filter

@@ -65,8 +65,9 @@ class PageLine:
 class PageTable:
     """A table of the page; ``cells`` has one list for each row.
 
-    ``reasons`` counts why cells that are printed are not rebuilt. ``hidden`` is the number of rows
-    and columns that are left out, because none of their cells is rebuilt.
+    ``reasons`` counts why cells that are printed are not rebuilt, ``starred`` has the codes of why
+    others differ or are limited. ``hidden`` is the number of rows and columns that are left out,
+    because none of their cells is rebuilt.
     """
 
     table: PublishedTable
@@ -75,6 +76,7 @@ class PageTable:
     cells: tuple[tuple[PageCell | None, ...], ...]
     counts: Mapping[str, int]
     reasons: Sequence[tuple[str, int]]
+    starred: Sequence[str]
     notes: Sequence[Note]
     hidden: int
 
@@ -140,6 +142,15 @@ def _table(
         cells=cells,
         counts=counts,
         reasons=reasons.most_common(),
+        starred=list(
+            dict.fromkeys(
+                code
+                for line in cells
+                for cell in line
+                if cell and cell.ours and cell.printed
+                for code in cell.codes
+            )
+        ),
         notes=[note for note in paper.notes if any(note.holds(cell) for cell in shown)],
         hidden=sum(map(len, every)) - len(rows) - len(columns),
     )

@@ -21,9 +21,20 @@ from django.views.decorators.http import require_safe
 
 from evaluations.facts.params import TEACHERS, validated
 from evaluations.models import Export
-from evaluations.reports.forms import FILE, ExportForm, keys_of, read_bom, read_params
+from evaluations.reports.forms import (
+    BY,
+    FILE,
+    PAPER,
+    ExportForm,
+    keys_of,
+    read_bom,
+    read_params,
+    table_query,
+)
+from evaluations.reports.rules.published_tables import Paper
 from evaluations.reports.selectors import exports as reading
 from evaluations.reports.selectors.export_tables import SUMMARIES
+from evaluations.reports.selectors.reports import OF_A_PAPER
 from evaluations.reports.services import export_jobs
 from evaluations.reports.services.exports import (
     MOST_AT_ONCE,
@@ -112,14 +123,22 @@ class ExportPages(WorkPages):
     def rows_for(self, request: MemberRequest, owner: int | None = None) -> Any:
         return reading.exports_of(request.user)
 
+    def new_form(self, request: MemberRequest) -> ExportForm:
+        """Return the form with the table of the page that led here; papers where there is one."""
+        from_cuts, paper = any(request.GET.getlist("by")), request.GET.get("paper")
+        known = (paper or request.GET.get("dataset")) in list(Paper)
+        table = "paper-tables" if paper else "cuts" if from_cuts else ""
+        return ExportForm(initial={"table": table}, left_out=() if known else OF_A_PAPER)
+
     def start(self, form: Any, request: MemberRequest, owner: int | None) -> Export | HttpResponse:
-        said, params = form.cleaned_data, read_params(request.GET)
+        said = form.cleaned_data
+        query = table_query(request.GET, said["table"])
+        params = read_params(query, others=keys_of(said["table"]))
         asked = check_asked(Asked(said["table"], params, said["file_format"], said["bom"]))
         if is_long(asked):
             check_confirmed(request)
             return export_jobs.start_export(asked, acting_user=request.user)
         address = reverse("reports:export", args=[asked.name, asked.file_format])
-        query = request.GET.copy()
         if not asked.bom:
             query["bom"] = "no"
         return redirect(f"{address}?{query.urlencode()}")
@@ -127,7 +146,9 @@ class ExportPages(WorkPages):
     def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
         params = None
         if request.GET.get("dataset"):
-            params = validated(read_params(request.GET))
+            params = read_params(request.GET, others=BY | PAPER)
+            # The models of a paper may be pairs, which its report checks.
+            validated(replace(params, models=()) if params.paper else params)
             params = replace(params, marker=params.marker or TEACHERS)
         summaries = [
             {"name": f"{name}.json", "url": reverse("reports:export", args=[name, "json"])}
@@ -135,7 +156,7 @@ class ExportPages(WorkPages):
         ]
         return {
             "params": params,
-            "query": request.GET.urlencode(),
+            "query": table_query(request.GET, "").urlencode(),
             "most": MOST_AT_ONCE,
             "may_edit": params is not None,
             "summaries": summaries if params and params.dataset == GAOKAO_BENCH else [],

@@ -19,6 +19,8 @@ from evaluations.facts.params import ReportParams
 from evaluations.models import Export, Job, Response
 from evaluations.models.vocabulary import JobStatus
 from evaluations.reports.selectors import scored_answers
+from evaluations.reports.selectors.export_tables import ROWS
+from evaluations.reports.selectors.reports import EVERY_REPORT
 from evaluations.reports.services import export_jobs, exports
 from evaluations.reports.services.exports import Asked, stream_export, write_export
 from evaluations.schemes import FinalRule, Scheme
@@ -26,6 +28,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.named import WorkStatus as Is
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.table_files import MEDIA_TYPES, FileFormat
 from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -225,6 +228,31 @@ def test_a_short_file_is_sent_at_once(db: None, admin: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_every_report_is_a_file_of_the_page(db: None, admin: User) -> None:
+    """From the page of cuts, from that of a paper, and from a dataset that no paper is about."""
+    chosen(run_of(ALPHA, "gaokao-bench"), "A", "B")
+    client = logged_in(admin)
+    page = "/reports/exports/?dataset=gaokao-bench&policy=published&by=task&by=year"
+    offered = {value for value, _words in client.get(page).context["form"]["table"].field.choices}
+    assert offered == {*EVERY_REPORT, *ROWS}
+    # Of these, cuts and gains take other keys, and the tables of a paper its name.
+    names = ("leakage", "gains", "paper-tables")
+    for name, file_format in zip(names, ("xlsx", "jsonl", "csv"), strict=True):
+        sent = client.post(page, {"table": name, "file_format": file_format})
+        assert sent.status_code == 302, sent.text
+        file = client.get(sent["Location"])
+        assert file.status_code == 200, (name, file.text)
+        assert file["Content-Type"] == MEDIA_TYPES[FileFormat(file_format)]
+    cuts = client.post(page, {"table": "cuts", "file_format": "jsonl"})
+    rows = [json.loads(line) for line in client.get(cuts["Location"]).content.splitlines()]
+    assert {"task", "year"} <= set(rows[0])
+    of_paper = client.get(page.replace("by=task&by=year", "paper=gaokao-bench"))
+    assert of_paper.context["form"]["table"].value() == "paper-tables"
+    chosen(run_of(ALPHA), "A")
+    others = client.get("/reports/exports/?dataset=exam").context["form"]["table"].field.choices
+    assert "paper-tables" not in dict(others)
+
+
 def test_a_file_that_is_stopped_leaves_nothing(
     answers: list[Response], admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,8 @@ def test_a_cell_stands_beside_the_printed_one_in_both_languages(admin: User) -> 
     for words in ("理科数学", "客观题 · 单项选择", "2010–2022年物理选择题", "平均长度"):
         assert words in pages["zh-hans"]
     assert "average_length" not in pages["en"]
+    assert "* no reason is known" in text_of(pages["en"])
+    assert "* 原因不明" in text_of(pages["zh-hans"])
     reasons = [re.search(r'<span title="([^"]+)">–</span>', page) for page in pages.values()]
     english, chinese = (found[1] for found in reasons if found)
     assert re.fullmatch(r"[A-Za-z’' ,.-]+", english)
