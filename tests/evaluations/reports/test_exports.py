@@ -227,7 +227,6 @@ def test_a_short_file_is_sent_at_once(db: None, admin: User) -> None:
     assert not Export.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)
 def test_every_report_is_a_file_of_the_page(db: None, admin: User) -> None:
     """From the page of cuts, from that of a paper, and from a dataset that no paper is about."""
     chosen(run_of(ALPHA, "gaokao-bench"), "A", "B")
@@ -253,6 +252,7 @@ def test_every_report_is_a_file_of_the_page(db: None, admin: User) -> None:
     assert "paper-tables" not in dict(others)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_file_that_is_stopped_leaves_nothing(
     answers: list[Response], admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
