@@ -33,7 +33,7 @@ def test_a_total_of_some_marked_answers_says_so_where_it_stands(admin: User, set
     assert re.search(rf"{ALPHA} · as published [\d.]+ ±[\d.]+ {said}", text), (
         "in the table of the models"
     )
-    assert f"* {ALPHA} · as published · Sciences: {said}" in text, "below the chart"
+    assert f"* {ALPHA} · as published · Sciences · {said}" in text, "below the chart"
     assert response.context["totals"].data["categories"] == [f"{ALPHA} · as published *"]
 
 
@@ -57,7 +57,7 @@ def test_a_total_of_too_few_marked_answers_is_not_drawn(admin: User) -> None:
     )
     assert "All subjects 375.0" in outside, "the total of humanities"
     assert outside.count("375.0") == 3, "in both tables and the chart; that of sciences in none"
-    assert f"{ALPHA} · as published · Sciences: Physics: 3 of 5 marked" in text
+    assert f"{ALPHA} · as published · Sciences · Physics: 3 of 5 marked" in text
     sciences, humanities = response.context["totals"].data["series"]
     assert (sciences["values"], humanities["values"]) == ([None], [375.0])
     drawn = [axis["name"] for axis in response.context["subjects"].data["axes"]]

@@ -61,8 +61,7 @@ from evaluations.runs.services import generation, work_session
 
 where = os.environ["DIES_AT"]
 calls = 0
-# Responses are scored many at once, so that the last ones may be among the second ones.
-last = 1 if where == "between scores and judges" else 3
+last = int(os.environ["DIES_AT_CALL"])
 
 def dying(step, after):
     def wrapped(*args, **kwargs):
@@ -152,7 +151,8 @@ def test_killed_at_each_step(
     server: ScriptedServer, environment: dict[str, str], step: str, fault_row: FaultRow
 ) -> None:
     run = planned(server, 30)
-    killed_and_worked_on(run, environment, step)
+    # Responses are scored many at once: the last ones may be among the second ones.
+    killed_and_worked_on(run, environment, step, at=1 if step == STEPS[-1] else 3)
     check_invariants(run, server, 30)
     fault_row(
         "R02",
@@ -226,7 +226,7 @@ def test_a_worker_killed_between_the_steps_asks_no_answered_step_again(
         (1, "pending"): 10,
         (2, "waiting"): 10,
     }
-    killed_and_worked_on(run, environment, "between answers and scores", also=look_between)
+    killed_and_worked_on(run, environment, "between answers and scores", at=1, also=look_between)
     run.refresh_from_db()
     assert (run.status, run.responses.count()) == ("finished", 10)
     assert Counter(run.jobs.values_list("step", "status")) == {(1, "done"): 10, (2, "done"): 10}
@@ -256,13 +256,14 @@ def killed_and_worked_on(
     run: Run,
     environment: dict[str, str],
     step: str,
+    at: int = 3,
     also: Callable[[Run], None] = lambda run: None,
 ) -> None:
-    """A worker kills itself at *step*; another one finds what it left and goes on."""
+    """A worker kills itself *at* such a *step*; another one finds what it left and goes on."""
     killed = subprocess.run(
         [sys.executable, "-c", DIES_AT],
         cwd=ROOT,
-        env={**environment, "DIES_AT": step, "RUN": str(run.pk)},
+        env={**environment, "DIES_AT": step, "DIES_AT_CALL": str(at), "RUN": str(run.pk)},
         capture_output=True,
         text=True,
         timeout=60,
