@@ -26,10 +26,6 @@ from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.llm.spool import Arrivals
 from evaluations.llm.worker_pool import WorkerPool
 
-# How long other results are awaited: a part of the seconds of the last call, and at most so long.
-GATHER = 0.02
-LONGEST_GATHER = 0.02
-
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -185,17 +181,11 @@ class _Pump:
         self._pool.send(done.claimed)
 
     async def _wait(self, longest: float) -> None:
-        """Wait until results arrive, the gate opens, or *longest* seconds are over.
-
-        Calls that were sent together end together: after the first result the next ones are
-        awaited for a short part of the time that it took, because a round costs the same for one.
-        """
+        """Wait until a result arrives, the gate opens, or *longest* seconds are over."""
         opening = self._gate.seconds_until_open(self._clock())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(longest, opening) if opening else longest):
                 await self._pool.news.wait()
-        if self._pool.outstanding:
-            await asyncio.sleep(min(LONGEST_GATHER, GATHER * self._pool.last_seconds))
 
     @property
     def _idle(self) -> bool:

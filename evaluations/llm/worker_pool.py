@@ -21,9 +21,8 @@ class WorkerPool:
     """Makes calls and collects their results; each request gets exactly one result.
 
     ``outstanding`` counts requests without a result. ``pausing`` is the first failure that pauses
-    the run, ``defect`` the first exception that a client must not raise. ``last_seconds`` is how
-    long the last call took. After ``closed`` is set, no further call is made. Each result is
-    written to *arrivals* at once.
+    the run, ``defect`` the first exception that a client must not raise. After ``closed`` is set,
+    no further call is made. Each result is written to *arrivals* at once.
     """
 
     def __init__(
@@ -46,7 +45,6 @@ class WorkerPool:
         self.outstanding = 0
         self.sent = 0
         self.answered = 0
-        self.last_seconds = 0.0
         self.pausing: ChatFailure | None = None
         self.defect: Exception | None = None
         self.closed = False
@@ -119,7 +117,6 @@ class WorkerPool:
 
     def _add(self, result: CallResult) -> None:
         self.outstanding -= 1
-        self.last_seconds = result.seconds
         self._results.append(result)
         self._arrivals.add(result)
         failure = result.failure

@@ -121,16 +121,6 @@ def test_the_desk_is_visited_in_one_thread_that_is_not_the_loops(
     assert threading.current_thread().name not in threads
 
 
-def test_calls_that_end_together_are_delivered_together(
-    server: ScriptedServer, spool_path: Path
-) -> None:
-    """The first of 32 answers does not get a round of its own."""
-    server.endpoint.latency = 1.0
-    queue = QueueOfRecord(32)
-    run(server, queue.callbacks, spool_path, in_flight=32)
-    assert queue.batches[0] > 1
-
-
 def test_the_next_calls_are_prepared_while_those_in_flight_are_answered(
     server: ScriptedServer, spool_path: Path
 ) -> None:
