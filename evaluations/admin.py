@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from django.contrib import admin
 from django.db import models
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
+from evaluations.facts.looks import record_rounds, record_views
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import (
     AnswerCheck,
@@ -37,6 +40,7 @@ from evaluations.models import (
     SuggestionReading,
 )
 from evaluations.runs.services.endpoints import save_endpoint
+from gradeapp.accounts.models import User
 
 
 class ReadOnly(admin.ModelAdmin):
@@ -45,6 +49,38 @@ class ReadOnly(admin.ModelAdmin):
     list_select_related = True
     show_full_result_count = False
     list_per_page = 50
+    # From the table to the response whose model or mark a row tells; "" if it tells none.
+    response = ""
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show a page of rows; that somebody saw models or marks is kept."""
+        page = super().changelist_view(request, extra_context)
+        if shown := getattr(page, "context_data", {}).get("cl"):
+            self._note(request, [row.pk for row in shown.result_list])
+        return page
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Show one row, as ``changelist_view``."""
+        page = super().changeform_view(request, object_id, form_url, extra_context)
+        if shown := getattr(page, "context_data", {}).get("original"):
+            self._note(request, [shown.pk])
+        return page
+
+    def _note(self, request: HttpRequest, rows: list[int]) -> None:
+        if self.response:
+            found = self.model._default_manager.filter(pk__in=rows).order_by()
+            seen = found.values_list(self.response, flat=True)
+            record_views(
+                {one for one in seen if one}, acting_user=cast(User, request.user), page="admin"
+            )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -61,6 +97,7 @@ class Late(ReadOnly):
 
     # From the table to the blind answer
     answer = "slot__answer__"
+    response = "slot__answer__response"
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[models.Model]:
         """Every row but those of responses that wait for the lead's own mark."""
@@ -115,6 +152,7 @@ class AttemptAdmin(ReadOnly):
 
 @admin.register(Response)
 class ResponseAdmin(ReadOnly):
+    response = "pk"
     list_display = ("pk", "run", "question", "repeat", "finish_reason", "created_at")
 
 
@@ -138,6 +176,7 @@ class ObjectiveScoreAdmin(ReadOnly):
 
 @admin.register(Judgement)
 class JudgementAdmin(ReadOnly):
+    response = "response"
     list_display = ("pk", "response", "judge", "number", "status", "total", "full")
     list_filter = ("judge", "status")
 
@@ -152,6 +191,12 @@ class MarkChangeAdmin(ReadOnly):
     list_display = ("pk", "table", "row", "action", "actor", "changed_at")
     list_filter = ("table", "action")
 
+    def _note(self, request: HttpRequest, rows: list[int]) -> None:
+        changed = MarkChange.objects.filter(pk__in=rows).order_by()
+        answers = BlindAnswer.objects.filter(pk__in=changed.values("answer")).order_by()
+        seen = set(answers.values_list("response", flat=True))
+        record_views(seen, acting_user=cast(User, request.user), page="admin")
+
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[MarkChange]:
         """Every change but those of marks that leads may not see yet."""
         waiting = BlindAnswer.objects.filter(marks_wait_for_the_lead())
@@ -161,6 +206,7 @@ class MarkChangeAdmin(ReadOnly):
 @admin.register(FinalMark)
 class FinalMarkAdmin(Late):
     answer = "answer__"
+    response = "answer__response"
     list_display = ("pk", "answer", "number", "value", "full", "rule", "created_at")
 
 
@@ -202,6 +248,7 @@ class AnswerCheckAdmin(ReadOnly):
 @admin.register(PointMark)
 class PointMarkAdmin(Late):
     answer = "mark__slot__answer__"
+    response = "mark__slot__answer__response"
 
 
 @admin.register(Draft)
@@ -209,5 +256,24 @@ class DraftAdmin(Late):
     pass
 
 
-for _model in (LanguageModel, Judge, MarkingRound, RoundTeacher, BlindAnswer, Slot):
+@admin.register(BlindAnswer)
+class BlindAnswerAdmin(ReadOnly):
+    response = "response"
+
+
+@admin.register(Slot)
+class SlotAdmin(ReadOnly):
+    response = "answer__response"
+
+
+@admin.register(MarkingRound)
+class MarkingRoundAdmin(ReadOnly):
+    """Rounds with the random seed, which aliases and checks follow from."""
+
+    def _note(self, request: HttpRequest, rows: list[int]) -> None:
+        found = MarkingRound.objects.filter(pk__in=rows)
+        record_rounds(list(found), acting_user=cast(User, request.user), page="admin")
+
+
+for _model in (LanguageModel, Judge, RoundTeacher):
     admin.site.register(_model, ReadOnly)

@@ -26,6 +26,7 @@ ITEMS = {
     "checks:item": counted.Shown("response", "public_id"),
     "judging:judgement": counted.Shown("response", "response_id"),
     "api-run-responses": counted.Shown("response", "id", rows=True),
+    "api-response": counted.Shown("response", "public_id"),
     "api-responses": counted.Shown("response", "id", rows=True),
     "api-answer-checks-waiting": counted.Shown("response", "response", rows=True),
 }

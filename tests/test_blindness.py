@@ -249,16 +249,26 @@ def written(queries: CaptureQueriesContext) -> list[str]:
     "world", [Scheme.MEAN, Scheme.THREE_AND_LEAD], indirect=True, ids=["mean", "2+1+1"]
 )
 def test_worlds_that_differ_in_hidden_facts_look_the_same(world: World) -> None:
-    """Each address as a page and as a fragment; test_blindness_roles.py has the scheme between."""
+    """Each address as a page and as a fragment; test_blindness_roles.py has the scheme between.
+
+    What refuses by a capability (403) or the method (405) does so before it looks at a header or a
+    round: it is asked as a page, and in one scheme.
+    """
     client = logged_in(world.teacher)
     world.set(WORLDS[0])
     tried = addresses(world, client)
     assert sum("/marking/" in address for address in tried) > 10
     assert sum("/reviewing/" in address for address in tried) > 10
     tried.append(f"/marking/marks/?round={world.made.public_id}")
-    asked = list(product(tried, ("page", "fragment")))
     headers = {"page": {}, "fragment": HTMX}
-    seen = {one: look(client, one[0], headers[one[1]]) for one in asked}
+    seen = {(address, "page"): look(client, address, {}) for address in tried}
+    refused = {address for address in tried if seen[address, "page"][0] in (403, 405)}
+    refused.remove("/runs/")  # one of them is asked in every way
+    if world.made.scheme != Scheme.MEAN:
+        seen = {one: seen[one] for one in seen if one[0] not in refused}
+    fragments = (address for address in tried if address not in refused)
+    seen |= {(address, "fragment"): look(client, address, HTMX) for address in fragments}
+    asked = list(seen)
     for kind in headers:
         assert {seen[one][0] for one in asked if one[1] == kind} >= {200, 403, 404}
     for hidden in WORLDS[1:]:

@@ -319,7 +319,7 @@ LOOKED = [
     *("/judging/{judge}/", "/judging/{judge}/{response}/", "/api/v1/judgements/"),
     *("/runs/{run}/responses/", "/runs/responses/{response}/", "/runs/compare/{question}/"),
     *("/runs/search/?q=", "/runs/search/export/?run={run}"),
-    *("/api/v1/runs/{run}/responses/", "/api/v1/responses/"),
+    *("/api/v1/runs/{run}/responses/", "/api/v1/responses/", "/api/v1/responses/{response}/"),
     *("/judging/samples/", "/api/v1/samples/"),
 ]
 

@@ -11,6 +11,7 @@ import numpy as np
 from django.db.models.functions import Length
 from django.utils.translation import gettext as _
 
+from evaluations.facts.looks import in_small_cells
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.facts.pairs import JUDGE_PAIR, TEACHER_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
@@ -90,6 +91,16 @@ def calibration_of(params: ReportParams) -> Report:
                 of_judge[judge], row.asked, families[judge], np.random.default_rng(RANDOM_SEED)
             )
     return report
+
+
+def few_judged(params: ReportParams, marks: Sequence[JudgedMark] | None = None) -> set[int]:
+    """Return the responses behind figures of ``calibration_of`` that are about too few of them.
+
+    *marks* are the ``judged_marks`` of *params*, if they are read already.
+    """
+    value = KEYS[params.by or DEFAULT_KEY]
+    read = judged_marks(params) if marks is None else marks
+    return in_small_cells(((one.judge, one.asked, value(one)), one.response) for one in read)
 
 
 def families_of_judges(names: Collection[str]) -> dict[str, str]:

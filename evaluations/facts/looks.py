@@ -1,90 +1,168 @@
-"""Who looked at what those who mark may not see: noted in the audit trail, asked when they join."""
+"""Who saw what those who mark may not see: kept as looks, asked before somebody marks.
+
+A look is kept whether or not a round over the responses exists: somebody may plan one later.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from evaluations.models import MarkingRound, Response
-from evaluations.models.vocabulary import NOT_CLOSED
+from evaluations.models import BlindAnswer, Look, MarkingRound, Response, Run
+from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose
 from gradeapp.accounts.models import User
-from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
+from questions.rules.vocabulary import Part
+
+# A figure of fewer marked responses tells about each of them: a look at it is one at them.
+SMALL_CELL = 5
+BATCH = 1000
+# Pages of looks at a run by whoever brought its answers in.
+PASTED, IMPORTED = "pasted", "imported"
 
 
-def record_view(
-    marking_round: MarkingRound, *, acting_user: User, page: str, outside: bool = False
-) -> None:
-    """Write down that somebody looked at what markers may not see.
+def record_view(marking_round: MarkingRound, *, acting_user: User, page: str) -> None:
+    """Write down that somebody looked at what markers may not see, on a page of the round."""
+    record_rounds([marking_round], acting_user=acting_user, page=page)
 
-    *outside*: on a page that is none of the round's own.
-    """
-    more = {"outside": True} if outside else {}
-    record(Tag.ROUND_VIEWED, marking_round, actor=acting_user, page=page, **more)
+
+def record_rounds(rounds: Collection[MarkingRound], *, acting_user: User, page: str) -> None:
+    """Write down that somebody saw marks or models of *rounds*; one entry in the audit trail."""
+    if not rounds:
+        return
+    keys = sorted({one.pk for one in rounds})
+    _keep([Look(person=acting_user, round_id=key, page=page[:40]) for key in keys])
+    _note(keys, acting_user, page)
+
+
+def note_round_taken(marking_round: MarkingRound, *, acting_user: User) -> None:
+    """Keep that somebody takes marks of a round away; the caller records the export."""
+    _keep([Look(person=acting_user, round=marking_round, page="export")])
 
 
 def record_views(responses: Collection[int], *, acting_user: User, page: str) -> None:
     """Write down that somebody saw the models or the marks of *responses* outside of a round.
 
-    There is an entry for each round that is not closed and has one of them.
+    Objective responses, which nobody marks, are left out. The audit trail gets one entry if there
+    is a round with one of them that is not closed.
     """
-    looked = MarkingRound.objects.filter(status__in=NOT_CLOSED, answers__response__in=responses)
-    for one in looked.distinct().order_by("pk"):
-        record_view(one, acting_user=acting_user, page=page, outside=True)
+    seen = sorted({one for one in responses if one > 0})  # a failed call has no response
+    rounds: set[int] = set()
+    for some in _batches(seen):
+        own = Look.objects.filter(person=acting_user, response=OuterRef("pk"))
+        new = Response.objects.filter(
+            ~Exists(own),
+            pk__in=some,
+            run__purpose=RunPurpose.ANSWER,
+            question__part=Part.SUBJECTIVE,
+        )
+        keys = new.order_by("pk").values_list("pk", flat=True)
+        _keep([Look(person=acting_user, response_id=key, page=page[:40]) for key in keys])
+        live = MarkingRound.objects.filter(status__in=NOT_CLOSED, answers__response__in=some)
+        rounds.update(live.values_list("pk", flat=True))
+    if rounds:
+        _note(sorted(rounds), acting_user, page, outside=True)
+
+
+def record_runs(runs: Iterable[int], *, acting_user: User | None, page: str) -> None:
+    """Keep that somebody knows what all responses of *runs* are, or took them away.
+
+    The caller has recorded in the audit trail what they did.
+    """
+    if acting_user is not None:
+        _keep([Look(person=acting_user, run_id=run, page=page[:40]) for run in sorted(set(runs))])
 
 
 def record_taken(rows: QuerySet[Response], *, acting_user: User) -> None:
-    """Write down that somebody takes away the texts and models of *rows*, as ``record_views``."""
-    for one in MarkingRound.objects.filter(status__in=NOT_CLOSED).order_by("pk"):
-        if rows.filter(blind_answers__round=one).exists():
-            record(Tag.EXPORTED, one, actor=acting_user, report="responses", outside=True)
+    """Keep that somebody takes away texts and models of *rows*: of runs that have any of them."""
+    of_run = rows.filter(run=OuterRef("pk")).order_by()
+    runs = Run.objects.filter(Exists(of_run), purpose=RunPurpose.ANSWER)
+    record_runs(runs.values_list("pk", flat=True), acting_user=acting_user, page="export")
 
 
-def refuse_who_looked(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
-    """Raise BadInput for who looked at the marks or models of a round, or took them away."""
-    if look := _looks(marking_round).filter(actor__in=teachers).first():
-        raise BadInput(
-            _("%(name)s has looked at the marks or models of this round and cannot mark in it.")
-            % {"name": look.actor},
-            code="looked",
-        )
+def in_small_cells(pairs: Iterable[tuple[Hashable, int]]) -> set[int]:
+    """Return the responses in cells of fewer than ``SMALL_CELL`` of them.
+
+    *pairs* are cells of a table, each with the key of a response that its figure is about.
+    """
+    cells: dict[Hashable, set[int]] = {}
+    for cell, response in pairs:
+        cells.setdefault(cell, set()).add(response)
+    return {one for own in cells.values() if len(own) < SMALL_CELL for one in own}
 
 
-def refuse_who_looked_since(marking_round: MarkingRound, teachers: Collection[int]) -> None:
-    """Raise BadInput for a teacher of a planned round who saw its responses outside of it.
+def refuse_who_looked(marking_round: MarkingRound, teachers: Collection[User]) -> None:
+    """Raise BadInput for who saw marks or models of a round, or, unless it is practice, of what
+    is marked in it.
+    """
+    looks = [Look.objects.filter(round=marking_round)]
+    if not marking_round.practice:
+        looks += _of_responses(marking_round)
+    words = _("%(name)s has looked at the marks or models of this round and cannot mark in it.")
+    _refuse(looks, [one.pk for one in teachers], words)
+
+
+def refuse_who_knows(marking_round: MarkingRound, teachers: Collection[int]) -> None:
+    """Raise BadInput for a teacher who saw models or marks of responses of a round, or pasted them.
 
     Its own pages show no models and no marks before it starts.
     """
-    looks = _looks(marking_round).filter(detail__outside=True, actor__in=teachers)
-    if look := looks.first():
-        raise BadInput(
-            _(
-                "%(name)s has seen the models of responses of this round since it was planned and "
-                "cannot mark in it. Plan a round without them."
-            )
-            % {"name": look.actor},
-            code="looked",
+    words = _(
+        "%(name)s has seen models or marks of responses of this round and cannot mark in it. "
+        "Plan a round without them, or one of other responses."
+    )
+    _refuse(_of_responses(marking_round), teachers, words)
+
+
+def _refuse(looks: Iterable[QuerySet[Look]], people: Collection[int], words: str) -> None:
+    """Raise BadInput, in *words*, if one of *people* has one of *looks*."""
+    found = (some.filter(person__in=people).select_related("person").first() for some in looks)
+    if not (look := next(filter(None, found), None)):
+        return
+    if brought := look.page in (PASTED, IMPORTED):
+        words = _(
+            "%(name)s has pasted or imported answers of this round, knows their model and cannot "
+            "mark in it."
         )
+    raise BadInput(words % {"name": look.person}, code="pasted" if brought else "looked")
 
 
-def refuse_who_pasted(marking_round: MarkingRound, teachers: Sequence[User]) -> None:
-    """Raise BadInput for who pasted answers of a run of the round, so knows their model."""
-    responses = Response.objects.filter(blind_answers__round=marking_round)
-    runs = [f"run:{run}" for run in responses.order_by().values_list("run", flat=True).distinct()]
-    pasted = AuditEntry.objects.filter(tag=Tag.ANSWER_PASTED, target__in=runs, actor__in=teachers)
-    if entry := pasted.select_related("actor").first():
-        raise BadInput(
-            _("%(name)s has pasted answers of this round, knows their model and cannot mark in it.")
-            % {"name": entry.actor},
-            code="pasted",
-        )
+def _of_responses(marking_round: MarkingRound) -> list[QuerySet[Look]]:
+    """Return the looks at the responses of a round, at their runs, and at other marks of them.
+
+    The last are looks at other rounds, except practice, in which a response of this one, checks
+    aside, was marked.
+    """
+    answers = BlindAnswer.objects.filter(round=marking_round).order_by()
+    same = answers.filter(role=AnswerRole.ANSWER).values("response")
+    others = BlindAnswer.objects.filter(response__in=same, slots__marked=True).order_by()
+    others = others.filter(round__practice=False).exclude(round=marking_round)
+    return [
+        Look.objects.filter(round__in=others.values("round").distinct()),
+        Look.objects.filter(response__in=answers.values("response")),
+        Look.objects.filter(run__in=answers.values("response__run").distinct()),
+    ]
 
 
-def _looks(marking_round: MarkingRound) -> QuerySet[AuditEntry]:
-    target = f"{marking_round._meta.model_name}:{marking_round.pk}"
-    looks = AuditEntry.objects.filter(tag__in=(Tag.ROUND_VIEWED, Tag.EXPORTED), target=target)
-    return looks.select_related("actor")
+def _keep(looks: Collection[Look]) -> None:
+    """Store *looks*; one of the same person at the same thing stays as it is."""
+    if looks:
+        Look.objects.bulk_create(looks, ignore_conflicts=True, batch_size=BATCH)
+
+
+def _note(rounds: Sequence[int], acting_user: User, page: str, *, outside: bool = False) -> None:
+    """Record one look at *rounds*; of several, the entry names them in its details."""
+    detail: dict[str, object] = {"page": page} | ({"outside": True} if outside else {})
+    target = f"markinground:{rounds[0]}" if len(rounds) == 1 else "marking rounds"
+    if len(rounds) > 1:
+        detail["rounds"] = list(rounds)
+    record(Tag.ROUND_VIEWED, target, actor=acting_user, **detail)
+
+
+def _batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(keys), BATCH):
+        yield keys[start : start + BATCH]

@@ -134,7 +134,7 @@ def _judge_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
 
 def _judgements(params: ReportParams) -> pd.DataFrame:
     """Return ``pair, response, y`` of the judgements with points, the newest of each judge."""
-    judgements = Judgement.objects.counting().filter(response__run__dataset__slug=params.dataset)
+    judgements = Judgement.objects.counting().filter(params.of_runs("response__run__"))
     if params.is_judge:
         judgements = judgements.filter(judge__name=params.judge)
     rows = judgements.order_by("pk").values_list(

@@ -14,6 +14,16 @@ SUBJECTS_OF_A_STREAM = 6
 
 REASONS = {
     "no_data": gettext_lazy("nothing scored yet"),
+    "no_responses": gettext_lazy("no model has answered questions of this dataset yet"),
+    "none_chosen": gettext_lazy("there are responses, but none that these filters choose"),
+    "no_years": gettext_lazy("no question of this dataset has a year"),
+    "no_objective_responses": gettext_lazy("no response to an objective question"),
+    "no_mark_pairs": gettext_lazy(
+        "no response has marks of two teachers, or of teachers and a judge model"
+    ),
+    "no_judged_pairs": gettext_lazy("no response has marks of teachers and of a judge model"),
+    "no_settings": gettext_lazy("no response was asked under a known prompt setting"),
+    "no_two_settings": gettext_lazy("no model was asked under two prompt settings"),
     "no_human_rate": gettext_lazy("no human rate known"),
     "missing_rows": gettext_lazy("a row has no value"),
     "too_few": gettext_lazy("too few responses"),
@@ -78,6 +88,7 @@ REASONS = {
     ),
     "judge_with_criterion": gettext_lazy("the judge model marked with the marking criterion only"),
     "missing_parts": gettext_lazy("a part of the total has no answers or marks"),
+    "missing_questions": gettext_lazy("the year has no questions of a part of the total"),
     "too_few_teachers": gettext_lazy("fewer than three teachers marked 30 responses with others"),
     "too_few_items": gettext_lazy("fewer than 30 responses per teacher"),
     "family_unknown": gettext_lazy("the family of a model is not known"),
@@ -94,7 +105,7 @@ REASONS = {
     "no_pairs": gettext_lazy("no response has marks of teachers and of this judge model"),
     "no_later_questions": gettext_lazy("no questions from after 2022 are loaded"),
     "no_objective_answers": gettext_lazy("no objective answers of this model are loaded"),
-    "tasks_missing": gettext_lazy("not every task has answers"),
+    "tasks_missing": gettext_lazy("not every task has answers with points"),
     "no_such_setting": gettext_lazy("no answers of this model under this setting"),
     "tokenizer_unknown": gettext_lazy("the paper does not say how tokens were counted"),
     "not_reviewed": gettext_lazy("no wrong answers of this model were reviewed"),
@@ -114,6 +125,8 @@ def reason_words(code: str) -> str:
     """Return a reason in words; an unknown code is returned with spaces for underscores."""
     if code.startswith("missing:"):
         return _missing_words(code.removeprefix("missing:"))
+    if code.startswith("no_questions_in:"):
+        return _none_in(code.removeprefix("no_questions_in:"))
     if code.startswith("note:"):
         return _("see note %(id)s") % {"id": code.removeprefix("note:")}
     words = REASONS.get(code)
@@ -127,6 +140,19 @@ def _missing_words(places: str) -> str:
         subject, _slash, part = place.rpartition("/")
         by_part.setdefault(part, []).append(subject)
     return _("; ").join(_nothing_in(part, by_part[part]) for part in sorted(by_part))
+
+
+def _none_in(places: str) -> str:
+    """Return ``Chemistry/subjective`` as *there are no questions: Chemistry (subjective)*."""
+    named = [place_name(place) for place in places.split(",")]
+    return _("there are no questions: %(parts)s") % {"parts": _(", ").join(named)}
+
+
+def place_name(place: str) -> str:
+    """Return ``Chemistry/subjective`` as *Chemistry (subjective)*."""
+    subject, _slash, part = place.rpartition("/")
+    names = {"subject": label(Subject, subject), "part": label(Part, part).lower()}
+    return _("%(subject)s (%(part)s)") % names
 
 
 def _nothing_in(part: str, subjects: list[str]) -> str:

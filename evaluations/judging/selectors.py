@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import get_language, gettext
 
 from evaluations.facts.judged_marks import families_of_judges
+from evaluations.facts.looks import in_small_cells
 from evaluations.facts.pairs import JUDGE_PAIR, mark_pairs
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
 from evaluations.judging.rules.json_reply import QUOTE_NOT_FOUND
@@ -52,7 +53,10 @@ NAMED_FLAGS = (STEPS_DO_NOT_ADD_UP, QUOTE_NOT_FOUND)
 
 @dataclass(frozen=True, slots=True)
 class JudgeLine:
-    """The work of a judge on one model and condition: statuses, and agreement with teachers."""
+    """The work of a judge on one model and condition: statuses, and agreement with teachers.
+
+    ``few`` are the responses behind the agreement if they are too few (``SMALL_CELL``).
+    """
 
     judge: Judge
     dataset: Dataset
@@ -61,6 +65,7 @@ class JudgeLine:
     scored: int
     unscored: dict[str, int]
     agreement: dict[str, Figure]
+    few: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +226,10 @@ def judge_lines() -> list[JudgeLine]:
     for pk, dataset in datasets.items():
         for pair in mark_pairs(ReportParams(dataset.slug)):
             pairs[pk, pair.pair, pair.asked].append(pair)
-    lines = [
-        JudgeLine(
+    lines = []
+    for (judge, dataset, asked), statuses in counts.items():
+        own = pairs[dataset, f"{JUDGE_PAIR}{JUDGE_PREFIX}{judges[judge].name}", asked]
+        line = JudgeLine(
             judge=judges[judge],
             dataset=datasets[dataset],
             asked=asked,
@@ -231,12 +238,10 @@ def judge_lines() -> list[JudgeLine]:
             unscored={
                 status: n for status, n in sorted(statuses.items()) if status != JudgeStatus.SCORED
             },
-            agreement=agreement(
-                pairs[dataset, f"{JUDGE_PAIR}{JUDGE_PREFIX}{judges[judge].name}", asked]
-            ),
+            agreement=agreement(own),
+            few=frozenset(in_small_cells((asked, pair.response) for pair in own)),
         )
-        for (judge, dataset, asked), statuses in counts.items()
-    ]
+        lines.append(line)
     return sorted(lines, key=lambda line: (line.judge.name, line.dataset.slug, line.asked))
 
 

@@ -46,9 +46,15 @@ def judge_list(request: MemberRequest) -> HttpResponse:
 
 
 def list_context(request: MemberRequest, form: JudgeRunForm | None = None) -> dict[str, Any]:
-    """Return the context of the list, with the form for users who may start runs."""
+    """Return the context of the list, with the form for users who may start runs.
+
+    Who looks has seen the marks of responses where a line is about few of them.
+    """
     may_start = request.user.may(Capability.START_RUNS)
-    return {"lines": judge_lines(), "form": form or (JudgeRunForm() if may_start else None)}
+    lines = judge_lines()
+    few = {one for line in lines for one in line.few}
+    record_views(few, acting_user=request.user, page="judgements")
+    return {"lines": lines, "form": form or (JudgeRunForm() if may_start else None)}
 
 
 @require_POST

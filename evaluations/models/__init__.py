@@ -22,6 +22,7 @@ from evaluations.models.judging import (
     JudgePrompts,
     RepeatedTexts,
 )
+from evaluations.models.looks import Look
 from evaluations.models.marking import (
     ArbiterMark,
     BlindAnswer,
@@ -77,6 +78,7 @@ __all__ = [
     "JudgePrompts",
     "Judgement",
     "LanguageModel",
+    "Look",
     "Mark",
     "MarkChange",
     "MarkingNotes",

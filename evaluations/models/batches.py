@@ -21,8 +21,9 @@ class Batch(models.Model):
     while it does a step, and stores each step: ``input_file`` is the endpoint's id of the uploaded
     file, ``remote_id`` that of the batch, which knows our ``public_id`` by its metadata.
     ``remote_state`` and ``remote_answered`` are what the endpoint said last, ``next_at`` is when a
-    worker looks again, later after each of ``failures`` in a row. ``unanswered`` requests had no
-    reply when it ended.
+    worker looks again, later after each of ``failures`` in a row. ``error`` is what went wrong
+    last, ``error_status`` the HTTP status with it. ``unanswered`` requests had no reply when it
+    ended.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -42,6 +43,7 @@ class Batch(models.Model):
     remote_answered = models.PositiveIntegerField(null=True)
     failures = models.PositiveSmallIntegerField(default=0, db_default=0)
     error = models.CharField(max_length=400, blank=True)
+    error_status = models.PositiveSmallIntegerField(null=True)
     next_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="batches"

@@ -147,6 +147,7 @@ class Run(models.Model):
     pause_reason = models.CharField(max_length=40, blank=True)
     resume_at = models.DateTimeField(null=True)
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    expected_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     committed = models.BigIntegerField(default=0, db_default=0)
     by_batch = models.BooleanField(default=False, db_default=False)
     batch_api = models.BooleanField(default=False, db_default=False)

@@ -126,7 +126,7 @@ class CheckSerializer(serializers.ModelSerializer[AnswerCheck]):
     response = serializers.UUIDField(source="response.public_id")
     checker = serializers.CharField(source="checker.username")
     seen = serializers.SerializerMethodField()
-    follows = serializers.UUIDField(source="follows.public_id", default=None)
+    follows = serializers.UUIDField(source="follows.public_id", default=None, allow_null=True)
 
     class Meta:
         model = AnswerCheck

@@ -22,6 +22,7 @@ from evaluations.statistics.outcomes import ReadingOutcome
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
+from questions.rules.vocabulary import Part
 
 
 class ScoredAnswerKind(AnswerKind):
@@ -33,7 +34,10 @@ class ScoredAnswerKind(AnswerKind):
 
     def catch_up(self, run: Run) -> None:
         """Score the responses that are not scored yet."""
-        score_responses(Response.objects.filter(run=run))
+        objective = Response.objects.filter(run=run, question__part=Part.OBJECTIVE)
+        for policy in Policy:
+            unscored = objective.filter(**{Response.score_field(policy): None})
+            score_responses(unscored, policies=[policy])
 
     def read_counts(self, run: Run) -> ReadCounts:
         """Return how many answers were read by rule (strictly), of how many."""

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.capability.selectors.capability_sample import sample
+from evaluations.facts.looks import record_views
 from evaluations.marking.rules.assignment_plan import plan
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import (
@@ -72,6 +73,9 @@ def open_review(
         made.reviewers.set(reviewers)
         items = _items(made, drawn)
         _plan_slots(made, items, [person.pk for person in reviewers])
+        for person in reviewers:  # who reviews an answer reads what it got
+            seen = [item.response_id for item in items]
+            record_views(seen, acting_user=person, page="review")
         detail = {"answers": len(items), "reviewers": len(reviewers), "each": reviewers_each}
         record(Tag.REVIEW_OPENED, made, actor=acting_user, **detail)
     return made
@@ -101,6 +105,10 @@ def note_review_export(
 ) -> None:
     """Record that *acting_user* took a table of *review* away; *manifest* says what it held."""
     record_export(Tag.EXPORTED, review, actor=acting_user, **manifest)
+    if acting_user is not None:
+        items = ReviewItem.objects.filter(review=review).order_by()
+        taken = list(items.values_list("response", flat=True))
+        record_views(taken, acting_user=acting_user, page="export")
 
 
 def too_few_reviewers(reviewers: int, each: int) -> str:

@@ -34,6 +34,7 @@ from evaluations.capability.services.capability_review import (
     too_few_reviewers,
 )
 from evaluations.capability.views.capability_files import review_table
+from evaluations.facts.looks import record_views
 from evaluations.models import CapabilityReview
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.tally import ALL
@@ -124,6 +125,8 @@ def answers(request: MemberRequest, review_id: UUID) -> HttpResponse:
     wanted = _wanted(request.GET)
     page = Paginator(answers_behind(review, wanted), PAGE).get_page(request.GET.get("page"))
     count_items(request.user, "response", (row.item.public_id for row in page.object_list))
+    seen = [row.item.response_id for row in page.object_list]
+    record_views(seen, acting_user=request.user, page="review")
     context = {
         "review": review,
         "wanted": wanted,

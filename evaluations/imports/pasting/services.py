@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.conditions import Asking, OptionOrder
 from evaluations.facts.answer_facts import record_responses
+from evaluations.facts.looks import PASTED, record_runs
 from evaluations.imports.pasting.selectors import asked
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
 from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
@@ -152,6 +153,7 @@ def paste_answer(
         if paste_list.repeat > run.repeats:
             Run.objects.filter(pk=run.pk).update(repeats=paste_list.repeat)
         record_responses([response.pk])
+        record_runs([run.pk], acting_user=acting_user, page=PASTED)
         record(Tag.ANSWER_PASTED, run, actor=acting_user, response=str(response.public_id))
     if question.part == Part.OBJECTIVE:
         score_responses([response])

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.conditions import PromptSetting
+from evaluations.facts.looks import IMPORTED, record_runs
 from evaluations.imports.rules.answer_records import AnswerFile
 from evaluations.imports.rules.csv_answers import read_csv_answers
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT, read_jsonl_answers
@@ -80,6 +81,7 @@ class _Import:
 
     log: ImportLog
     dry_run: DryRun | None = None
+    acting_user: User | None = None
     counts: Counter[str] = field(default_factory=Counter)
     read: int = 0
 
@@ -94,7 +96,10 @@ class _Import:
                     transaction.set_rollback(True)
                     again = counts["responses"] - self.dry_run.new_ones(stored)
                     counts.update(responses=-again, same=again)
-                elif any(counts[name] for name in ADDED):
+                else:
+                    runs = {row.response.run_id for row in stored.rows}
+                    record_runs(runs, acting_user=self.acting_user, page=IMPORTED)
+                if not self.dry_run and any(counts[name] for name in ADDED):
                     self.log.wrote(stored.dataset, counts, file.name)
             # In transactions of its own: scoring takes longer than storing, and SQLite has one
             # writer at a time. After a kill, the next import or ``score`` scores the rest.
@@ -139,7 +144,7 @@ def import_answers(
     files = _files(source, path, model, repeat)
     started = time.perf_counter()
     log = log or ImportLog("answers", f"{source} {path}", Tag.ANSWERS_IMPORTED, acting_user)
-    work = _Import(log, dry_run)
+    work = _Import(log, dry_run, acting_user)
     for file in files:
         if not work.take(_asked(file, setting, condition)):
             break

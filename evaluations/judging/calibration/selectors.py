@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluations.facts.judged_marks import annotator_tests, calibration_of, judged_marks
+from evaluations.facts.judged_marks import (
+    annotator_tests,
+    calibration_of,
+    few_judged,
+    judged_marks,
+)
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
 from evaluations.models import Judge, Response
 from evaluations.statistics.alternative_annotator import AgainstTeacher, AlternativeAnnotator
@@ -57,11 +62,15 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPage:
-    """All that the page shows of one judge and dataset."""
+    """All that the page shows of one judge and dataset.
+
+    ``few`` are the responses behind figures of too few of them (``SMALL_CELL``).
+    """
 
     report: Report
     groups: tuple[Calibrated, ...]
     disagreements: tuple[Disagreement, ...]
+    few: frozenset[int]
 
 
 def human_band(row: ReportRow) -> str:
@@ -119,4 +128,5 @@ def calibration_page(judge: Judge, dataset: Dataset, by: str) -> CalibrationPage
         for one in apart[:MOST_SHOWN]
         if one.points != one.final
     )
-    return CalibrationPage(report, tuple(groups), found)
+    few = frozenset(few_judged(params, marks))
+    return CalibrationPage(report, tuple(groups), found, few)

@@ -34,7 +34,7 @@ def judge_calibration(request: MemberRequest, judge_id: int) -> HttpResponse:
         page = calibration_page(judge, dataset, form.cleaned_data["by"])
         seen = [one.response.pk for one in page.disagreements]
         count_items(request.user, "mark", seen)
-        record_views(seen, acting_user=request.user, page="judgements")
+        record_views({*seen, *page.few}, acting_user=request.user, page="judgements")
         context |= {"page": page, "dataset": dataset, "by": form.cleaned_data["by"]}
         context["left_out"] = runs_left_out(judge, dataset)
     return render(request, "evaluations/judging/calibration/calibration.html", context)

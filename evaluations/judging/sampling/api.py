@@ -20,6 +20,7 @@ from evaluations.judging.sampling.services import (
     SampleWish,
     note_look_at_samples,
     open_sample,
+    plan_for,
     plan_sample,
     wish_of,
 )
@@ -208,7 +209,8 @@ class SamplePlanAPI(APIView):
         """How many questions of each subject and task, with and without the judge."""
         form = SampleWishSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return Answer(SamplePlanSerializer(plan_sample(form.wish())).data)
+        plan = plan_for(form.wish(), acting_user=cast(User, request.user))
+        return Answer(SamplePlanSerializer(plan).data)
 
 
 class SampleAPI(APIView):

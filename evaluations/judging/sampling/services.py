@@ -11,7 +11,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from evaluations.facts.looks import record_view, refuse_who_looked
+from evaluations.facts.looks import record_rounds, record_runs, refuse_who_looked
 from evaluations.judging.sampling.selectors import (
     SampleState,
     chain_of,
@@ -245,12 +245,21 @@ def _refuse_who_chose(people: Sequence[User | None], teachers: Sequence[User]) -
 def note_look_at_samples(found: Iterable[MarkingSample], *, acting_user: User, page: str) -> None:
     """Write down that somebody saw estimates of samples: they cannot mark in the next part.
 
-    *found* are the first of their chains. There is an entry for each round of a chain that was
-    started, closed or not.
+    *found* are the first of their chains. A look is kept for each round of a chain that was
+    started, closed or not; the audit trail gets one entry.
     """
-    for sample in found:
-        for part in chain_of(sample):
-            record_view(part.round, acting_user=acting_user, page=page)
+    rounds = [part.round for sample in found for part in chain_of(sample)]
+    record_rounds(rounds, acting_user=acting_user, page=page)
+
+
+def plan_for(wish: SampleWish, *, acting_user: User) -> Planned:
+    """Return the plan of *wish* for somebody who from then on knows its run, and what it spreads.
+
+    They cannot mark responses of the run. Raises BadInput as ``plan_sample`` does.
+    """
+    plan = plan_sample(wish)
+    record_runs([wish.run.pk], acting_user=acting_user, page="sample plan")
+    return plan
 
 
 def draw(

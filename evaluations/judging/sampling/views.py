@@ -26,10 +26,12 @@ from evaluations.judging.sampling.services import (
     SampleWish,
     note_look_at_samples,
     open_sample,
+    plan_for,
     plan_sample,
     wish_of,
 )
 from evaluations.schemes import Scheme
+from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput
@@ -53,7 +55,7 @@ def new_sample(request: MemberRequest) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "people": people, "plan": None}
     if request.method == "POST" and form.is_valid():
         try:
-            context |= _planned(form.wish(), people)
+            context |= _planned(form.wish(), people, request.user)
             if "open" in request.POST and people.is_valid():
                 data = people.cleaned_data
                 made = open_sample(
@@ -72,9 +74,9 @@ def new_sample(request: MemberRequest) -> HttpResponse:
     return render(request, "evaluations/judging/sampling/new.html", context, status=status)
 
 
-def _planned(wish: SampleWish, people: TeachersForm) -> dict[str, Any]:
+def _planned(wish: SampleWish, people: TeachersForm, user: User) -> dict[str, Any]:
     """Return the plan of *wish*, with its cost and its curve."""
-    plan = plan_sample(wish)
+    plan = plan_for(wish, acting_user=user)
     given = people["scheme"].value()
     scheme = next((one for one in Scheme if one == given), Scheme.MEAN)
     fitness = fitness_of(wish.judge, wish.run) if wish.judge else None

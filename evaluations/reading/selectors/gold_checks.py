@@ -30,20 +30,29 @@ class GoldCheck:
 
 
 def gold_check(slug: str) -> GoldCheck | None:
-    """Return the newest check of the dataset *slug* by the present scorer, None without one.
+    """Return the check ``gold_check_of`` of the dataset *slug*, None without a dataset."""
+    dataset = Dataset.objects.filter(slug=slug).first()
+    return gold_check_of(dataset) if dataset else None
+
+
+def gold_check_of(dataset: Dataset) -> GoldCheck | None:
+    """Return the newest check of *dataset* by the present scorer, None without one.
 
     A check of other keys does not count: one that looked at fewer or more items
     than the dataset has now was made before an import.
     """
-    dataset = Dataset.objects.filter(slug=slug).first()
-    if dataset is None:
-        return None
     entry = AuditEntry.objects.filter(
         tag=Tag.GOLDS_CHECKED, target=f"dataset:{dataset.pk}", detail__scorer=SCORER
     ).first()
     if entry is None or entry.detail["items"] != objective_items(dataset):
         return None
     return GoldCheck(entry.at, entry.detail["items"], entry.detail["failed"])
+
+
+def was_checked(dataset: Dataset) -> bool:
+    """Return whether the keys of *dataset* were ever checked, by any scorer."""
+    entries = AuditEntry.objects.filter(tag=Tag.GOLDS_CHECKED, target=f"dataset:{dataset.pk}")
+    return entries.exists()
 
 
 def objective_items(dataset: Dataset) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from decimal import Decimal
 from importlib import import_module
@@ -311,7 +312,7 @@ VERSION = scoring.SCORER_VERSION
 
 def test_facts_equal_their_evidence_after_any_history() -> None:
     bounded = settings(
-        max_examples=4,
+        max_examples=20 if os.environ.get("GRADEAPP_FULL") == "yes" else 2,
         stateful_step_count=16,
         suppress_health_check=list(HealthCheck),
         derandomize=True,

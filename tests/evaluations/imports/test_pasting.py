@@ -141,10 +141,10 @@ def test_who_pasted_answers_marks_none_of_their_run(lead: User, teacher: User) -
         if practice:
             assert round_over([response], [lead], **options).pool.get().teacher == lead
         else:
-            with pytest.raises(BadInput, match="has pasted answers of this round"):
+            with pytest.raises(BadInput, match="has pasted or imported answers of this round"):
                 round_over([response], [lead], **options)
     opened = round_over([response], [teacher], **people)
-    with pytest.raises(BadInput, match="has pasted answers of this round"):
+    with pytest.raises(BadInput, match="has pasted or imported answers of this round"):
         add_teachers(opened, [lead], acting_user=None)
     other = make_user(Role.LEAD, "ou")
     number = paste_list.questions.index(question.pk) + 1

@@ -393,6 +393,9 @@ def test_who_opens_a_sample_does_not_mark_in_it(
     assert refused.status_code == 400
     assert "knows the model, so cannot mark" in refused.text
     assert not MarkingRound.objects.exists()
+    sent = logged_in(lead).post(reverse("judging:sample-new"), given)
+    assert sent.status_code == 400, "they have asked for its plan"
+    given["teachers"] = [make_user(Role.TEACHER, "zhou").pk, other_teacher.pk]
     assert logged_in(lead).post(reverse("judging:sample-new"), given).status_code == 302
 
 

@@ -14,7 +14,7 @@ from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.services.gold_check import check_golds
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import NotFound
-from questions.models import ItemProblem, Question
+from questions.models import FewShotExample, HumanRate, ItemProblem, Question, Task
 from questions.rules.vocabulary import Decision, ItemStatus, ProblemCode, QuestionType
 from questions.services.decisions import decide
 from questions.services.gate import check_items
@@ -112,7 +112,11 @@ def test_what_passes_later_leaves_the_gate() -> None:
 )
 def test_every_published_key_scores_or_is_in_quarantine(dataset: str, failing: list[str]) -> None:
     """``failing``: an item without a key, and one whose key F is not among its options A to D."""
-    import_questions(dataset, SHARED_DATA / dataset)
+    loaded = import_questions(dataset, SHARED_DATA / dataset)
+    facts = (Task, HumanRate, FewShotExample)
+    if dataset == "agieval":
+        assert (loaded.read, loaded.new, loaded.refused) == (8269, 8269, 0)
+        assert [model.objects.count() for model in facts] == [21, 42, 83]
     (found,) = check_golds(dataset).datasets
     assert sorted({f"{one.task} {one.question}" for one in found.failed}) == failing
     held = ItemProblem.objects.filter(code=ProblemCode.GOLD_UNREAD)

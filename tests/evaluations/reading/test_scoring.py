@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from evaluations.models import Extraction, ObjectiveScore, Response
+from evaluations.reading.kinds import ScoredAnswerKind
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
 from evaluations.statistics.policies import Policy
@@ -73,3 +74,17 @@ def test_batches_cost_the_same_few_queries(django_assert_max_num_queries: object
     with django_assert_max_num_queries(33):  # type: ignore[operator]
         score_responses(Response.objects.filter(pk__in=[response.pk for response in made]))
     assert ObjectiveScore.objects.count() == 40
+
+
+def test_the_end_of_a_run_reads_no_answer_that_is_scored(
+    django_assert_num_queries: object,
+) -> None:
+    """A run of a hundred thousand answers ends as soon as one of ten."""
+    run = make_run()
+    task = make_task(run.dataset)
+    made = [make_response(make_question(task), run) for _ in range(3)]
+    score_responses(made[:2])
+    ScoredAnswerKind().catch_up(run)
+    assert ObjectiveScore.objects.count() == 6
+    with django_assert_num_queries(len(Policy) + 1):  # type: ignore[operator]
+        ScoredAnswerKind().catch_up(run)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from evaluations.facts.looks import note_round_taken
 from evaluations.marking.monitoring.rules.limits import LIMITS
 from evaluations.models import MarkingRound, RoundTeacher
 from evaluations.models.vocabulary import RoundStatus
@@ -78,6 +79,7 @@ def note_figures_taken(
     marking_round: MarkingRound, manifest: Mapping[str, object], *, acting_user: User
 ) -> None:
     """Record that the teachers' figures left the house; *manifest* says what the file held."""
+    note_round_taken(marking_round, acting_user=acting_user)
     record_export(Tag.EXPORTED, marking_round, actor=acting_user, report="monitoring", **manifest)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evaluations.facts.looks import note_round_taken
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -15,4 +16,5 @@ def note_marks_export(
     marking_round: MarkingRound, manifest: Mapping[str, object], *, acting_user: User
 ) -> AuditEntry:
     """Record that *acting_user* took the marks of a round away."""
+    note_round_taken(marking_round, acting_user=acting_user)
     return record_export(Tag.EXPORTED, marking_round, actor=acting_user, report="marks", **manifest)

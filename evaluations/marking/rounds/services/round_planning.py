@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from evaluations.facts.looks import refuse_who_pasted
+from evaluations.facts.looks import refuse_who_knows
 from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
 from evaluations.marking.rounds.selectors.round_choice import Contents, ResponseChoice, contents_of
 from evaluations.marking.rounds.services.round_settings import (
@@ -64,7 +64,7 @@ def plan_round(
     seed: that of somebody who will mark is replaced by one that nobody knows. Raises BadInput with
     one sentence where the round could not work, or, except in a practice round, where
     *acting_user* would mark responses that are all of one model, or one of *teachers* responses
-    that they pasted themselves.
+    that they pasted themselves or saw the model or marks of.
     """
     if acting_user in teachers:
         settings = replace(settings, random_seed=secrets.randbelow(2**53))
@@ -93,7 +93,7 @@ def plan_round(
             first.save()
         _freeze(made, contents, len(teachers))
         if not made.practice:
-            refuse_who_pasted(made, teachers)
+            refuse_who_knows(made, [teacher.pk for teacher in teachers])
         detail = {
             "choice": asdict(responses),
             "responses": len(contents.answers),

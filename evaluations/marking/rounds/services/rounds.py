@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.facts.answer_facts import record_finals
-from evaluations.facts.looks import refuse_who_looked, refuse_who_looked_since, refuse_who_pasted
+from evaluations.facts.looks import refuse_who_knows, refuse_who_looked
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
@@ -54,13 +54,13 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
     First and second marks are spread evenly over the pool, with the seed answers
     and intra-rater checks among them. A seed answer without a reference mark is marked
     like the others. Raises Conflict when the round was started before, and BadInput if one of its
-    teachers saw which models its responses are of since it was planned.
+    teachers saw models or marks of its responses.
     """
     with transaction.atomic():
         _change(marking_round, (RoundStatus.PLANNED,), RoundStatus.OPEN)
         if not marking_round.practice:
             pool = marking_round.pool.filter(left_at=None).values_list("teacher_id", flat=True)
-            refuse_who_looked_since(marking_round, list(pool))
+            refuse_who_knows(marking_round, list(pool))
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
         ordinary = without.update(role=AnswerRole.ANSWER)
         slots = create_slots(marking_round)
@@ -185,8 +185,6 @@ def _refuse_who_planned_or_looked(marking_round: MarkingRound, teachers: Sequenc
             code="planned",
         )
     refuse_who_looked(marking_round, teachers)
-    if not marking_round.practice:
-        refuse_who_pasted(marking_round, teachers)
 
 
 def _change(marking_round: MarkingRound, before: Sequence[str], after: RoundStatus) -> str:

@@ -1,0 +1,93 @@
+"""Find the marked responses that a figure of a report is about almost alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evaluations.facts.judged_marks import few_judged
+from evaluations.facts.looks import BATCH, SMALL_CELL
+from evaluations.facts.params import TEACHERS, ReportParams, markers_of
+from evaluations.models import Response
+from evaluations.reports.selectors.cuts import cut_keys
+from evaluations.reports.selectors.export_tables import SUMMARIES
+from evaluations.reports.selectors.fact_groups import answer_groups
+from evaluations.reports.selectors.frames import frame_of
+from evaluations.reports.selectors.group_counts import counted, parts_of
+from evaluations.reports.selectors.pair_sums import few_pairs
+from evaluations.statistics.cuts import key_text
+from questions.rules.vocabulary import Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A run and a question of it.
+Item = tuple[int, int]
+# By what the figures of a report are told apart, beside model and condition. Each of several sets
+# of keys is a table of its own.
+Keys = tuple[str, ...]
+OF_OVERVIEW: tuple[Keys, ...] = (("subject",), ("task",))
+CELLS: dict[str, tuple[Keys, ...]] = {
+    **dict.fromkeys(("rates", "converted"), (("subject",),)),
+    **dict.fromkeys(("ledger", "paper-tables", *SUMMARIES), (("task",),)),
+    "trend": (("year", "subject"),),
+    "leakage": (("year",),),
+}
+OF_KEYS = ("cuts", "settings", "gains")
+
+
+def in_few(name: str, params: ReportParams) -> set[int]:
+    """Return the subjective responses whose mark is in a figure of fewer than ``SMALL_CELL``.
+
+    *name* is that of a report or a summary, of *params* (valid).
+    """
+    if name == "agreement":
+        return few_pairs(params)
+    if name == "calibration":
+        return few_judged(params)
+    cells = (cut_keys(params.by),) if name in OF_KEYS and params.by else CELLS.get(name, ())
+    if not cells:
+        return set()
+    markers = [params.marker] if params.marker else [TEACHERS]
+    if name in ("converted", "paper-tables") and not params.marker:
+        markers = markers_of(params.dataset) or markers
+    items: set[Item] = set()
+    # The models of a paper may be pairs.
+    for part in parts_of(replace(params, models=()) if name == "paper-tables" else params):
+        for one in (replace(part, marker=marker) for marker in markers):
+            items |= few_marked(counted(answer_groups(one)), one, cells)
+    return responses_to(items)
+
+
+def few_marked(groups: pd.DataFrame, params: ReportParams, cells: Collection[Keys]) -> set[Item]:
+    """Return the subjective items with marks that are few in one of *cells*.
+
+    *groups* are the ``answer_groups`` that count.
+    """
+    groups = groups[(groups["part"] == Part.SUBJECTIVE) & (groups["scored"] > 0)]
+    if not len(groups):
+        return set()
+    frame = frame_of(groups, params)
+    asked = ["model", "condition"]
+    small = frame["n"] < 0
+    for keys in cells:
+        texts = {f"cut {key}": key_text(frame, key) for key in keys}
+        sizes = frame.assign(**texts).groupby([*asked, *texts])["n"].transform("sum")
+        small |= sizes < SMALL_CELL
+    found = frame.loc[small, [*asked, "question"]].merge(
+        groups[[*asked, "question", "run"]].drop_duplicates(), on=[*asked, "question"]
+    )
+    return set(zip(found["run"].tolist(), found["question"].tolist(), strict=True))
+
+
+def responses_to(items: Set[Item]) -> set[int]:
+    """Return the responses of *items*; a query for each thousand questions."""
+    runs, questions = ({item[place] for item in items} for place in (0, 1))
+    ordered, responses = sorted(questions), set[int]()
+    for start in range(0, len(ordered), BATCH):
+        some = ordered[start : start + BATCH]
+        found = Response.objects.filter(run__in=runs, question__in=some).order_by()
+        rows = found.values_list("pk", "run", "question")
+        responses.update(pk for pk, *item in rows if tuple(item) in items)
+    return responses
