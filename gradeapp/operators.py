@@ -10,14 +10,19 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.decorators import method_decorator
 
 from gradeapp.accounts.permissions import check
 from gradeapp.accounts.roles import Capability
+from gradeapp.audit.reads import count_items
 
 View = Callable[..., HttpResponse]
+# Tables whose rows are no items: people and their groups.
+NO_ITEMS = frozenset({"accounts", "auth"})
 
 
 class OperatorsSite(admin.AdminSite):
@@ -50,9 +55,20 @@ class OperatorsSite(admin.AdminSite):
         @wraps(page)
         def for_operators(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             self.refuse(request)
-            return page(request, *args, **kwargs)
+            try:
+                response = page(request, *args, **kwargs)
+            except (OverflowError, DataError) as error:
+                # A number or a date in a filter that no column holds.
+                raise BadRequest(str(error)) from error
+            if request.method != "HEAD":
+                count_items(request.user, "table", rows_shown(response))
+            return response
 
         return for_operators
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        """Find nothing: no form of the site asks for it."""
+        raise Http404
 
     @method_decorator(login_not_required)
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
@@ -65,3 +81,14 @@ class OperatorsSite(admin.AdminSite):
     def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Lead to the one page for one's own password."""
         return redirect("password_change")
+
+
+def rows_shown(response: HttpResponse) -> list[str]:
+    """Return the rows on a page of the site, by table and key: of its list, or the one opened."""
+    context: dict[str, Any] = getattr(response, "context_data", None) or {}
+    if "cl" in context:
+        rows = list(context["cl"].result_list)
+    else:
+        rows = [row for name in ("original", "object") if (row := context.get(name)) is not None]
+    names = {f"{row._meta.label_lower} {row.pk}": row._meta.app_label for row in rows}
+    return [name for name, app in names.items() if app not in NO_ITEMS]

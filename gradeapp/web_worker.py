@@ -12,9 +12,12 @@ import signal
 import sys
 import threading
 from types import FrameType
+from typing import Any
 
 from gunicorn.workers.base import Worker
-from waitress.server import create_server
+from waitress.server import BaseWSGIServer, create_server
+
+from gradeapp.web_messages import Channel, bodiless_heads
 
 # Seconds without a byte after which a connection is closed, and how often that is looked at.
 SILENT_SECONDS = 30
@@ -31,8 +34,10 @@ class BufferedWorker(Worker):  # type: ignore[misc]
         from django.conf import settings
 
         threading.Thread(target=self.beat, daemon=True).start()
+        dispatchers: dict[int, Any] = {}
         server = create_server(
-            self.wsgi,
+            bodiless_heads(self.wsgi),
+            map=dispatchers,
             sockets=[listener.sock for listener in self.sockets],
             threads=self.cfg.threads,
             connection_limit=MOST_CONNECTIONS,
@@ -45,6 +50,9 @@ class BufferedWorker(Worker):  # type: ignore[misc]
             clear_untrusted_proxy_headers=not (settings.PROXIES or settings.HTTPS),
             ident="",
         )
+        for dispatcher in dispatchers.values():
+            if isinstance(dispatcher, BaseWSGIServer):
+                dispatcher.channel_class = Channel
         server.run()
 
     def beat(self) -> None:

@@ -20,6 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.accounts.links import end_reset_links
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.record import record
@@ -108,6 +109,7 @@ class GradeappUserAdmin(UserAdmin):
         if person is not None and person.password != before:
             # Somebody else knows it: it serves for one login.
             User.objects.filter(pk=person.pk).update(must_change_password=True)
+            end_reset_links(person)
             record(Tag.PASSWORD_CHANGED, person, actor=request.user, request=request, by="another")
         return response
 

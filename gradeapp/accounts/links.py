@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import AccessLink, LinkKind, User
 from gradeapp.accounts.people import check_may_change, check_roles
-from gradeapp.accounts.roles import Role
+from gradeapp.accounts.roles import Capability, Role
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import check_name_is_plain
@@ -65,7 +65,7 @@ def reset_link(user: User, *, acting_user: User | None) -> str:
         check_may_change(user, acting_user)
     if not user.is_active:
         raise Conflict(_("This account is inactive. Activate it first."))
-    open_links(LinkKind.RESET).filter(user=user).update(withdrawn_at=timezone.now())
+    end_reset_links(user)
     token, link = _made(LinkKind.RESET, acting_user, user=user, display_name=str(user))
     record(Tag.RESET_LINK_MADE, user, actor=acting_user, link=link.pk)
     return token
@@ -86,7 +86,7 @@ def hashed(token: str) -> str:
 
 
 def open_links(kind: LinkKind) -> models.QuerySet[AccessLink]:
-    """Links of one kind that still work."""
+    """Links of one kind that are neither used nor withdrawn nor too old."""
     rows = AccessLink.objects.filter(kind=kind, used_at=None, withdrawn_at=None)
     return rows.filter(expires_at__gt=timezone.now())
 
@@ -96,10 +96,30 @@ def find(token: str, kind: LinkKind) -> AccessLink:
     link = AccessLink.objects.filter(kind=kind, token_hash=hashed(token)).first()
     if link is None:
         raise NotFound(_("There is no such link. Copy the whole address."))
-    dead_user = link.user is not None and not link.user.may_log_in
-    if link.used_at or link.withdrawn_at or link.expires_at <= timezone.now() or dead_user:
+    if not works(link):
         raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
     return link
+
+
+def works(link: AccessLink) -> bool:
+    """Return whether *link* can be used: its maker may still make it, its person may log in.
+
+    Otherwise an admin whose account ends would come back by a link that they keep.
+    """
+    if link.used_at or link.withdrawn_at or link.expires_at <= timezone.now():
+        return False
+    if link.user is not None and not link.user.may_log_in:
+        return False
+    by = link.created_by
+    if by is None:
+        return True
+    outranked = link.user is not None and link.user.is_superuser and not by.is_superuser
+    return by.may_log_in and Capability.OPERATE in by.granted and not outranked
+
+
+def end_reset_links(user: User) -> None:
+    """End the reset links of *user*, whose password was changed in another way."""
+    open_links(LinkKind.RESET).filter(user=user).update(withdrawn_at=timezone.now())
 
 
 def _use(link: AccessLink) -> None:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.tokens import narrow_tokens
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
@@ -21,7 +22,7 @@ from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
 
 @transaction.atomic
 def set_roles(user: User, roles: Iterable[Role], *, acting_user: User) -> None:
-    """Give *user* exactly *roles*; their sessions end.
+    """Give *user* exactly *roles*; their sessions end, and tokens once a lost role comes back.
 
     Raises Conflict for oneself and the last admin, BadInput for roles that do not go together,
     NotAllowed for a superuser.
@@ -38,6 +39,7 @@ def set_roles(user: User, roles: Iterable[Role], *, acting_user: User) -> None:
     user.is_staff = Role.ADMIN.value in wanted
     user.save(update_fields=["is_staff"])
     keep_an_admin()
+    narrow_tokens(user, wanted)
     record(Tag.ROLES_CHANGED, user, actor=acting_user, before=before, after=wanted)
     end_sessions(user, acting_user=acting_user)
 

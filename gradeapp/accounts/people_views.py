@@ -111,13 +111,14 @@ def people_list(request: MemberRequest) -> HttpResponse:
         rows = rows.filter(username__icontains=query) | rows.filter(display_name__icontains=query)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     keys = [user.pk for user in page]
+    invitations = links.open_links(LinkKind.INVITATION).select_related("created_by", "user")
     context = {
         "page": page,
         "query": query,
         "with_factor": set(
             Authenticator.objects.filter(user__in=keys).values_list("user_id", flat=True)
         ),
-        "invitations": links.open_links(LinkKind.INVITATION).order_by("-pk"),
+        "invitations": [link for link in invitations.order_by("-pk") if links.works(link)],
     }
     return render(request, "accounts/people.html", context)
 

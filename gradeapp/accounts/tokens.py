@@ -119,6 +119,13 @@ def revoke_token(user: User, pk: int, *, acting_user: User | None) -> ApiToken:
     return row
 
 
+def narrow_tokens(user: User, left: Collection[str]) -> None:
+    """Keep with the tokens of *user* only the roles *left*: one given again is a further role."""
+    for row in own_tokens(user):
+        row.standing = [one for one in row.standing if one in (*left, "superuser")]
+        row.save(update_fields=["standing"])
+
+
 def person_behind(token: str) -> tuple[User, ApiToken]:
     """Return who uses *token* and its row, counted and noted; raises BadToken, TooManyRequests.
 

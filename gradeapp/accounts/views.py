@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.forms import ChangeForm, LoginForm
+from gradeapp.accounts.links import end_reset_links
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 
@@ -48,12 +49,16 @@ class LogoutView(views.LogoutView):
 
 
 class PasswordView(views.PasswordChangeView):
-    """The own password; all other sessions of the person end, and it is no first one any more."""
+    """The own password; all other sessions and reset links of the person end.
+
+    It is no first password any more.
+    """
 
     form_class = ChangeForm
 
     def form_valid(self, form: ChangeForm) -> HttpResponse:
         form.user.must_change_password = False
         response = super().form_valid(form)
+        end_reset_links(form.user)
         record(Tag.PASSWORD_CHANGED, form.user, actor=form.user, request=self.request)
         return response

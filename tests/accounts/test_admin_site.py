@@ -192,3 +192,19 @@ def test_who_has_no_business_there_finds_nothing(
     assert Client().get("/admin/login/")["Location"].startswith("/login/")
     settings.ADMIN_SITE = False
     assert logged_in(root).get("/admin/").status_code == 404
+
+
+def test_a_filter_that_no_column_holds_is_refused(admin: User) -> None:
+    """Django's site fails at a number beyond 63 bits of another table, and before year 1."""
+    User.objects.filter(pk=admin.pk).update(is_staff=True)
+    client = logged_in(User.objects.get(pk=admin.pk))
+    for address in (
+        "evaluations/run/?judged_run=" + "9" * 30,
+        "accounts/user/?date_joined=0001-01-01",
+    ):
+        page = client.get(f"/admin/{address}")
+        assert page.status_code in (200, 302, 400), address
+    assert page.status_code == 400
+    assert "contains an error" in page.text
+    group = "app_label=auth&model_name=group&field_name=user&term=x"
+    assert client.get(f"/admin/autocomplete/?{group}").status_code == 404

@@ -16,6 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from gradeapp.accounts.models import ApiToken, User
+from gradeapp.accounts.people import set_roles
 from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import CHANGES, Scope, scope_for
 from gradeapp.accounts.tokens import MOST_TOKENS, make_token, revoke_token
@@ -121,6 +122,16 @@ def test_a_token_ends(lead: User, settings: Any, change: str) -> None:
         revoke_token(lead, row.pk, acting_user=lead)
     lead.save()
     assert call(token).status_code == 401
+
+
+def test_a_role_that_is_given_again_is_a_further_role(lead: User, admin: User) -> None:
+    token = token_of(lead, Scope.READ)
+    set_roles(lead, [Role.CURATOR], acting_user=admin)
+    set_roles(User.objects.get(pk=lead.pk), [Role.LEAD], acting_user=admin)
+    assert call(token).status_code == 401
+    other = token_of(User.objects.get(pk=lead.pk), Scope.READ)
+    set_roles(User.objects.get(pk=lead.pk), [Role.LEAD, Role.CURATOR], acting_user=admin)
+    assert call(other).status_code == 401
 
 
 def test_a_role_that_is_taken_away_closes_its_routes(lead: User) -> None:

@@ -115,6 +115,48 @@ def test_a_reset_link_works_once_and_ends_all_sessions(admin: User, teacher: Use
     assert teacher.check_password(NEW)
 
 
+def test_a_reset_link_ends_with_the_password_that_it_was_made_for(
+    admin: User, teacher: User
+) -> None:
+    """Somebody who got hold of the link is too late once the password was changed."""
+    values = {"password1": NEW, "password2": NEW}
+    own = f"/reset/{links.reset_link(teacher, acting_user=None)}/"
+    changed = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    assert logged_in(teacher).post("/password/", changed)["Location"] == "/password/done/"
+    assert Client().post(own, values).status_code == 410
+    root = User.objects.create_superuser("root", password=PASSWORD)
+    by_root = f"/reset/{links.reset_link(teacher, acting_user=admin)}/"
+    given = {"password1": NEW + "1", "password2": NEW + "1", "usable_password": "true"}
+    page = logged_in(root).post(f"/admin/accounts/user/{teacher.pk}/password/", given)
+    assert page.status_code == 302
+    assert Client().post(by_root, values).status_code == 410
+
+
+@pytest.mark.parametrize("change", ["deactivated", "another role"])
+def test_an_admin_who_is_none_any_more_comes_back_by_no_link(
+    admin: User, teacher: User, change: str
+) -> None:
+    """The sequence: keep an invitation as admin and a link to another's account, then leave."""
+    other = make_user(Role.ADMIN, "other")
+    kept = invitation_from(logged_in(admin), roles=["admin"])
+    reset = f"/reset/{links.reset_link(teacher, acting_user=admin)}/"
+    if change == "deactivated":
+        people.set_active(admin, active=False, acting_user=other)
+    else:
+        people.set_roles(admin, [Role.TEACHER], acting_user=other)
+    values = {"password1": NEW, "password2": NEW}
+    assert use(kept).status_code == Client().post(reset, values).status_code == 410
+    assert not User.objects.filter(username="lihua").exists()
+    assert "Li Hua" not in logged_in(other).get("/people/").text
+
+
+def test_a_reset_link_does_not_outlast_a_promotion(admin: User, teacher: User) -> None:
+    """Only a superuser sets the password of a superuser, whenever the link was made."""
+    reset = f"/reset/{links.reset_link(teacher, acting_user=admin)}/"
+    User.objects.filter(pk=teacher.pk).update(is_superuser=True)
+    assert Client().post(reset, {"password1": NEW, "password2": NEW}).status_code == 410
+
+
 def test_a_deactivated_person_is_out_on_all_ways(admin: User, teacher: User) -> None:
     """T029: session, form, API, reset link, within one request."""
     session, by_admin = logged_in(teacher), logged_in(admin)

@@ -191,6 +191,28 @@ def test_pages_lists_and_files_count_their_items(
         assert set(read_by(lead, clock)) == {f"response:{response.public_id}"}, address
 
 
+def test_rows_of_the_operators_site_count(
+    admin: User, clock: Clock, settings: pytest.FixtureRequest
+) -> None:
+    """Its lists, the row that is opened and its history; neither people nor the first page."""
+    settings.READ_ALERT_ITEMS = 20  # type: ignore[attr-defined]
+    User.objects.filter(pk=admin.pk).update(is_staff=True)
+    task = make_task()
+    keys = [make_response(make_question(task)).pk for _ in range(3)]
+    site = logged_in(User.objects.get(pk=admin.pk))
+    for address in ("/admin/", "/admin/accounts/user/", f"/admin/accounts/user/{admin.pk}/change/"):
+        assert site.get(address).status_code == 200
+    assert site.head("/admin/evaluations/response/").status_code == 200
+    assert read_by(admin, clock) == {}
+    opened = f"/admin/evaluations/response/{keys[0]}"
+    for address in (f"{opened}/change/", f"{opened}/history/"):
+        ItemRead.objects.all().delete()
+        assert site.get(address).status_code == 200
+        assert read_by(admin, clock) == {f"table:evaluations.response {keys[0]}": 1}, address
+    assert site.get("/admin/evaluations/response/").status_code == 200
+    assert set(read_by(admin, clock)) == {f"table:evaluations.response {key}" for key in keys}
+
+
 def read_by(person: User, clock: Clock) -> dict[str, int]:
     """What *person* has read, with how many items each is; a minute later all of it is stored."""
     clock.shift(seconds=60)

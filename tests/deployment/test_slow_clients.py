@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from http.client import HTTPConnection
-from pathlib import Path
 
 import pytest
 
-from evaluations.management.commands.serve import answers, free_port, web
-from tests.worker_processes import ROOT, kill, wait_until
+from tests.deployment.conftest import HOST
 
-HOST = "127.0.0.1"
 # A busy machine may take seconds over a page; who waits for half a request would wait 30 and more.
 PATIENCE = 20
 HALF = {
@@ -25,24 +19,6 @@ HALF = {
     "chunk": b"POST /login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nus",
     "silence": b"",
 }
-
-
-@pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    free = free_port(HOST, 19700 + os.getpid() % 900)
-    folder: Path = tmp_path_factory.mktemp("var")
-    process = subprocess.Popen(
-        web(HOST, free).command,
-        cwd=ROOT,
-        env=os.environ | {"GRADEAPP_VAR": str(folder), "DATABASE_URL": "", "SECRET_KEY": ""},
-        start_new_session=True,
-    )
-    try:
-        wait_until(lambda: answers(HOST, free), 60)
-        yield free
-        assert process.poll() is None
-    finally:
-        kill(process)
 
 
 @pytest.mark.parametrize("half", HALF)

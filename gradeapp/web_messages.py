@@ -1,0 +1,77 @@
+"""Where a request ends and what an answer may carry, as RFC 9112 has it.
+
+waitress leaves the body of an answer to HEAD to the application, which sends it, and reads
+requests whose end a proxy may see elsewhere. Either would put a connection out of step: part of one
+message would be taken for the next. A request whose end is in doubt is refused and its connection
+closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError, get_header_lines
+from waitress.task import WSGITask
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+VERSIONS = ("1.0", "1.1")
+
+
+def bodiless_heads(application: Application) -> Application:
+    """*application*, whose answers to HEAD have the headers of GET and no body (RFC 9110)."""
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        body = application(environ, start_response)
+        if environ["REQUEST_METHOD"] != "HEAD":
+            return body
+        close = getattr(body, "close", None)
+        if close is not None:
+            close()
+        return []
+
+    return answer
+
+
+class Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Reads one request."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the first line and the headers.
+
+        Raises ParsingError where the length of the body is in doubt (RFC 9112, 6.1 and 6.3).
+        """
+        super().parse_header(header_plus)
+        if self.version not in VERSIONS:
+            raise ParsingError("The version of HTTP is not supported")
+        fields = [line.partition(b":") for line in get_header_lines(header_plus)[1:]]
+        codings = [value for name, _, value in fields if name.lower() == b"transfer-encoding"]
+        if not codings:
+            return
+        if self.version == "1.0" or "CONTENT_LENGTH" in self.headers:
+            raise ParsingError("The length of the body is ambiguous")
+        if len(codings) > 1 or codings[0].strip(b" \t").lower() != b"chunked":
+            raise ParsingError("The transfer coding is not supported")
+
+
+class Task(WSGITask):  # type: ignore[misc]
+    """Writes one answer."""
+
+    def write(self, data: bytes) -> None:
+        """Write the headers and *data*; to HEAD no end of a body either."""
+        super().write(data)
+        if self.request.command == "HEAD":
+            self.chunked_response = False
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """One connection."""
+
+    parser_class = Parser
+    task_class = Task
+
+    def send_continue(self) -> None:
+        """Ask for the body, unless the request is refused already."""
+        if self.request.error is None:
+            super().send_continue()
