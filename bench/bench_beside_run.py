@@ -43,7 +43,7 @@ class Load:
 
 
 FULL = Load(TEACHERS, 40.0, 1.0, 5.0, 40)  # people take longer
-QUICK = Load(3, 2.0, 0.1, 0.3, 20)
+QUICK = Load(3, 0.5, 0.1, 0.3, 20)
 
 
 def at_human_pace(teacher: Teacher, random: Random, load: Load) -> list[float]:
@@ -69,15 +69,15 @@ def together(teachers: list[Teacher], load: Load, random_seed: int) -> Timed:
 @contextmanager
 def model_run() -> Iterator[None]:
     """A run that goes on as long as this does; no figure where it was over before."""
-    from bench.bench_generation import ROOT, endpoint
+    from bench.quick_endpoint import ROOT, quick_endpoint
     from evaluations.llm.scripted import MODEL_NAME
     from evaluations.models import Response
     from evaluations.runs.services.endpoints import save_endpoint
 
-    with endpoint(LATENCY) as base_url:
+    with quick_endpoint(LATENCY) as endpoint:
         save_endpoint(
             name="bench",
-            base_url=base_url,
+            base_url=endpoint.base_url,
             model=MODEL_NAME,
             acting_user=None,
             max_in_flight=IN_FLIGHT,
@@ -131,7 +131,7 @@ def figures(load: Load, quiet: Timed, busy: Timed) -> list[Measured]:
 
 def main() -> None:
     """Measure and print."""
-    options = arguments(__doc__, quick="three teachers for 2 seconds").parse_args()
+    options = arguments(__doc__, quick="three teachers for half a second").parse_args()
     load = QUICK if options.quick else FULL
     with own_database():
         show(figures(load, *measure(load)), as_json=options.json)

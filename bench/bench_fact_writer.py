@@ -97,12 +97,13 @@ def saves(answers_a_question: int) -> Measured:
 
 def replies(calls: int, rounds: int) -> Measured:
     """A whole run of *calls*, from its first call to the last answer stored and scored."""
-    from bench.bench_generation import Load, endpoint, make_world, with_run
+    from bench.bench_generation import Load, make_world, with_run
+    from bench.quick_endpoint import quick_endpoint
 
     load = Load(calls, 0.0, 32)
     times: dict[bool, list[float]] = {True: [], False: []}
-    with own_database(), endpoint(load.latency) as base_url:
-        make_world(base_url, load)
+    with own_database(), quick_endpoint(load.latency) as endpoint:
+        make_world(endpoint.base_url, load)
         with_run(load)
         for _ in range(rounds):
             times[True].append(with_run(load).seconds)

@@ -9,8 +9,8 @@ A run is planned, claimed, sent, stored and scored as a worker does it; its time
 call to the last answer stored. The floor is the same calls in the same rounds by the shortest loop
 that one writes by hand: ``AsyncOpenAI`` on its aiohttp transport, which parses the replies and
 stores nothing. The detail has raw aiohttp, the ideal (calls x latency / in flight), and seconds of
-processor time for 1,000 calls. All use one scripted endpoint in a process of its own; the median of
-the rounds counts.
+processor time for 1,000 calls, of the endpoint too. All use one endpoint in a process of its own
+(``bench.quick_endpoint``), which counts what is in flight; the median of the rounds counts.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -35,6 +34,7 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 
 from bench.measured import Measured, arguments, seconds_of, show
 from bench.own_database import engine, own_database
+from bench.quick_endpoint import quick_endpoint
 from evaluations.llm.scripted import MODEL_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,20 +64,6 @@ def messages(number: int) -> list[dict[str, str]]:
     question = "题目如下：已知函数的定义域与值域，判断下列说法是否正确。" * 14
     options = "\nA. 一\nB. 二\nC. 三\nD. 四\n"
     return [{"role": "user", "content": f"请做选择题第{number}题。{question}{options}"}]
-
-
-@contextmanager
-def endpoint(latency: float) -> Iterator[str]:
-    """The base URL of a scripted endpoint in a process of its own."""
-    command = [sys.executable, "-m", "evaluations.llm.scripted", "--port", "0"]
-    process = subprocess.Popen(
-        [*command, "--latency", str(latency)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        yield process.stdout.readline().split()[-1] if process.stdout else ""
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
 
 
 @dataclass(frozen=True)
@@ -245,7 +231,8 @@ def measured(load: Load, rounds: int, workers: Sequence[int]) -> list[Measured]:
     """Measure runs with each number of *workers*, and the clients beside them in each round."""
     runs: dict[int, list[Took]] = {n: [] for n in workers}
     openai, raw = [], []
-    with endpoint(load.latency) as base_url:
+    with quick_endpoint(load.latency) as endpoint:
+        base_url = endpoint.base_url
         os.environ["RUN_MAX_IN_FLIGHT"] = str(load.in_flight)
         make_world(base_url, load)
         for _ in range(rounds):
@@ -253,7 +240,9 @@ def measured(load: Load, rounds: int, workers: Sequence[int]) -> list[Measured]:
             openai.append(time_of(with_bare_loop, base_url, load))
             for n in workers:
                 runs[n].append(with_run(load, n))
-        database = engine()
+        counts, database = endpoint.counts(), engine()
+    if counts.most > load.in_flight:
+        raise SystemExit(f"{counts.most} calls were in flight at once")
     floor = middle(openai)
     said = f"{load.calls:,} calls of {load.latency:g} s, {load.in_flight} in flight, ideal "
     said += f"{load.floor:.2f} s; raw aiohttp {middle(raw).seconds:.2f} s"
@@ -262,7 +251,8 @@ def measured(load: Load, rounds: int, workers: Sequence[int]) -> list[Measured]:
         took = middle(runs[n])
         cpu = [1000 * one.processor / load.calls for one in (took, floor, middle(raw))]
         detail = f"{said}; processor time for 1,000 calls: {cpu[0]:.2f} s, openai over aiohttp "
-        detail += f"{cpu[1]:.2f} s, raw {cpu[2]:.2f} s"
+        detail += f"{cpu[1]:.2f} s, raw {cpu[2]:.2f} s, "
+        detail += f"endpoint {1000 * counts.processor / counts.calls:.2f} s"
         name = f"{database}: run, {1000 * load.latency:.0f} ms"
         name += "" if n == 1 else f", {n} workers"
         found.append(Measured.time(name, took.seconds, floor.seconds, detail=detail))

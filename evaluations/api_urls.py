@@ -8,13 +8,14 @@ from evaluations.marking.rounds.api import rounds
 from evaluations.marking.sheets import api as marking_sheets
 from evaluations.reading import api as answer_checks
 from evaluations.reports import api as reports
-from evaluations.runs.api import conditions, endpoints, found, runs, studies
+from evaluations.runs.api import conditions, endpoints, found, responses, runs, studies
 from evaluations.suggesting import api as suggesting
 
 urlpatterns = [
     *capability_review.urlpatterns,
     *runs.urlpatterns,
     *found.urlpatterns,
+    *responses.urlpatterns,
     *conditions.urlpatterns,
     *endpoints.urlpatterns,
     *studies.urlpatterns,

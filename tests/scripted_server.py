@@ -32,7 +32,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from evaluations.llm.scripted import MODEL_NAME, completion_of, error_of, prompt_of
-from tests.scripted_batches import ScriptedBatches
+from tests.scripted_batches import FaultyBatches
 
 # The private networks that a client of this server must be allowed to call.
 LOOPBACK = ["127.0.0.0/8", "::1/128"]
@@ -318,7 +318,7 @@ class ScriptedEndpoint:
         self.faults = faults
         self.ledger = Ledger(ledger, keep=keep)
         self.lists_models = True
-        self.batches = ScriptedBatches(self.ledger.bill)
+        self.batches = FaultyBatches(self.ledger.bill)
         self.requests: list[Received] = []
         self.in_flight = 0
         self.most_in_flight = 0
@@ -450,7 +450,7 @@ class ScriptedServer:
         return self.endpoint.ledger
 
     @property
-    def batches(self) -> ScriptedBatches:
+    def batches(self) -> FaultyBatches:
         """The files and batches of the batch API."""
         return self.endpoint.batches
 

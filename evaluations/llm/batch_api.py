@@ -1,28 +1,32 @@
 """The batch API of an endpoint: upload a file, create a batch, look at it, fetch its replies.
 
-https://platform.openai.com/docs/api-reference/batch, by the ``files`` and ``batches`` of the OpenAI
-client, on the same checked transport as calls. Each method makes one call, or one for each page of
-a list, and raises ``ChatFailure``. They are synchronous: every call opens a client and closes it.
+https://platform.openai.com/docs/api-reference/batch, by the OpenAI client on the same checked
+transport as calls. What comes is read here: the client checks no types. Each method makes one call,
+or one for each page of a list, and raises ``ChatFailure``. They are synchronous: every call opens a
+client and closes it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
+import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+import httpx2
+
 from evaluations.llm.batch_files import ADDRESS, MOST_REQUESTS
+from evaluations.llm.classify import what_it_is
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
+from evaluations.llm.replies import kept_part
+from gradeapp.common.strict_json import check_depth
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from evaluations.llm.openai_client import OpenAIChat
-
-logger = logging.getLogger(__name__)
 
 OURS = "gradeapp_batch"
 # Times of one call, in seconds. A file of 200 MB is sent within the deadline at 0.4 MB/s.
@@ -33,6 +37,7 @@ FETCH = Limits(read=120.0, deadline=540.0, reply_bytes=2_000_000_000)
 PAGE, MOST_PAGES = 100, 100
 # A batch that was created so many seconds before ours, by the endpoint's clock, is not ours.
 CLOCKS_DIFFER = 86_400
+MOST_SECONDS = 10**12
 # An id becomes a part of an address.
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,119}")
 COMPLETED, FAILED = "completed", "failed"
@@ -73,8 +78,14 @@ class BatchAPI:
         """Upload *file*, and return the endpoint's id of it."""
 
         async def made(client: AsyncOpenAI) -> str:
-            sent = await client.files.create(file=(name, file), purpose="batch")
-            return _id(sent.id)
+            sent = await client.post(
+                "/files",
+                cast_to=httpx2.Response,
+                body={"purpose": "batch"},
+                files=[("file", (name, file))],
+                options={"headers": {"Content-Type": "multipart/form-data"}},
+            )
+            return _understood(sent, lambda said: _id(said.get("id")))
 
         return self._call(UPLOAD, made)
 
@@ -82,14 +93,10 @@ class BatchAPI:
         """Create a batch of an uploaded file; *ours* is the name by which ``find`` finds it."""
 
         async def made(client: AsyncOpenAI) -> RemoteBatch:
-            return _read(
-                await client.batches.create(
-                    input_file_id=input_file,
-                    endpoint=ADDRESS,
-                    completion_window="24h",
-                    metadata={OURS: ours},
-                )
-            )
+            wanted = {"input_file_id": input_file, "endpoint": ADDRESS, "completion_window": "24h"}
+            body = {**wanted, "metadata": {OURS: ours}}
+            created = await client.post("/batches", cast_to=httpx2.Response, body=body)
+            return _understood(created, _read)
 
         return self._call(SMALL, made)
 
@@ -107,14 +114,18 @@ class BatchAPI:
             after: dict[str, Any] = {}
             seen: set[str] = set()
             for _page in range(MOST_PAGES):
-                page = await client.batches.list(limit=PAGE, **after)
-                batches = [_read(one) for one in page.data]
+                page = await client.get(
+                    "/batches",
+                    cast_to=httpx2.Response,
+                    options={"params": {"limit": PAGE, **after}},
+                )
+                batches, more = _understood(page, _read_page)
                 ours_here = [one for one in batches if matches(one)]
                 if ours_here:
                     return min(ours_here, key=lambda one: one.created_at)
                 new = {one.id for one in batches} - seen
                 old = bool(batches) and batches[-1].created_at < since - CLOCKS_DIFFER
-                if not new or not page.has_more or old:
+                if not new or not more or old:
                     return None
                 seen |= new
                 after = {"after": batches[-1].id}
@@ -126,7 +137,8 @@ class BatchAPI:
         """Return the batch as it is now."""
 
         async def read(client: AsyncOpenAI) -> RemoteBatch:
-            return _read(await client.batches.retrieve(remote_id))
+            batch = await client.get(f"/batches/{_id(remote_id)}", cast_to=httpx2.Response)
+            return _understood(batch, _read)
 
         return self._call(SMALL, read)
 
@@ -134,7 +146,9 @@ class BatchAPI:
         """Ask the endpoint to end the batch; what is answered by then has to be fetched."""
 
         async def cancelled(client: AsyncOpenAI) -> RemoteBatch:
-            return _read(await client.batches.cancel(remote_id))
+            address = f"/batches/{_id(remote_id)}/cancel"
+            batch = await client.post(address, cast_to=httpx2.Response)
+            return _understood(batch, _read)
 
         return self._call(SMALL, cancelled)
 
@@ -156,14 +170,28 @@ class BatchAPI:
     def _call(self, limits: Limits, make: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
         async def call() -> T:
             async with self._open(limits) as chat, chat.call() as client:
-                try:
-                    return await make(client)
-                except (ValueError, TypeError, AttributeError) as error:
-                    logger.info("a batch API was not understood", exc_info=True)
-                    text = f"not the reply of a batch API: {type(error).__name__}"
-                    raise ChatFailure(FailureKind.MALFORMED, text) from None
+                return await make(client)
 
         return asyncio.run(call())
+
+
+def _understood(answer: httpx2.Response, read: Callable[[Mapping[str, Any]], T]) -> T:
+    """Return what *read* makes of the JSON object that came. Raises ``ChatFailure`` (malformed)."""
+    try:
+        text = answer.content.decode("utf-8")
+        check_depth(text, "body")
+        return read(_object(json.loads(text)))
+    except ValueError:
+        found = what_it_is(kept_part(answer.content)) or "it is not in its format"
+        text = f"not the reply of a batch API: {found}"
+        raise ChatFailure(FailureKind.MALFORMED, text, http_status=200) from None
+
+
+def _object(given: Any) -> Mapping[str, Any]:
+    """Raise ValueError if *given* is not an object of JSON."""
+    if not isinstance(given, dict):
+        raise ValueError("not an object")
+    return given
 
 
 def _id(given: Any) -> str:
@@ -173,25 +201,40 @@ def _id(given: Any) -> str:
     return given
 
 
-def _read(batch: Any) -> RemoteBatch:
-    """Raise ValueError, TypeError or AttributeError if the client did not read a batch.
+def _read_page(page: Mapping[str, Any]) -> tuple[list[RemoteBatch], bool]:
+    """Return the batches of a page of the list, and whether there are more pages."""
+    rows = page.get("data")
+    if not isinstance(rows, list):
+        raise ValueError("no list of batches")
+    return [_read(_object(one)) for one in rows], bool(page.get("has_more"))
 
-    The client checks no types of what an endpoint sends.
-    """
-    if not isinstance(batch.status, str) or not batch.status:
-        raise TypeError("a batch has a state")
-    counts, metadata = batch.request_counts, batch.metadata
-    answered = getattr(counts, "completed", None)
-    said = [str(one.message or one.code) for one in (batch.errors and batch.errors.data) or ()]
-    created = batch.created_at
+
+def _read(batch: Mapping[str, Any]) -> RemoteBatch:
+    """Return what an endpoint says of a batch. Raises ValueError if it is none."""
+    state = batch.get("status")
+    if not isinstance(state, str) or not state:
+        raise ValueError("a batch has a state")
+    metadata, created = batch.get("metadata"), batch.get("created_at")
+    if not isinstance(created, int | float) or not 0 <= created < MOST_SECONDS:
+        created = 0
+    output, errors = batch.get("output_file_id"), batch.get("error_file_id")
+    counts = batch.get("request_counts")
+    answered = counts.get("completed") if isinstance(counts, dict) else None
     return RemoteBatch(
-        id=_id(batch.id),
-        state=batch.status[:40],
-        input_file=str(batch.input_file_id or ""),
-        output_file=_id(batch.output_file_id) if batch.output_file_id else "",
-        error_file=_id(batch.error_file_id) if batch.error_file_id else "",
+        id=_id(batch.get("id")),
+        state=state[:40],
+        input_file=str(batch.get("input_file_id") or ""),
+        output_file=_id(output) if output else "",
+        error_file=_id(errors) if errors else "",
         ours=str(metadata.get(OURS) or "") if isinstance(metadata, dict) else "",
-        created_at=float(created) if isinstance(created, int | float) else 0.0,
+        created_at=float(created),
         answered=answered if answered in range(MOST_REQUESTS + 1) else None,
-        text="; ".join(said)[:400],
+        text=_errors(batch.get("errors")),
     )
+
+
+def _errors(said: Any) -> str:
+    """Return the messages of a batch that was not taken; "" if there are none."""
+    rows = said.get("data") if isinstance(said, dict) else None
+    found = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    return "; ".join(str(one.get("message") or one.get("code")) for one in found)[:400]

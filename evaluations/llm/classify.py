@@ -58,6 +58,7 @@ _NO_IMAGES = re.compile(
 )
 _MAY_SAY_NO_IMAGES = frozenset({400, 404, 415, 422, 500, 501})
 
+_HTML = re.compile(r"<(?:!doctype html|html|head|body|title|h1)\b")
 LONGEST_TEXT = 2048
 NO_MESSAGE = "the endpoint sent no error message in a known format"
 # A body may be 20 MB: only its start is read. More is read than is kept, so that a key that this
@@ -81,7 +82,7 @@ def failure_of(
     """
     error = _error_object(body)
     message = error.get("message")
-    text = message if isinstance(message, str) and message else NO_MESSAGE
+    text = message if isinstance(message, str) and message else _no_message(body)
     if 300 <= status < 400:
         text = "the endpoint answered with a redirect, which is never followed"
     return ChatFailure(
@@ -91,6 +92,12 @@ def failure_of(
         retry_after=retry_after(headers.get("retry-after"), now),
         request_id=scrub(headers.get("x-request-id", ""), secret),
     )
+
+
+def _no_message(body: str) -> str:
+    """Return what is said of a body without a message: nothing of what it shows."""
+    found = what_it_is(body)
+    return f"{NO_MESSAGE}: {found}" if found else NO_MESSAGE
 
 
 def retry_after(value: str | None, now: datetime) -> float | None:
@@ -128,6 +135,14 @@ def _kind(status: int, error: Mapping[str, Any]) -> FailureKind:
         return FailureKind.SERVER
     too_long = any(words in message.lower() for words in _TOO_LONG)
     return FailureKind.CONTEXT_LENGTH if too_long else FailureKind.BAD_REQUEST
+
+
+def what_it_is(body: str) -> str:
+    """Return what *body* is, which is no reply: empty, or a page of HTML; "" for anything else."""
+    start = body[:_READ_AT_MOST].lstrip("\ufeff \t\r\n").lower()
+    if not start:
+        return "it is empty"
+    return "it is a page of HTML" if _HTML.match(start) else ""
 
 
 def _error_object(body: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ A call ends either with a ``ChatReply`` (the endpoint answered, usefully or not)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -77,6 +77,10 @@ class ChatReply:
     reported_cost: str | None = None
     odd_usage: bool = False
     choices: int = 1
+
+
+# What is left of a limit is out of date when a spool is read.
+_KEPT = tuple(one.name for one in fields(ChatReply) if one.name != "rate")
 
 
 class FailureKind(StrEnum):
@@ -184,8 +188,7 @@ class CallResult:
         """Return all fields as JSON values; ``from_dict`` reads them back."""
         named = {"key": self.key, "seconds": self.seconds}
         if isinstance(self.result, ChatReply):
-            # What is left of a limit is out of date when a spool is read.
-            return {**named, "reply": asdict(replace(self.result, rate=None))}
+            return {**named, "reply": {name: getattr(self.result, name) for name in _KEPT}}
         return {**named, "failure": vars(self.result) | {"kind": self.result.kind.value}}
 
     @classmethod

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, RequestOptions, omit
 
 from evaluations.llm.addresses import ForbiddenAddressError
 from evaluations.llm.bounded_body import bound
@@ -32,8 +32,9 @@ from gradeapp.common.masking import MASK
 
 # The longest list of models that is read.
 MOST_MODELS = 10_000
-# The only headers of the client that are sent; it would add others, and OPENAI_CUSTOM_HEADERS any.
-_SENT_HEADERS = ("host", "content-type", "content-length", "connection")
+# What the client does not add to a request, since its transport would drop it: headers are built
+# and copied several times on the way.
+_RETRIES_AND_TIMEOUT = ("X-Stainless-Retry-Count", "X-Stainless-Read-Timeout")
 
 
 class OpenAIChat:
@@ -57,20 +58,20 @@ class OpenAIChat:
         self.model = model
         self._limits = limits or Limits()
         self._secret = api_key or None
-        self._headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "User-Agent": "gradeapp",
-            **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
-        }
         self._transport = CheckedTransport(
             scheme=urlsplit(base_url).scheme,
             networks=networks,
             limits=self._limits,
             connections=max_in_flight,
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+                "User-Agent": "gradeapp",
+                **({"Authorization": f"Bearer {api_key}"} if api_key else {}),
+            },
         )
         # Every argument is given, so that none is looked up in the environment; the headers of the
-        # client, and those that OPENAI_CUSTOM_HEADERS adds, are dropped in _only_own_headers.
+        # client, and those that OPENAI_CUSTOM_HEADERS adds, are dropped by the transport.
         self._client = AsyncOpenAI(
             api_key="none",
             admin_api_key="none",
@@ -83,9 +84,16 @@ class OpenAIChat:
                 transport=self._transport,
                 follow_redirects=False,
                 trust_env=False,
-                event_hooks={"request": [self._only_own_headers], "response": [self._bound]},
+                event_hooks={"response": [self._bound]},
             ),
         )
+        not_sent = {*self._client.default_headers, "Authorization", *_RETRIES_AND_TIMEOUT}
+        self._options: RequestOptions = {
+            "headers": dict.fromkeys(not_sent - {"Content-Type"}, omit),
+            "security": {"bearer_auth": True},
+        }
+        # In full: the client would parse it, and join it to its base, for each call.
+        self._chat_url = f"{self._client.base_url}chat/completions"
 
     async def __aenter__(self) -> Self:
         return self
@@ -127,7 +135,9 @@ class OpenAIChat:
         """Make one request and return its reply. Raises ``ChatFailure``."""
         body = {**request.params, "model": self.model, "messages": list(request.messages)}
         async with self.call() as client:
-            response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+            response = await client.post(
+                self._chat_url, cast_to=httpx2.Response, body=body, options=self._options
+            )
         request_id = self.masked(response.headers.get("x-request-id", "").encode()).decode()
         reply = read_reply(self.masked(response.content), request_id)
         return replace(reply, rate=rate_report(_lower(response.headers)))
@@ -147,10 +157,6 @@ class OpenAIChat:
     def masked(self, text: bytes) -> bytes:
         """Return *text* without our key, which a proxy may repeat: people read what is stored."""
         return text.replace(self._secret.encode(), MASK.encode()) if self._secret else text
-
-    async def _only_own_headers(self, request: httpx2.Request) -> None:
-        kept = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
-        request.headers = httpx2.Headers({**kept, **self._headers})
 
     async def _bound(self, response: httpx2.Response) -> None:
         # Only a reply that was asked for may be larger than a usual one.

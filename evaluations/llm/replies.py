@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from evaluations.llm.classify import what_it_is
 from evaluations.llm.client import KEPT_BODY, ChatFailure, ChatReply, FailureKind
 from evaluations.llm.usage import read_usage
 from gradeapp.common.strict_json import check_depth
@@ -26,7 +27,7 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
         check_depth(raw, "body")
         completion = json.loads(raw)
     except ValueError as error:
-        why = f"the body is not JSON: {type(error).__name__}"
+        why = f"the body is not JSON: {what_it_is(kept) or type(error).__name__}"
         raise malformed(why, request_id, kept) from None
     if not isinstance(completion, dict):
         raise malformed("the body is JSON, but not an object", request_id, kept)

@@ -10,7 +10,7 @@ import contextlib
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 import aiohttp
@@ -18,6 +18,8 @@ import httpx2
 
 from evaluations.llm.addresses import ForbiddenAddressError, is_allowed, is_loopback
 from evaluations.llm.client import Limits
+
+_SENT = frozenset({b"connection", b"content-type", b"content-length"})
 
 
 class CheckedResolver(aiohttp.ThreadedResolver):
@@ -52,16 +54,24 @@ def trusted_certificates() -> ssl.SSLContext:
 class CheckedTransport(httpx2.AsyncBaseTransport):
     """Send requests by aiohttp. Private addresses must be in *networks* (CIDR).
 
+    Of the headers of a request only those of its body and connection are sent, and *headers*.
     Without TLS only this machine is called. Raises the exceptions of aiohttp.
     """
 
     def __init__(
-        self, *, scheme: str, networks: Iterable[str], limits: Limits, connections: int
+        self,
+        *,
+        scheme: str,
+        networks: Iterable[str],
+        limits: Limits,
+        connections: int,
+        headers: Mapping[str, str],
     ) -> None:
         self._encrypted = scheme == "https"
         self._networks = tuple(networks)
         self._limits = limits
         self._connections = connections
+        self._headers = dict(headers)
         self._certificates = trusted_certificates()
         self._session: aiohttp.ClientSession | None = None
 
@@ -103,10 +113,15 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self._session = self._session or self._open()
+        sent = {
+            name.decode("ascii"): value.decode("latin-1")
+            for name, value in request.headers.raw
+            if name.lower() in _SENT
+        }
         response = await self._session.request(
             request.method,
             str(request.url),
-            headers=request.headers,
+            headers={**sent, **self._headers},
             data=await _data_of(request),
             allow_redirects=False,
         )

@@ -2,8 +2,8 @@
 
 ``bulk_create`` and ``bulk_update`` of the ORM build an expression for every value of every row; on
 the path of calls to models that takes longer than the database does. Values are passed as they are
-stored, so that callers set every value themselves: ``tests/common/test_bulk_sql.py`` holds the
-result equal to the ORM.
+stored, so that callers set every value themselves: ``tests/evaluations/runs/test_attempts_sql.py``
+holds the result equal to the ORM.
 """
 
 from __future__ import annotations

@@ -12,13 +12,14 @@ from itertools import count
 from aiohttp import web
 
 from evaluations.llm.scripted import MODEL_NAME, completion_of, error_of, prompt_of
+from evaluations.llm.scripted.batches import ScriptedBatches
 
-LARGEST_REQUEST = 50_000_000
+LARGEST_REQUEST = 210_000_000  # a file of a batch
 
 
 def application(latency: float) -> web.Application:
-    """Return the server of ``/v1/models`` and ``/v1/chat/completions``; *latency* in seconds."""
-    numbers = count(1)
+    """Return the server of models, chat completions and batches; *latency* in seconds."""
+    numbers, kept = count(1), ScriptedBatches()
 
     async def models(request: web.Request) -> web.Response:
         model = {"id": MODEL_NAME, "object": "model", "owned_by": "gradeapp"}
@@ -32,9 +33,18 @@ def application(latency: float) -> web.Application:
         await asyncio.sleep(latency)
         return web.json_response(completion_of(prompt, next(numbers)))
 
+    async def batches(request: web.Request) -> web.Response:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        asked = (request.method, request.path_qs, headers, await request.read())
+        status, answered = await asyncio.to_thread(kept.answer, *asked)
+        if isinstance(answered, bytes):
+            return web.Response(body=answered, content_type="application/jsonl", status=status)
+        return web.json_response(answered, status=status)
+
     served = web.Application(client_max_size=LARGEST_REQUEST)
     served.router.add_get("/v1/models", models)
     served.router.add_post("/v1/chat/completions", chat)
+    served.router.add_route("*", "/v1/{kind:files|batches}{rest:.*}", batches)
     return served
 
 

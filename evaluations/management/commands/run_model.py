@@ -23,16 +23,19 @@ from evaluations.management.run_arguments import (
 )
 from evaluations.models import Endpoint, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.runs.kinds import Cost
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import Progress, get_run, progress, waits_for_endpoint
 from evaluations.runs.services.batch_work import work_on_batches
 from evaluations.runs.services.dry_runs import ASSUMED, dry_calls
 from evaluations.runs.services.endpoints import MOST_TOKENS
 from evaluations.runs.services.generation import look_for_work, work_on_run
+from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.services.runs import resume_run, start_run
 from evaluations.runs.services.sampling import sampling_for
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.tasks import ask_for_work
+from evaluations.templatetags.run_words import counted, money
 from gradeapp.cli import GradeappCommand, get_by_name, whole_number
 from gradeapp.common.refusals import BadInput, Refusal
 from questions.models import Dataset
@@ -62,6 +65,20 @@ def left_waiting(run: Run, far: Progress) -> str:
         "gradeapp worker --beat) retries automatically; without a worker nothing is "
         "retried."
     ) % {"run": run.pk, "n": far.waiting + far.in_flight}
+
+
+def cost_words(cost: Cost) -> str:
+    """Return what the calls of a run are expected to cost, in one sentence."""
+    amounts = {
+        "calls": counted(cost.calls),
+        "expected": money(cost.expected, cost.currency),
+        "most": money(cost.at_most, cost.currency),
+        "tokens": counted(cost.tokens),
+    }
+    return (
+        _("%(calls)s calls, about %(tokens)s tokens: expected cost %(expected)s, at most %(most)s.")
+        % amounts
+    )
 
 
 class Command(GradeappCommand):
@@ -126,7 +143,7 @@ class Command(GradeappCommand):
         return result
 
     def dry_run(self, options: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the calls of the first repeat.
+        """Return the calls of the first repeat; say on standard error what all would cost.
 
         Without an endpoint, the limit of a reply is that of a usual one, and the parameters say so.
         """
@@ -136,13 +153,19 @@ class Command(GradeappCommand):
         usual = endpoint is None and options["max_tokens"] is None
         limits = endpoint or (Endpoint() if usual else Endpoint(max_tokens=MOST_TOKENS))
         sampling = sampling_for(limits, options)
-        calls = dry_calls(
-            get_by_name(Dataset, "slug", needed(options, "dataset")),
-            replace(asking_of(options), sampling=sampling),
-            choice_of(options),
-            endpoint,
-            options["assume_reply"],
-        )
+        dataset = get_by_name(Dataset, "slug", needed(options, "dataset"))
+        asking, choice = replace(asking_of(options), sampling=sampling), choice_of(options)
+        calls = dry_calls(dataset, asking, choice, endpoint, options["assume_reply"])
+        if endpoint is not None:
+            cost = estimate(
+                endpoint=endpoint,
+                dataset=dataset,
+                repeats=options["repeats"],
+                choice=choice,
+                asking=asking,
+                by_batch=options["by_batch"] or options["batch_api"],
+            ).answering
+            self.stderr.write(cost_words(cost))
         said = {"max_tokens_of": USUAL} if usual else {}
         shown = [call.as_dict() for call in calls]
         return [{**call, "params": {**call["params"], **said}} for call in shown]

@@ -43,7 +43,7 @@ class BatchSerializer(serializers.ModelSerializer[Batch]):
         model = Batch
         fields = (
             *("id", "state", "by_api", "requests", "size", "answered", "failed", "unanswered"),
-            *("remote_id", "remote_state", "remote_answered", "error", "next_at"),
+            *("remote_id", "remote_state", "remote_answered", "error", "error_status", "next_at"),
             *("created_at", "ended_at"),
         )
 
@@ -62,6 +62,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     choice = serializers.JSONField(source="run_settings.choice", default=None, allow_null=True)
     asks = serializers.CharField(source="run_settings.asks", default=None, allow_null=True)
     currency = serializers.CharField(source="run_settings.currency", default=None, allow_null=True)
+    expected_cost = api_fields.DecimalField(max_digits=14, decimal_places=8, allow_null=True)
     planned = serializers.IntegerField()
     done = serializers.IntegerField()
     failed = serializers.IntegerField()
@@ -90,6 +91,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "batch_api",
             "budget",
             "currency",
+            "expected_cost",
             "planned",
             "done",
             "failed",

@@ -45,8 +45,16 @@ class Found:
 
 def searchable() -> QuerySet[Response]:
     """Return the responses of runs that answer, with what a list shows of them."""
-    rows = response_list().select_related("run__condition", "run__dataset")
-    return rows.filter(run__purpose=RunPurpose.ANSWER)
+    return _rows().filter(run__purpose=RunPurpose.ANSWER)
+
+
+def _rows() -> QuerySet[Response]:
+    return response_list().select_related("run__condition", "run__dataset")
+
+
+def found_response(public_id: UUID) -> Response | None:
+    """Return the response of any run with what a list shows of it; None if there is none."""
+    return _rows().filter(public_id=public_id).first()
 
 
 def search(

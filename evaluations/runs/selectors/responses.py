@@ -109,7 +109,8 @@ def jobs_of(response: Response) -> list[Job]:
 
     An imported response has none.
     """
-    jobs = Job.objects.prefetch_related("attempts").select_related("step_reply")
+    related = ("step_reply", "revision", "question__task__dataset")
+    jobs = Job.objects.prefetch_related("attempts").select_related(*related)
     same = jobs.filter(run=response.run, question=response.question, repeat=response.repeat)
     return list(same.order_by("step"))
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.runs.selectors.batches import status_without_batch_api
 from evaluations.runs.selectors.runs import waits_for_endpoint
 
 P = PauseReason
@@ -57,6 +58,10 @@ PAUSES: Mapping[str, Promise | str] = {
         "The model or address of the endpoint has changed since this run started."
     ),
 }
+NO_BATCH_API = _(
+    "The endpoint answered %(status)s to its batch API: it may have none at this address. Make "
+    "batch files and carry them, or run again with direct calls. No data is lost."
+)
 NO_KEY_NAMED = _(
     "The endpoint asks for an API key, and none is set. Enter the variable that "
     "holds it at the endpoint %(endpoint)s, then resume. No data is lost."
@@ -126,6 +131,8 @@ def pause_sentence(run: Run) -> str:
         return str((STORED_KEY_REJECTED if stored else NO_KEY_NAMED) % facts)
     if run.pause_reason == P.NO_KEY and not facts["variable"]:
         return str(STORED_KEY_UNREADABLE % facts)
+    if run.pause_reason == P.BATCH_REJECTED and (status := status_without_batch_api(run)):
+        return str(NO_BATCH_API % {"status": status})
     return str(PAUSES.get(run.pause_reason, "")) % facts
 
 

@@ -188,7 +188,7 @@ class BatchWork:
             with suppress(ChatFailure):
                 found = self.api.cancel(found.id)
         facts = {"remote_state": found.state, "remote_answered": found.answered}
-        self.keep(**facts, failures=0, error="")
+        self.keep(**facts, failures=0, error="", error_status=None)
         if found.is_over:
             self.read(found)
         else:
@@ -208,8 +208,24 @@ class BatchWork:
         if found is None:
             self.keep(remote_state="")  # nobody else holds it
             found = self.api.create(batch.input_file, ours)
-        self.keep(remote_id=found.id, remote_state=found.state)
+        try:
+            self.keep(remote_id=found.id, remote_state=found.state)
+        except HoldLostError:
+            self.cancel_second(found)
+            raise
         return found
+
+    def cancel_second(self, created: RemoteBatch) -> None:
+        """Cancel a batch that was created while another worker took over and stored its own.
+
+        This worker was stopped for longer than its hold, just before the call. If the other one
+        has asked for a batch and not stored its own yet, both stay.
+        """
+        kept = Batch.objects.values_list("remote_id", flat=True).get(pk=self.batch.pk)
+        if kept and kept != created.id:
+            logger.warning("batch %s was created twice; %s is cancelled", kept, created.id)
+            with suppress(ChatFailure):
+                self.api.cancel(created.id)
 
     def uploaded(self) -> bool:
         """Upload the requests that wait for a reply; return whether there are any."""
@@ -260,22 +276,22 @@ class BatchWork:
     def react(self, failure: ChatFailure) -> None:
         """Try again later, or let the run wait for a person, after *failure* of a step."""
         batch, kind = self.batch, failure.kind
+        said = {"error": failure.text or failure.kind, "error_status": failure.http_status}
         missing = batch.remote_id and kind is K.NOT_FOUND and batch.failures < MOST_MISSING
         if kind in NEEDS_A_PERSON:
-            self.keep(next_at=self.clock() + LATEST, error=failure.text or failure.kind)
+            self.keep(next_at=self.clock() + LATEST, **said)
             pause_for_failure(self.run, failure, self.clock())
         elif kind in REJECTED and not missing:
-            give_up(batch, failure.text or failure.kind, BatchState.FAILED, acting_user=None)
+            status = failure.http_status
+            why = failure.text or failure.kind
+            give_up(batch, why, BatchState.FAILED, acting_user=None, http_status=status)
             pause(self.run, PauseReason.BATCH_REJECTED)
         else:
             wait = min(SOONEST * 2 ** min(batch.failures, 7), LATEST)
             if batch.input_file and not batch.remote_id:
                 wait = max(wait, UNSURE)
             wait = max(wait, timedelta(seconds=failure.retry_after or 0))
-            next_at = self.clock() + wait
-            self.keep(
-                next_at=next_at, failures=batch.failures + 1, error=failure.text or failure.kind
-            )
+            self.keep(next_at=self.clock() + wait, failures=batch.failures + 1, **said)
 
     def cannot_send(self, refusal: Refusal) -> None:
         """Let the run wait for a person: without a key, at a forbidden address, or changed."""

@@ -40,13 +40,14 @@ from evaluations.models.vocabulary import (
     PauseReason,
     RunStatus,
 )
+from evaluations.runs.selectors.batches import may_make_batches
 from evaluations.runs.selectors.run_words import error_words
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services.call_results import store_each
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import SHOWN, Call, claim_calls, prepare_calls
 from evaluations.runs.services.processing import process
-from evaluations.runs.services.run_states import WORKABLE, finalize
+from evaluations.runs.services.run_states import finalize
 from evaluations.runs.services.worker_names import new_name
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -122,9 +123,7 @@ def make_batches(
     now = database_now()
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run.pk)
-        rejected = run.status == RunStatus.PAUSED and run.pause_reason == PauseReason.BATCH_REJECTED
-        # Files are the way out where the batch API does not take them.
-        if run.status not in WORKABLE and not (rejected and not by_api):
+        if not may_make_batches(run, by_api=by_api):
             raise Conflict(_("This run is not in progress. Resume it first."))
         Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
         Run.objects.filter(pk=run.pk).update(
@@ -352,14 +351,25 @@ def _close_answered(run: Run) -> None:
             )
 
 
-def give_up(batch: Batch, why: str, state: BatchState, *, acting_user: User | None) -> int:
-    """End *batch*: its requests without a reply can be made again.
+def give_up(
+    batch: Batch,
+    why: str,
+    state: BatchState,
+    *,
+    acting_user: User | None,
+    http_status: int | None = None,
+) -> int:
+    """End *batch* by *why*, said with *http_status*: requests without a reply can be made again.
 
     They cost nothing, or as much as was reserved if the endpoint may still answer them. Return
     their number. Raises Conflict if the batch does not wait any more.
     """
     ended = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
-        state=state, error=storable(why, 400), ended_at=database_now(), next_at=None
+        state=state,
+        error=storable(why, 400),
+        error_status=http_status,
+        ended_at=database_now(),
+        next_at=None,
     )
     if not ended:
         raise Conflict(_("This batch does not wait for replies any more."))

@@ -6,14 +6,17 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evaluations.llm.budget import most_prompt_tokens
-from evaluations.models import Attempt, Job, Run
+from evaluations.models import Attempt, Job, Response, Run
+from evaluations.models.vocabulary import AttemptStatus
 from evaluations.runs.kinds import Messages, Prompt, kind_of
 from evaluations.runs.rules.fence import visible
 from evaluations.runs.rules.prompting.compose import CannotCompose
 from evaluations.runs.rules.prompting.images import without_pixels
 from evaluations.runs.rules.sampling import most_completion_tokens, sent_params
+from evaluations.runs.selectors.responses import jobs_of
 from evaluations.runs.services.frozen import price_of, sampling_of
 from evaluations.runs.services.job_queue import Call
 
@@ -72,6 +75,36 @@ def sent_call(run: Run, job: Job, attempt: Attempt) -> SentCall | None:
         renamed = run.endpoint is not None and run.endpoint.max_completion_tokens
         params = sent_params(sampling_of(run), max_completion_tokens=renamed)
     return SentCall(messages, request_hash(run, params, messages) == attempt.request_hash)
+
+
+def sent_calls(run: Run, job: Job, *, whole: bool) -> list[tuple[Attempt, SentCall | None]]:
+    """Return the answered attempts at *job*, each with the messages that it sent.
+
+    With *whole* also those whose reply could not be read and was kept: what is not a reply of a
+    model may be a page of any service.
+    """
+    shown = [
+        one
+        for one in job.attempts.all()
+        if one.status == AttemptStatus.ANSWERED or (whole and one.body)
+    ]
+    return [(attempt, sent_call(run, job, attempt)) for attempt in shown]
+
+
+def calls_behind(response: Response) -> list[dict[str, Any]]:
+    """Return the answered calls behind *response* as JSON, with the messages that they sent."""
+    return [
+        {
+            "step": job.step,
+            "number": attempt.number,
+            "request_hash": attempt.request_hash,
+            "params": attempt.params,
+            "messages": call.messages if call else None,
+            "proven": call.proven if call else None,
+        }
+        for job in jobs_of(response)
+        for attempt, call in sent_calls(response.run, job, whole=False)
+    ]
 
 
 def request_hash(run: Run, params: Mapping[str, object], messages: Messages) -> str:

@@ -29,6 +29,7 @@ from evaluations.runs.services.spools import store_spooled
 from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.services.work_session import WorkSession
 from evaluations.runs.services.worker_names import new_name
+from gradeapp.common.collector import collector_spared
 from gradeapp.common.database_clock import DatabaseClock, database_now
 
 
@@ -72,7 +73,8 @@ def work_on_run(
         try:
             if wants_worker(run, clock()):
                 invite(run.pk)
-            WorkSession(run, owner, ends, asked, clock, on_progress).work()
+            with collector_spared():
+                WorkSession(run, owner, ends, asked, clock, on_progress).work()
         finally:
             leave_run(run, owner)
             finalize(run.pk, clock())

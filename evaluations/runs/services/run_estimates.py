@@ -12,7 +12,7 @@ from django.db.models import Avg, Count, Q
 from evaluations.conditions import Asking, ImagePolicy
 from evaluations.llm.budget import Price
 from evaluations.model_families import shared_family
-from evaluations.models import Attempt, Endpoint
+from evaluations.models import Attempt, Endpoint, Run
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
 from evaluations.runs.answering import prompt_sizes
 from evaluations.runs.kinds import Cost, followers
@@ -90,6 +90,22 @@ def estimate(
     beside = tuple(follower.cost(items, repeats, judge) for follower in followers())
     models = [(one.model, one.language_model.name) for one in (endpoint, judge)]
     return Estimate(len(items), answering, endpoint.note, beside, shared_family(*models))
+
+
+def expected_cost(run: Run, asking: Asking, choice: QuestionChoice) -> Decimal | None:
+    """Return the expected cost of *run* before its first call; None if its calls cost nothing."""
+    endpoint = run.endpoint
+    if endpoint is None or not (endpoint.price_input or endpoint.price_output):
+        return None
+    found = estimate(
+        endpoint=endpoint,
+        dataset=run.dataset,
+        repeats=run.repeats,
+        choice=choice,
+        asking=asking,
+        by_batch=run.by_batch,
+    )
+    return found.answering.expected
 
 
 def half_price(cost: Cost) -> Cost:

@@ -116,6 +116,22 @@ def show_outage(run: Run, failure: ChatFailure) -> bool:
     return bool(row.update(pause_reason=OUTAGE_OF[failure.kind]))
 
 
+def known_outage(run: Run) -> PauseReason | None:
+    """Return the reason for which the last calls of *run* failed, if none is answered since.
+
+    It is None if they were no outage. A person may pause, stop and resume a run meanwhile.
+    """
+    attempts = Attempt.objects.filter(job__run=run, finished_at__isnull=False)
+    failed = attempts.filter(during_outage=True, error__in=OUTAGE_OF).order_by("-finished_at")
+    last = failed.values_list("finished_at", "error").first()
+    if last is None or run.by_batch:
+        return None
+    finished_at, error = last
+    if attempts.filter(status=AttemptStatus.ANSWERED, finished_at__gt=finished_at).exists():
+        return None
+    return OUTAGE_OF[FailureKind(error)]
+
+
 def pause_for_outage(run: Run, failure: ChatFailure | None, now: datetime) -> None:
     """Pause *run* because all calls fail, as the last probe did by *failure*, and try it again.
 

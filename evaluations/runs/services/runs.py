@@ -22,6 +22,7 @@ from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze, half_priced
 from evaluations.runs.services.planning import check_images, plan_jobs, to_be_asked
 from evaluations.runs.services.prompt_sets import check_prompts
+from evaluations.runs.services.run_estimates import expected_cost
 from evaluations.runs.services.run_starts import (
     as_text,
     check_not_running,
@@ -31,7 +32,7 @@ from evaluations.runs.services.run_starts import (
     planned_once,
     record_start,
 )
-from evaluations.runs.services.run_states import WORKABLE, finalize
+from evaluations.runs.services.run_states import WORKABLE, finalize, known_outage
 from evaluations.runs.services.sampling import check_sampling
 from evaluations.runs.services.steps import queue_failed_again
 from gradeapp.accounts.models import User
@@ -123,7 +124,7 @@ def _check_asking(endpoint: Endpoint, asking: Asking) -> None:
 
 
 def _set_plan(run: Run, asking: Asking, asked: QuestionChoice) -> list[Question]:
-    """Set condition and settings of *run*, and return the questions that it asks."""
+    """Set condition, settings and expected cost of *run*; return the questions that it asks."""
     assert run.endpoint is not None  # only imported runs have none
     items, counts = to_be_asked(chosen_questions(run.dataset, asked), asking)
     run.condition = condition_for(run.endpoint, asking)
@@ -135,6 +136,7 @@ def _set_plan(run: Run, asking: Asking, asked: QuestionChoice) -> list[Question]
         settings = half_priced(settings)
     run.run_settings = {**settings, **counts, **_chosen(asked)}
     run.plan_hash = _plan_hash(run, asked)
+    run.expected_cost = expected_cost(run, asking, asked)
     return items
 
 
@@ -201,7 +203,10 @@ def pause_run(run: Run, *, acting_user: User | None) -> Run:
 
 @transaction.atomic
 def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = None) -> Run:
-    """Resume a stopped or paused run, with a higher *budget* if its budget was reached."""
+    """Resume a stopped or paused run, with a higher *budget* if its budget was reached.
+
+    If the last calls failed in an outage, a single one is tried first.
+    """
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in WORKABLE and waits_for_endpoint(run):
         return run  # the clock was faster
@@ -217,7 +222,7 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
         raise BadInput(_("The budget must be higher than what may already have been spent."))
     run.status, run.resume_at = RunStatus.QUEUED, None
     if not waits_for_endpoint(run):
-        run.pause_reason = ""
+        run.pause_reason = known_outage(run) or ""
     Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
     run.save(update_fields=["status", "pause_reason", "resume_at", "budget"])
     record(Tag.RUN_RESUMED, run, actor=acting_user, budget=as_text(run.budget))
@@ -267,6 +272,9 @@ def extend_run(run: Run, *, acting_user: User | None) -> int:
     run.finished_at = None
     run.save(update_fields=["run_settings", "status", "pause_reason", "resume_at", "finished_at"])
     n = plan_jobs(run, left)
+    if run.expected_cost is not None and asked:
+        run.expected_cost *= Decimal(len(items)) / len(asked)
+        run.save(update_fields=["expected_cost"])
     for follower in followers():
         follower.reopen_beside(run)
     record(Tag.RUN_EXTENDED, run, actor=acting_user, planned=n)

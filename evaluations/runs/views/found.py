@@ -16,6 +16,7 @@ from evaluations.facts.looks import record_views
 from evaluations.models import Response
 from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
+from evaluations.runs.services.calls import calls_behind
 from evaluations.runs.services.exports import note_responses_exported
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
@@ -57,24 +58,34 @@ def search_page(request: MemberRequest) -> HttpResponse:
 @exports
 @requires(Capability.EXPORT)
 def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpResponse:
-    """Return what a search finds as JSON Lines; the export is recorded before the first line."""
+    """Return what a search finds as JSON Lines; the export is recorded before the first line.
+
+    With ``messages=yes`` each line has the calls behind the response, word for word.
+    """
     filters = SearchPageFilter(request.GET, queryset=reading.searchable())
     words, _before = _said(filters)
     note_responses_exported(request.GET.dict(), filters.qs, acting_user=request.user)
     answer = StreamingHttpResponse(
-        _counted(reading.all_found(filters.qs, words), request.user),
+        _counted(
+            reading.all_found(filters.qs, words),
+            request.user,
+            messages=request.GET.get("messages") == "yes",
+        ),
         content_type="application/x-ndjson",
     )
     answer["Content-Disposition"] = 'attachment; filename="responses.jsonl"'
     return answer
 
 
-def _counted(rows: Iterator[Response], user: User) -> Iterator[bytes]:
+def _counted(rows: Iterator[Response], user: User, *, messages: bool) -> Iterator[bytes]:
     """Return the lines of the file; what was sent is counted, also where the reader left."""
     digest, sent = hashlib.sha256(), 0
     try:
         for response in rows:
-            line = json.dumps(reading.exported(response), ensure_ascii=False).encode() + b"\n"
+            shown = reading.exported(response)
+            if messages:
+                shown["calls"] = calls_behind(response)
+            line = json.dumps(shown, ensure_ascii=False).encode() + b"\n"
             digest.update(line)
             sent += 1
             yield line

@@ -11,14 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from evaluations.facts.looks import record_views
-from evaluations.models import Attempt, Job, Run
-from evaluations.models.vocabulary import AttemptStatus
 from evaluations.runs.forms.runs import ResponseFilter
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.selectors.responses import jobs_of, readings_of, response_whole, responses_of
 from evaluations.runs.selectors.runs import get_run
-from evaluations.runs.services.calls import SentCall, sent_call
+from evaluations.runs.services.calls import sent_calls
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import count_items
@@ -50,7 +48,6 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     if response is None:
         raise NotFound(_("There is no such response."))
     record_views([response.pk], acting_user=request.user, page="responses")
-    # What is not a reply of a model may be a page of any service.
     whole = request.user.may(Capability.START_RUNS)
     context = {
         "response": response,
@@ -64,16 +61,3 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "jobs": [(job, sent_calls(response.run, job, whole=whole)) for job in jobs_of(response)],
     }
     return render(request, "evaluations/runs/response.html", context)
-
-
-def sent_calls(run: Run, job: Job, *, whole: bool) -> list[tuple[Attempt, SentCall | None]]:
-    """Return the answered attempts at *job*, each with the messages that it sent.
-
-    With *whole* also those whose reply could not be read and was kept.
-    """
-    shown = [
-        one
-        for one in job.attempts.all()
-        if one.status == AttemptStatus.ANSWERED or (whole and one.body)
-    ]
-    return [(attempt, sent_call(run, job, attempt)) for attempt in shown]

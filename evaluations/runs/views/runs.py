@@ -17,11 +17,12 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.models import Run
-from evaluations.models.vocabulary import BatchState, PauseReason
+from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.forms.runs import BudgetForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.asked import examples_used, images_asked
+from evaluations.runs.selectors.batches import batches_of
 from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.kept_figures import kept
 from evaluations.runs.selectors.reply_states import reply_states
@@ -33,7 +34,6 @@ from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.choices import label
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput
 
@@ -66,7 +66,6 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
         **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
         "budget_form": BudgetForm() if run.pause_reason == PauseReason.BUDGET else None,
         "panels": panels,
-        "batches": [(one, label(BatchState, one.state)) for one in run.batches.order_by("pk")],
         "may_extend": may_extend(run),
     }
     for panel in panels:
@@ -79,7 +78,8 @@ def run_page(request: MemberRequest, pk: int) -> HttpResponse:
 def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
     """Return the progress fragment, or reload the page if the state has changed.
 
-    The notice is included only if it has changed, so that a screen reader reads it once.
+    The notice is included only if it has changed, so that a screen reader reads it once, and so
+    is the table of batches, so that nothing moves below a pointer.
     """
     run = get_run(pk, counted=False)
     context = progress_context(run, may_start=request.user.may(Capability.START_RUNS))
@@ -87,6 +87,8 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
         return HttpResponseClientRefresh()
     has = request.GET.get("notice", context["notice_key"])
     context["new_notice"] = has != context["notice_key"]
+    if batches := context["batches"]:
+        context["new_batches"] = request.GET.get("batches", batches.key) != batches.key
     return render(request, "evaluations/runs/_progress.html", context)
 
 
@@ -111,6 +113,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "chosen": chosen_of(run) if run.condition else [],
         "reply_states": kept(run, jobs, "replies", reply_states),
         "errors": kept(run, jobs, "errors", reading.errors),
+        "batches": batches_of(run) if run.by_batch else None,
         "replies_waiting": replies_waiting(run),
         "currency": run.run_settings.get("currency", ""),
     }

@@ -44,10 +44,12 @@ def test_kind(status: int, error: dict[str, object], kind: str) -> None:
         ('{"error": "said"}', "said"),
         ('{"object": "error", "message": "said"}', "said"),
         ('{"message": "said"}', NO_MESSAGE),
-        ("<html>said</html>", NO_MESSAGE),
+        # What a page shows is not stored, but that it is one.
+        ("<html>said</html>", f"{NO_MESSAGE}: it is a page of HTML"),
+        ("\n<!DOCTYPE html><p>said", f"{NO_MESSAGE}: it is a page of HTML"),
         ('["said"]', NO_MESSAGE),
         ("[" * 100_000, NO_MESSAGE),
-        ("", NO_MESSAGE),
+        ("", f"{NO_MESSAGE}: it is empty"),
     ],
 )
 def test_the_text_is_what_the_endpoint_said(body: str, text: str) -> None:

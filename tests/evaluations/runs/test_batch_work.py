@@ -11,6 +11,7 @@ import pytest
 from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
+from evaluations.llm import batch_api
 from evaluations.models import Batch, Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.runs import money
@@ -211,6 +212,104 @@ def test_a_batch_that_another_worker_holds_is_left_alone(
     done_once(run, server, 3)
 
 
+def test_a_worker_that_slept_past_its_hold_takes_its_second_batch_back(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = by_api(endpoint)
+    real = batch_work.BatchAPI.create
+    slept: list[int] = []
+
+    def slow(api: Any, *args: Any) -> Any:
+        """As a process that is stopped before the call, while another one takes over."""
+        if not slept:
+            slept.append(1)
+            Batch.objects.update(held_until=database_now())
+            work_on_batches(run.pk)
+        return real(api, *args)
+
+    monkeypatch.setattr(batch_work.BatchAPI, "create", slow)
+    look(run)
+    assert [one["status"] for one in server.batches.batches] == ["validating", "cancelling"]
+    assert Batch.objects.get().remote_id == "batch_0"
+    look(run, 2)
+    done_once(run, server, 3)
+
+
+def test_a_defect_of_ours_is_no_broken_reply(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stored as what the endpoint had sent, so that nobody looked for it."""
+    run = by_api(endpoint)
+
+    def defect(batch: Any) -> Any:
+        raise TypeError("ours")
+
+    monkeypatch.setattr(batch_api, "_read", defect)
+    with pytest.raises(TypeError, match="ours"):
+        look(run)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"<!DOCTYPE html><h1>Log in</h1>", "it is a page of HTML"),
+        (b"", "it is empty"),
+        (b'{"object": "file"}', "it is not in its format"),
+        (b"[]", "it is not in its format"),
+        (b'{"id": {"a": 1}}', "it is not in its format"),
+        (b"\xff", "it is not in its format"),
+    ],
+)
+def test_what_is_no_batch_is_named(
+    endpoint: Endpoint, server: ScriptedServer, body: bytes, words: str
+) -> None:
+    run = by_api(endpoint)
+    server.batches.faults = [(200, body)]
+    look(run)
+    batch = Batch.objects.get()
+    said = (batch.error, batch.error_status)
+    assert said == (f"not the reply of a batch API: {words}", 200)
+
+
+def test_odd_facts_of_a_batch_are_left_out(endpoint: Endpoint, server: ScriptedServer) -> None:
+    run = by_api(endpoint)
+    look(run)
+    odd = {"id": "batch_0", "status": "in_progress", "created_at": 10**400, "metadata": "x"}
+    odd |= {"request_counts": [3], "errors": {"data": ["a", {"code": 7}]}}
+    server.batches.faults = [(200, odd)]
+    look(run)
+    batch = Batch.objects.get()
+    assert (batch.remote_state, batch.remote_answered, batch.error) == ("in_progress", None, "")
+
+
+def test_the_page_offers_what_can_be_done_and_follows_the_batches(
+    admin: User, endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    client = logged_in(admin)
+    run = by_api(endpoint)
+    page, progress = (reverse(f"runs:{one}", args=[run.pk]) for one in ("run", "progress"))
+    assert "Make batch files" in client.get(page).text
+    look(run)
+    first = client.get(page)
+    # All requests are on their way: nothing is due.
+    assert "Make batch files" not in first.text
+    query = {"state": run.status, "notice": first.context["notice_key"]}
+    key = first.context["batches"].key
+    assert f"batches={key}" in first.text
+    assert "batch-rows" not in client.get(progress, {**query, "batches": key}).text
+    server.batches.looks = 9
+    look(run)
+    text = client.get(progress, {**query, "batches": key}).text
+    assert 'hx-swap-oob="innerHTML:#batch-rows"' in text
+    assert "At the endpoint: in progress" in text
+    server.batches.looks = 1
+    look(run)
+    text = client.get(page).text
+    assert run.status == RunStatus.FINISHED
+    for words in ("Make batch files", "Send through the batch API", "Read replies"):
+        assert words not in text
+
+
 def test_expired_requests_are_sent_again(endpoint: Endpoint, server: ScriptedServer) -> None:
     server.batches.ends_as, server.batches.answers = "expired", 2
     run = by_api(endpoint)
@@ -261,11 +360,16 @@ def test_a_batch_without_an_answer_pauses_the_run(
 
 @pytest.mark.parametrize("without", ["upload", "list", "create"])
 def test_an_endpoint_without_a_batch_api_costs_nothing(
-    endpoint: Endpoint, server: ScriptedServer, without: str
+    admin: User, endpoint: Endpoint, server: ScriptedServer, without: str
 ) -> None:
     server.batches.without = frozenset({without})
     run = by_api(endpoint)
     look(run, 2)
+    text = logged_in(admin).get(reverse("runs:run", args=[run.pk])).text
+    assert "answered 404 to its batch API: it may have none" in text
+    assert "404: There is nothing here" in text
+    assert "Make batch files" in text
+    assert "Send through the batch API" not in text
     assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
     assert (Batch.objects.get().state, money(run).exposed) == (BatchState.FAILED, 0)
     assert (server.batches.batches, server.ledger.billed) == ([], 0)

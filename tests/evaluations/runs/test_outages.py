@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evaluations.models import Attempt, Endpoint, Job, Response, Run
 from evaluations.runs.services.generation import look_for_work, work_on_run
+from evaluations.runs.services.runs import pause_run, resume_run, stop_run
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
 from tests.scripted_server import Fault, ScriptedServer, named_fault
 
@@ -77,6 +78,25 @@ def test_an_outage_fails_no_job_and_ends_by_itself(
     assert Response.objects.filter(run=run).count() == ITEMS
     unknown = failed.filter(status="unknown").count()
     assert ITEMS <= server.ledger.billed <= ITEMS + unknown
+
+
+@pytest.mark.parametrize("halt", [pause_run, stop_run], ids=["pause", "stop"])
+def test_who_resumes_a_run_in_an_outage_tries_one_call(
+    server: ScriptedServer, endpoint: Endpoint, halt: Callable[..., Run]
+) -> None:
+    """Each resume sent as many calls as may be in flight, which may be billed."""
+    ten_answers = iter([None] * 10)
+    server.endpoint.faults = lambda _prompt: next(ten_answers, named_fault("html"))
+    run = worked(planned(endpoint, ITEMS))
+    for _time in range(3):
+        sent = len(server.requests)
+        run = resume_run(halt(run, acting_user=None), acting_user=None)
+        assert run.pause_reason == "broken_replies"
+        assert worked(run).status == "paused"
+        assert len(server.requests) == sent + 1, "one probe"
+    server.endpoint.faults = None
+    run = worked(resume_run(halt(run, acting_user=None), acting_user=None))
+    assert (run.status, run.pause_reason, jobs(run)) == ("finished", "", {"done": ITEMS})
 
 
 def test_an_endpoint_that_fails_at_random_is_not_out(

@@ -6,10 +6,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from evaluations.models import Endpoint, Run, Study
 from evaluations.runs.services.generation import work_on_run
-from evaluations.runs.services.runs import start_run
+from evaluations.runs.services.run_estimates import estimate
+from evaluations.runs.services.runs import extend_run, start_run
+from evaluations.templatetags.run_words import money
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
@@ -59,6 +62,38 @@ def test_start_look_and_read(admin: User, endpoint: Endpoint) -> None:
     assert [row["repeat"] for row in rows] == [1, 2]
     assert all(row["text"] and row["outcome"] and row["prompt_tokens"] for row in rows)
     assert Decimal(rows[0]["full_marks"]) == 6
+
+
+def test_the_estimate_stands_beside_what_was_spent(
+    admin: User, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Endpoint.objects.update(price_input=1000, price_output=2000, currency="EUR")
+    endpoint.refresh_from_db()
+    asked = {"endpoint": endpoint, "dataset": make_dataset("exam"), "repeats": 1}
+    expected = estimate(**asked).answering.expected
+    assert expected > 0
+    body = post(admin, RUNS, endpoint="scripted", dataset="exam").json()
+    assert Decimal(body["expected_cost"]) == expected
+    shown = money(expected, "EUR")
+    assert f"{shown} expected at the start" in logged_in(admin).get(f"/runs/{body['id']}/").text
+    asks = ("--endpoint", "scripted", "--dataset", "exam")
+    call_command("run_model", *asks, "--dry-run", "--format", "json")
+    said = capsys.readouterr()
+    assert f"2 calls, about {estimate(**asked).answering.tokens:,} tokens: expected" in said.err
+    assert shown in said.err
+    # A trial that goes on expects as much as all of it.
+    trial = post(admin, RUNS, endpoint="scripted", dataset="exam", choice={"trial": 1})
+    run = Run.objects.get(pk=trial.json()["id"])
+    assert run.expected_cost is not None
+    Run.objects.filter(pk=run.pk).update(status="stopped")
+    part = run.expected_cost
+    extend_run(run, acting_user=None)
+    run.refresh_from_db()
+    assert run.expected_cost == part * 2
+    # Calls that cost nothing have no estimate.
+    Endpoint.objects.update(price_input=0, price_output=0)
+    free = post(admin, RUNS, endpoint="scripted", dataset="exam", start_anyway=True).json()
+    assert free["expected_cost"] is None
 
 
 def test_a_choice_and_the_earlier_steps_of_an_answer(admin: User, endpoint: Endpoint) -> None:

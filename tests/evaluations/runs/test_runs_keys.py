@@ -266,6 +266,8 @@ def test_nothing_of_a_foreign_body_is_shown_or_stored(
     server.endpoint.faults = lambda prompt: fault
     page = reverse("runs:endpoint-check", args=[endpoint.pk])
     shown = logged_in(admin).post(page, follow=True).text
+    sent = iter([fault])
+    server.endpoint.faults = lambda prompt: next(sent, None)
     worked(run)
     assert "sentinel-of-an-internal-page" not in shown
     stored = str(list(Attempt.objects.values()))

@@ -166,6 +166,8 @@ class PromptSetContent(_Part):
 
     def wording_count(self, setting: PromptSetting) -> int:
         """Return how many wordings all templates with *setting* have; 0 if none has it."""
+        if not any(template.wordings for template in self.templates):
+            return int(self.offers(setting))
         counts = [len(template.in_words(setting)) for template in self.templates]
         return min((count for count in counts if count), default=0)
 
