@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.urls import get_resolver
+from rest_framework.serializers import BaseSerializer, Serializer
 
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
@@ -25,9 +29,31 @@ def test_the_description_is_served_to_people_who_are_logged_in(teacher: User) ->
 
 
 def test_no_serializer_takes_every_field() -> None:
-    for app in ("questions", "evaluations"):
-        for file in (ROOT / app / "api").glob("*.py"):
-            assert "__all__" not in file.read_text(encoding="utf-8"), file
+    files = [file for app in ("questions", "evaluations") for file in (ROOT / app).rglob("*.py")]
+    interfaces = [file for file in files if "api" in file.relative_to(ROOT).as_posix()]
+    assert len(interfaces) > 20
+    for file in interfaces:
+        assert "__all__" not in file.read_text(encoding="utf-8"), file
+
+
+def serializers_below(kind: type[BaseSerializer[Any]]) -> Iterator[type[BaseSerializer[Any]]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from serializers_below(one)
+
+
+def test_what_may_have_no_value_says_so() -> None:
+    """A field that is null where the row that it comes from is missing is described as nullable."""
+    get_resolver().url_patterns  # noqa: B018  all modules of the API
+    missing = [
+        f"{kind.__module__}.{kind.__name__}.{name}"
+        for kind in serializers_below(BaseSerializer)
+        if kind.__module__.startswith(("questions.", "evaluations.", "gradeapp."))
+        and issubclass(kind, Serializer)
+        for name, field in kind().fields.items()
+        if field.default is None and not field.allow_null
+    ]
+    assert missing == []
 
 
 def test_the_api_speaks_json_only(teacher: User) -> None:

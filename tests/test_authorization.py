@@ -220,6 +220,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "api-run-responses": C.SEE_RUNS,
     "api-run-batches": C.SEE_RUNS,
     "api-responses": (C.SEE_RUNS, NOBODY),
+    "api-response": C.SEE_RUNS,
     "api-studies": (C.SEE_RUNS, C.START_RUNS),
     "api-study": (C.SEE_RUNS, NOBODY),
     "api-study-stop": C.START_RUNS,

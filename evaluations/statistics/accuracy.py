@@ -16,6 +16,7 @@ from evaluations.statistics.gaokao_750 import (
     STREAMS,
     WEIGHTS,
     Precision,
+    StreamPoints,
     Where,
     converted,
     missing_reason,
@@ -225,33 +226,57 @@ def stream_rows(
 
     *about* has the marker and the policy.
     """
-    known = {where: rate for where, sums in tallies.items() if (rate := sums.rate()) is not None}
-    exact = converted(stream, known, Precision.FULL)
     is_published = about["policy"] == PUBLISHED
-    shown = converted(stream, known, Precision.PUBLISHED) if is_published else exact
+    shown, exact = _points(stream, tallies, is_published=is_published)
 
     def row(subject: str, figures: dict[str, Figure]) -> ReportRow:
         where = {"stream": stream.value, "subject": subject}
         return ReportRow(asked._asdict() | where | about, figures)
 
-    def totals(wheres: list[Where], value: float | None, full: float | None) -> dict[str, Figure]:
-        figures = {"total": _figure(value, full, wheres, tallies)}
-        if is_published:
-            figures["total_full_precision"] = _figure(full, full, wheres, tallies)
-        sums = [tallies[where] for where in wheres if where in tallies]
-        unscored = sum(one.unscored for one in sums)
-        return figures | {"unscored": Figure(unscored, unscored + sum(one.n for one in sums))}
-
     rows = []
     for points, full in zip(shown.subjects, exact.subjects, strict=True):
         objective, subjective = wheres = [(points.subject, part) for part in PARTS]
-        parts = {
+        figures = {
             "objective": _figure(points.objective, full.objective, [objective], tallies),
             "subjective": _figure(points.subjective, full.subjective, [subjective], tallies),
         }
-        rows.append(row(points.subject.value, parts | totals(wheres, points.total, full.total)))
+        figures |= _totals(wheres, points.total, full.total, tallies, is_published=is_published)
+        rows.append(row(points.subject.value, figures))
+    return [*rows, row(ALL, stream_totals(stream, tallies, about["policy"]))]
+
+
+def stream_totals(stream: Stream, tallies: Tallies, policy: str) -> dict[str, Figure]:
+    """Return the figures of the row ``ALL`` of one stream in report ``converted``."""
+    is_published = policy == PUBLISHED
+    shown, exact = _points(stream, tallies, is_published=is_published)
     wheres = [(subject, part) for subject in STREAMS[stream] for part in PARTS]
-    return [*rows, row(ALL, totals(wheres, shown.total, exact.total))]
+    return _totals(wheres, shown.total, exact.total, tallies, is_published=is_published)
+
+
+def _points(
+    stream: Stream, tallies: Tallies, *, is_published: bool
+) -> tuple[StreamPoints, StreamPoints]:
+    """Return the points of one stream as they are shown, and unrounded."""
+    known = {where: rate for where, sums in tallies.items() if (rate := sums.rate()) is not None}
+    exact = converted(stream, known, Precision.FULL)
+    return (converted(stream, known, Precision.PUBLISHED) if is_published else exact), exact
+
+
+def _totals(
+    wheres: list[Where],
+    value: float | None,
+    full: float | None,
+    tallies: Tallies,
+    *,
+    is_published: bool,
+) -> dict[str, Figure]:
+    """Return the figures of both parts of one subject, or of all subjects of a stream."""
+    figures = {"total": _figure(value, full, wheres, tallies)}
+    if is_published:
+        figures["total_full_precision"] = _figure(full, full, wheres, tallies)
+    sums = [tallies[where] for where in wheres if where in tallies]
+    unscored = sum(one.unscored for one in sums)
+    return figures | {"unscored": Figure(unscored, unscored + sum(one.n for one in sums))}
 
 
 def _figure(
@@ -264,7 +289,7 @@ def _figure(
         return missing(missing_reason(lacking), n)
     variances: list[float] = []
     for subject, part in wheres:
-        variance = tallies[subject, part].variance()
+        variance = tallies[subject, part].variance
         if variance is None:  # too few questions of one part: no interval, not a narrow one
             return Figure(value, n)
         variances.append(variance * WEIGHTS[subject].of(part) ** 2)

@@ -16,7 +16,8 @@ def report_table(report: Report) -> Table:
     The context (dataset, marker, policy, chosen rounds and runs) is taken from the report's
     parameters, if the key does not contain it. A figure ``rate`` has the columns ``rate``,
     ``rate_n``, ``rate_low`` and ``rate_high`` (if any row has an interval) and ``rate_reason``;
-    they are empty in rows without the figure.
+    they are empty in rows without the figure. A report without rows is one row: the context and the
+    ``reason``.
     """
     keys = list(dict.fromkeys(name for row in report.rows for name in row.key))
     figures = list(dict.fromkeys(name for row in report.rows for name in row.figures))
@@ -31,6 +32,8 @@ def report_table(report: Report) -> Table:
         for name in CONTEXT
         if (value := report.params.get(name)) is not None and name not in keys
     }
+    if not report.rows and (reason := report.params.get("reason")):
+        return table([*context, "reason"], [[*context.values(), str(reason)]])
     fields = {
         name: ("value", "n", "low", "high", "reason")
         if name in bounded

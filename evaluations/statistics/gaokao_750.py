@@ -121,6 +121,14 @@ def missing_reason(parts: Iterable[Where]) -> str:
     return "missing:" + ",".join(f"{subject}/{part}" for subject, part in parts)
 
 
+def no_questions_reason(parts: Iterable[Where]) -> str:
+    """Return a reason such as ``no_questions_in:Chemistry/subjective`` for parts that do not exist.
+
+    Unlike those of ``missing_reason``, no further answer or mark would give them points.
+    """
+    return "no_questions_in:" + ",".join(f"{subject}/{part}" for subject, part in parts)
+
+
 def published_item_mean(marks: Iterable[float | None]) -> float | None:
     """Return the mean of one item's marks as the released script for subjective scores computes it.
 

@@ -9,6 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 ALL = "ALL"
 
-Floats = NDArray[np.float64]
-
 Params = Mapping[str, object]
 
 
@@ -34,7 +33,7 @@ def units(row: ScoredAnswer) -> int:
     return row.subs if row.part == Part.OBJECTIVE else 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tally:
     """Sums over the scored rows of one group.
 
@@ -62,8 +61,9 @@ class Tally:
             return wilson(*self.all_or_nothing)
         return ratio_interval(self.cluster_points, self.cluster_full)
 
+    @cached_property
     def variance(self) -> float | None:
-        """Return the variance of the rate over questions; None for fewer than two."""
+        """The variance of the rate over questions; None for fewer than two."""
         return ratio_variance(self.cluster_points, self.cluster_full)
 
     def figures(self) -> dict[str, Figure]:
@@ -129,7 +129,7 @@ SUMMED = ("points", "full", "n", "subs", "units", "unscored_units")
 
 def frame_tally(group: pd.DataFrame) -> Tally:
     """Return the sums over the questions of *group*, each with all its repeats as one cluster."""
-    return _tally_of(*(group[name].to_numpy(np.float64) for name in SUMMED))
+    return _tallies(group, np.zeros(len(group), dtype=np.intp), 1)[0]
 
 
 def tallies_by(frame: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], Tally]]:
@@ -137,32 +137,46 @@ def tallies_by(frame: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[tuple
     if frame.empty:
         return
     grouped = frame.groupby([*keys], sort=True)
-    codes = grouped.ngroup().to_numpy()
+    names = grouped.size().index
+    yield from zip(names, _tallies(frame, grouped.ngroup().to_numpy(), len(names)), strict=True)
+
+
+def _tallies(frame: pd.DataFrame, codes: NDArray[np.intp], groups: int) -> list[Tally]:
+    """Return the sums over each of *groups* groups; *codes* tells which each row of *frame* is of.
+
+    Only sums of fractions are made group by group: their last digit depends on the order in which
+    they are added.
+    """
     order = np.argsort(codes, kind="stable")
+    codes = codes[order]
     columns = [frame[name].to_numpy(np.float64)[order] for name in SUMMED]
-    ends = np.cumsum(np.bincount(codes)).tolist()
+    unscored = np.bincount(codes, columns.pop(), groups).tolist()
+    kept = columns[1] > 0
+    codes = codes[kept]
+    points, full, n, subs, units = (column[kept] for column in columns)
+    sums = np.bincount(codes, units, groups).tolist()
+    single = (n == 1) & (subs == 1) & ((points == 0) | (points == full))
+    mixed = np.bincount(codes, ~single, groups).tolist()
+    ends = np.cumsum(np.bincount(codes, minlength=groups)).tolist()
+    each, of = points.tolist(), full.tolist()
+    tallies = []
     start = 0
-    for names, end in zip(grouped.size().index, ends, strict=True):
-        yield names, _tally_of(*(column[start:end] for column in columns))
+    for group, end in enumerate(ends):
+        own, worth = tuple(each[start:end]), tuple(of[start:end])
+        whole = not mixed[group] and len(set(worth)) == 1
+        tallies.append(
+            Tally(
+                points=float(points[start:end].sum()),
+                full=float(full[start:end].sum()),
+                n=int(sums[group]),
+                unscored=int(unscored[group]),
+                cluster_points=own,
+                cluster_full=worth,
+                all_or_nothing=(sum(p > 0 for p in own), len(own)) if whole else None,
+            )
+        )
         start = end
-
-
-def _tally_of(
-    points: Floats, full: Floats, n: Floats, subs: Floats, units: Floats, unscored: Floats
-) -> Tally:
-    kept = full > 0
-    points, full = points[kept], full[kept]
-    single = bool(((n[kept] == 1) & (subs[kept] == 1)).all()) and len(set(full.tolist())) == 1
-    whole = single and bool(((points == 0) | (points == full)).all())
-    return Tally(
-        points=float(points.sum()),
-        full=float(full.sum()),
-        n=int(units[kept].sum()),
-        unscored=int(unscored.sum()),
-        cluster_points=tuple(points.tolist()),
-        cluster_full=tuple(full.tolist()),
-        all_or_nothing=(int((points > 0).sum()), len(points)) if whole else None,
-    )
+    return tallies
 
 
 _SUBJECT_ORDER = {subject.value: place for place, subject in enumerate(Subject)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluations.statistics.accuracy import WHERES, Tallies, stream_rows
+from evaluations.statistics.accuracy import WHERES, Tallies, stream_totals
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.grouped import rate_figures
 from evaluations.statistics.intervals import sum_half_width
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEYS = ("model", "condition", "year", "subject", "part")
 
 
-def trend(frame: pd.DataFrame, *, marker: str, policy: str, params: Params | None = None) -> Report:
+def trend(frame: pd.DataFrame, *, policy: str, params: Params | None = None) -> Report:
     """Return the points out of 750 per model, condition, year and stream.
 
     Each year is converted as the whole examination is (``converted_report``), so the figures of a
@@ -44,9 +44,8 @@ def trend(frame: pd.DataFrame, *, marker: str, policy: str, params: Params | Non
     for (model, condition, year), tallies in groups.items():
         asked = ModelCondition(model, condition)
         for stream in Stream:
-            whole = stream_rows(asked, stream, tallies, {"marker": marker, "policy": policy})[-1]
             key = asked._asdict() | {"year": str(year), "stream": stream.value}
-            rows.append(ReportRow(key, whole.figures))
+            rows.append(ReportRow(key, stream_totals(stream, tallies, policy)))
     return Report("trend", dict(params or {}), rows)
 
 

@@ -14,9 +14,11 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.capability.rules.dimensions import Dimension
 from evaluations.conditions import PromptSetting
+from evaluations.reports.rules.paper_agibench import BRANCHES, RENAMED
 from gradeapp.common.named import Named
 from questions.rules.task_names import chinese_task_name
-from questions.rules.vocabulary import Modal, Part, QuestionType, Stream, Subject
+from questions.rules.taxonomy import TAXONOMY
+from questions.rules.vocabulary import AbilityBranch, Modal, Part, QuestionType, Stream, Subject
 
 register = template.Library()
 LISTS: tuple[type[Named], ...] = (Subject, Part, Stream, Modal, PromptSetting, Dimension)
@@ -30,7 +32,11 @@ TYPES: Mapping[str, QuestionType] = {
     "Cloze": QuestionType.CLOZE,
     "Correction": QuestionType.CORRECTION,
 }
-NAMED: Mapping[str, Named] = {one.value: one for each in LISTS for one in each} | TYPES
+NAMED: Mapping[str, Named] = (
+    {one.value: one for each in LISTS for one in each}
+    | TYPES
+    | {BRANCHES[branch.value]: branch for branch in AbilityBranch}
+)
 WORDS: Mapping[str, Promise | str] = {
     "Overall": _("Overall"),
     "Avg": _("Average"),
@@ -39,6 +45,7 @@ WORDS: Mapping[str, Promise | str] = {
     "teachers": _("Teachers"),
     "judge": _("Judge model"),
     "average": _("Average"),
+    "Average": _("Average"),
     "top": _("Best"),
     "all": _("All"),
     "number": _("Number"),
@@ -60,19 +67,57 @@ WORDS: Mapping[str, Promise | str] = {
     "temperature_maximum": _("Highest temperature"),
     "exact match": _("Exact match"),
     "f1": "F1",
+    # The three prompts of AGIBench.
+    "none": _("question alone"),
+    "answer": _("asked for the answer"),
+    "reason": _("asked for answer and reason"),
+    "lead": _("Lead of people"),
+    "over 100": _("over 100"),
+    "over 1000": _("over 1000"),
+    "few-shot-gain": _("few-shot minus zero-shot"),
+    "few-shot-cot-gain": _("few-shot CoT minus zero-shot CoT"),
+    "cot-gain": _("zero-shot CoT minus zero-shot"),
+    "cot-few-shot-gain": _("few-shot CoT minus few-shot"),
+}
+# Names that are no list of pieces, or mean something else in the table of this id.
+WHOLE: Mapping[str, Promise] = {
+    "multi-granularity/observation/2": _("Multi-granularity, observation 2"),
+    "common sense, GPT-4 minus human": _("Common sense, GPT-4 minus human"),
+    "reasoning, human minus GPT-4": _("Reasoning, human minus GPT-4"),
+}
+IN_TABLE: Mapping[tuple[str, str], Promise] = {
+    ("gains", "Chinese"): _("Tasks in Chinese"),
+    ("gains", "English"): _("Tasks in English"),
 }
 PIECES = re.compile("[:/]")
 
 
+def _taxonomy() -> Mapping[str, str]:
+    """Return the Chinese names of the rows of AGIBench's tables: branch, category, subclass."""
+    names = {}
+    for one in TAXONOMY:
+        branch = f"{BRANCHES[one.branch.value]}/{RENAMED.get(one.slug, one.english)}"
+        chinese = f"{one.branch.chinese} · {one.chinese}"
+        names[branch] = chinese
+        for sub in one.subclasses:
+            names[f"{branch}/{RENAMED.get(one.slug, sub.english)}"] = f"{chinese} · {sub.chinese}"
+    return names
+
+
+CHINESE_PATHS = _taxonomy()
+
+
 @register.filter
-def paper_words(name: str) -> SafeString:
-    """Return the name of a row or column with the words of the page's language.
+def paper_words(name: str, table: str = "") -> SafeString:
+    """Return the name of a row or column of *table* with the words of the page's language.
 
     The parts of ``sciences:human`` and ``objective/Cloze`` stand beside each other. What has no
     word here (a model, a category) stays as it is printed, in English.
     """
-    chinese = chinese_task_name(name) if (get_language() or "").startswith("zh") else None
-    if chinese:
+    if whole := WHOLE.get(name) or IN_TABLE.get((table, name)):
+        return format_html("{}", whole)
+    is_chinese = (get_language() or "").startswith("zh")
+    if is_chinese and (chinese := chinese_task_name(name) or CHINESE_PATHS.get(name)):
         return format_html("{}", chinese)
     pieces = ((_piece(one),) for one in PIECES.split(name))
     return format_html_join(" · ", "{}", pieces)

@@ -47,8 +47,8 @@ class ImportSerializer(serializers.ModelSerializer[ImportBatch]):
     """An import as a list shows it; ``counts`` is what was written."""
 
     id = serializers.IntegerField(source="pk")
-    dataset = serializers.CharField(source="dataset.slug", default=None)
-    actor = serializers.CharField(source="actor.username", default=None)
+    dataset = serializers.CharField(source="dataset.slug", default=None, allow_null=True)
+    actor = serializers.CharField(source="actor.username", default=None, allow_null=True)
     counts = serializers.DictField(child=serializers.IntegerField())
     problems = serializers.IntegerField(source="problem_count")
 

@@ -29,7 +29,7 @@ from questions.selectors.opinions import agreements
 from questions.services import bulk_labels
 from questions.services.labels import set_labels
 
-KNOWLEDGE = {"source": "knowledge.slug", "default": None}
+KNOWLEDGE = {"source": "knowledge.slug", "default": None, "allow_null": True}
 
 
 class LabelSerializer(serializers.ModelSerializer[LabelRevision]):
@@ -169,9 +169,15 @@ class LabelsAPI(DeclaredFilters, generics.ListAPIView[LabelRevision]):
     def get_queryset(self) -> QuerySet[LabelRevision]:
         return label_history(get_question(self.kwargs["public_id"]))
 
-    @extend_schema(request=SetLabelsSerializer, responses={201: LabelRowSerializer})
+    @extend_schema(
+        request=SetLabelsSerializer,
+        responses={200: LabelRowSerializer, 201: LabelRowSerializer, 204: None},
+    )
     def post(self, request: Request, public_id: UUID) -> Answer:
-        """Set the labels that are named. 200 with the labels as they are when none would differ."""
+        """Set the labels that are named.
+
+        Where none would differ 200 with the labels as they are, or 204 if there never were any.
+        """
         question = get_question(public_id)
         change = validated_body(SetLabelsSerializer, request)
         about = {key: change.pop(key) for key in ("reason", "seen") if key in change}
@@ -180,6 +186,8 @@ class LabelsAPI(DeclaredFilters, generics.ListAPIView[LabelRevision]):
         row = set_labels(question, change, acting_user=request.user, **about)
         code = status.HTTP_200_OK if row is None else status.HTTP_201_CREATED
         newest = row or label_history(question).first()
+        if newest is None:
+            return Answer(status=status.HTTP_204_NO_CONTENT)
         return Answer(LabelRowSerializer(newest).data, status=code)
 
 

@@ -27,7 +27,7 @@ class DecisionSerializer(serializers.ModelSerializer[ItemDecision]):
     """What a curator decided, and why; a repair names the revision that it made."""
 
     author = serializers.CharField(source="author.username")
-    revision = serializers.IntegerField(source="repaired.number", default=None)
+    revision = serializers.IntegerField(source="repaired.number", default=None, allow_null=True)
 
     class Meta:
         model = ItemDecision
@@ -43,8 +43,10 @@ class ProblemSerializer(serializers.ModelSerializer[ItemProblem]):
     task = serializers.CharField(source="question.task.slug")
     external_id = serializers.CharField(source="question.external_id")
     revision = serializers.IntegerField(source="revision.number")
-    other = serializers.UUIDField(source="other.question.public_id", default=None)
-    other_dataset = serializers.CharField(source="other.question.task.dataset.slug", default=None)
+    other = serializers.UUIDField(source="other.question.public_id", default=None, allow_null=True)
+    other_dataset = serializers.CharField(
+        source="other.question.task.dataset.slug", default=None, allow_null=True
+    )
     detail = serializers.JSONField()
     decisions = DecisionSerializer(many=True)
 

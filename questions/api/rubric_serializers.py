@@ -51,8 +51,10 @@ class RubricSerializer(serializers.ModelSerializer[Rubric]):
     """One version with its points; the newest accepted one counts."""
 
     id = serializers.IntegerField(source="pk")
-    created_by = serializers.CharField(source="created_by.username", default=None)
-    accepted_by = serializers.CharField(source="accepted_by.username", default=None)
+    created_by = serializers.CharField(source="created_by.username", default=None, allow_null=True)
+    accepted_by = serializers.CharField(
+        source="accepted_by.username", default=None, allow_null=True
+    )
     source = serializers.SerializerMethodField()
 
     class Meta:

@@ -93,6 +93,13 @@ def test_labels_are_set_and_their_history_kept(
     assert stale.status_code == 409
 
 
+def test_a_label_taken_away_where_there_is_none_changes_nothing(curator: User) -> None:
+    question = make_question()
+    answer = post(curator, f"questions/{question.public_id}/labels/", {"difficulty": None})
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert get(curator, f"questions/{question.public_id}/labels/").json()["results"] == []
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -58,14 +58,3 @@ def test_a_dry_run_leaves_no_fact(tmp_path: Path) -> None:
     import_questions("agieval", write_examples(tmp_path, *table("Because.")), dry_run=True)
     assert not HumanRate.objects.exists()
     assert not FewShotExample.objects.exists()
-
-
-@pytest.mark.shareddata
-def test_the_published_benchmark_comes_whole_and_once(shared_data: Path) -> None:
-    first = import_questions("agieval", shared_data / "agieval")
-    assert (first.read, first.new, first.refused) == (8269, 8269, 0)
-    assert (Task.objects.count(), HumanRate.objects.count()) == (21, 42)
-    assert FewShotExample.objects.count() == 83
-    again = import_questions("agieval", shared_data / "agieval")
-    assert (again.new, again.same, again.changed) == (0, 8269, 0)
-    assert (HumanRate.objects.count(), FewShotExample.objects.count()) == (42, 83)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from evaluations.facts.words import reason_words
 from evaluations.management.report_arguments import add_report_arguments, report_params
 from evaluations.reports.rules.paper_cells import NOTE
@@ -24,9 +26,13 @@ class Command(GradeappCommand):
         return build_report(options["name"], report_params(options)).as_dict()
 
     def show(self, result: dict[str, Any]) -> None:
-        params = (f"{name}={param_text(value)}" for name, value in result["params"].items())
-        self.stdout.write(f"{result['report']}: {' '.join(params)}")
+        params = result["params"]
+        given = (f"{name}={param_text(value)}" for name, value in params.items())
+        self.stdout.write(f"{result['report']}: {' '.join(given)}")
         rows = result["rows"]
+        if not rows:
+            self.stdout.write(_("No rows: %(why)s.") % {"why": reason_words(params["reason"])})
+            return
         keys = list(dict.fromkeys(name for row in rows for name in row["key"]))
         figures = list(dict.fromkeys(name for row in rows for name in row["figures"]))
         table = [[*keys, *figures]] + [
@@ -37,7 +43,7 @@ class Command(GradeappCommand):
             for row in rows
         ]
         if result["report"] == paper_tables.NAME:
-            notes = result["params"]["notes"]
+            notes = params["notes"]
             table[0].append("why")
             for line, row in zip(table[1:], rows, strict=True):
                 line.append(why(row["figures"], notes))

@@ -36,6 +36,10 @@ FEWEST_IN_A_BOX = 5
 WHISKER = 1.5
 
 
+# Marks by two markers in per cent of full marks, each with its number, by model and condition.
+Places = dict[ModelCondition, list[list[float]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """Differences of one subject, or of ``ALL``, in per cent of full marks.
@@ -137,24 +141,31 @@ def rates_chart(
     return Chart("bar", style | {"categories": names, "max": 100}, not axes, left_out)
 
 
-def pairs_scatter(
-    pairs: pd.DataFrame,
-    x_label: str,
-    y_label: str,
-    colours: Mapping[ModelCondition, int],
-) -> Chart:
-    """Return marks of two markers in per cent of full marks, as points of each condition.
+def pair_places(pairs: pd.DataFrame) -> Places:
+    """Return two marks in per cent of full marks and how many pairs have them, by condition.
 
-    *pairs* is a frame of pairs. Equal points of a condition become one with an n. *colours* has
-    what to draw.
+    *pairs* is a frame of pairs.
     """
-    places: dict[ModelCondition, list[list[float]]] = defaultdict(list)
+    places: Places = defaultdict(list)
     of_place = pairs.assign(
         x=(100 * pairs["x"] / pairs["full"]).round(2), y=(100 * pairs["y"] / pairs["full"]).round(2)
     )
     numbers = of_place.groupby(["model", "condition", "x", "y"]).size()
     for (model, condition, x, y), n in numbers.items():
         places[ModelCondition(model, condition)].append([x, y, n])
+    return dict(places)
+
+
+def pairs_scatter(
+    places: Places,
+    x_label: str,
+    y_label: str,
+    colours: Mapping[ModelCondition, int],
+) -> Chart:
+    """Return marks of two markers as points of each condition, each with its n.
+
+    *places* is from ``pair_places``, *colours* has what to draw.
+    """
     series = [
         {
             "name": str(one),

@@ -18,6 +18,7 @@ from evaluations.reports.rules.paper_sums import (
     put,
     put_row,
     rates_by,
+    reason_of,
     shares_by,
 )
 from evaluations.reports.rules.published_tables import PublishedPaper
@@ -193,10 +194,15 @@ def _leads(
     cells: Cells = {}
     for level in material.paper.table("figure-4").rows:
         known = [(own[level], whose) for own, whose in rates if level in own]
-        best, whose = max(known, key=lambda one: one[0].value or 0.0, default=(None, ()))
+        best, whose = max(known, key=lambda one: _or_below(one[0]), default=(None, ()))
         figures = {"lead": minus(people.get(level), best, "no_data")}
         cells |= put_row("figure-4", level, ["lead"], figures, *whose)
     return cells
+
+
+def _or_below(figure: Figure) -> float:
+    """Return the value of *figure*, and less than any rate without one."""
+    return -1.0 if figure.value is None else figure.value
 
 
 def _summary(
@@ -220,13 +226,14 @@ def _repeats(material: AgibenchMaterial, name: str, conditions: Mapping[str, Loa
         items = complete_items(own)
         many = bool(items) and len(items[0]) > 1
         found = accuracies(items) | repeatability(items) if many else {}
+        lacking = TOO_FEW if items or own.empty else reason_of(own["reason"])
         figures = {
             word: Figure(100 * one.value, one.n) if one.value is not None else one
             for word, one in found.items()
         }
         for table in ("figure-5", "figure-6"):
             columns = [column.name for column in material.paper.table(table).columns]
-            cells |= put_row(table, f"{name}/{kind}", columns, figures, loaded, lacking=TOO_FEW)
+            cells |= put_row(table, f"{name}/{kind}", columns, figures, loaded, lacking=lacking)
     return cells
 
 

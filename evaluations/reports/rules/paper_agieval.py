@@ -170,10 +170,14 @@ def _exact(
     """Return exact match and F1 of the tasks with exact answers."""
     cells: Cells = {}
     for setting, loaded in conditions.items():
-        figures = exact_by_task(of_conditions(material.answers, [loaded.asked]))
+        answers = of_conditions(material.answers, [loaded.asked])
+        figures = exact_by_task(answers)
+        rows = list(material.paper.table("exact-answers").rows)
+        # A task whose answers all have no points has no exact match either, for the same reason.
+        rates = rates_by(answers[answers["task"].isin(rows)], material.questions, "task")
+        lacking = {task: one for task, one in rates.items() if one.value is None}
         for metric in ("exact match", "f1"):
-            own = {task: both[metric] for task, both in figures.items()}
-            rows = list(material.paper.table("exact-answers").rows)
+            own = lacking | {task: both[metric] for task, both in figures.items()}
             cells |= put("exact-answers", rows, f"{metric}:{setting}:{name}", own, loaded)
     return cells
 

@@ -26,6 +26,7 @@ from evaluations.statistics.gaokao_750 import (
     Precision,
     converted,
     missing_reason,
+    no_questions_reason,
 )
 from evaluations.statistics.rows import ModelCondition
 from questions.rules.vocabulary import Part, QuestionType, Stream, Subject
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 LAST_YEAR = 2022
 OVERALL = "Overall"
+UNMARKED = "unmarked"
 NOBODY_MARKED = "no_teacher_marks"
 NO_JUDGE = "no_judge"
 OTHER_PROMPT = {True: "judge_without_criterion", False: "judge_with_criterion"}
@@ -153,7 +155,7 @@ def _rates(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
         ("table-2", Part.SUBJECTIVE, NOBODY_MARKED),
     ):
         own = of_conditions(material.base(material.answers["teachers"]), [loaded.asked])
-        own = own[own["part"] == part.value]
+        own = own[own["part"] == part.value].replace({"reason": {UNMARKED: NOBODY_MARKED}})
         questions = material.base(material.questions)
         questions = questions[questions["part"] == part.value]
         figures = rates_by(own, questions, "subject")
@@ -164,8 +166,13 @@ def _rates(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
     return cells
 
 
-def _total(material: GaokaoMaterial, own: pd.DataFrame, stream: Stream) -> Figure:
-    """Return the converted total of one stream; a missing part is its reason."""
+def _total(
+    material: GaokaoMaterial, own: pd.DataFrame, stream: Stream, questions: pd.DataFrame
+) -> Figure:
+    """Return the converted total of one stream; a part that is missing is its reason.
+
+    Parts of which there are no *questions* go before those without answers or marks.
+    """
     scored = own[own["n"] > 0]
     sums = scored.groupby(["subject", "part"])[["points", "full", "units"]].sum()
     wheres = [(subject, part) for subject in STREAMS[stream] for part in Part]
@@ -178,7 +185,11 @@ def _total(material: GaokaoMaterial, own: pd.DataFrame, stream: Stream) -> Figur
             n += int(row["units"])
     total = converted(stream, known, material.precision)
     if total.total is None:
-        return missing(missing_reason(total.missing), n)
+        there = set(zip(questions["subject"], questions["part"], strict=True))
+        without = [where for where in total.missing if where not in there]
+        return missing(
+            no_questions_reason(without) if without else missing_reason(total.missing), n
+        )
     return Figure(total.total, n)
 
 
@@ -208,19 +219,20 @@ def _marked_total(
     own = of_conditions(material.base(material.answers[marker]), [loaded.asked])
     if not (own[own["part"] == Part.SUBJECTIVE.value]["n"] > 0).any():
         return missing(reason or NO_JUDGE)
-    return _total(material, own, stream)
+    return _total(material, own, stream, material.base(material.questions))
 
 
 def _years(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
     """Return figure 3: the totals of each year, by each marker that marked answers of the model."""
     cells: Cells = {}
+    by_year = dict(iter(material.questions.groupby("year")))
     for marker, answers in material.answers.items():
         own = of_conditions(answers, [loaded.asked])
         marked = own[(own["part"] == Part.SUBJECTIVE.value) & (own["n"] > 0)]
         for year in sorted(marked["year"].dropna().unique()):
             for stream in Stream:
                 column = f"{stream}:{marker}"
-                figure = _total(material, own[own["year"] == year], stream)
+                figure = _total(material, own[own["year"] == year], stream, by_year[year])
                 cells |= put_row("figure-3", f"{name}/{year}", [column], {column: figure}, loaded)
     return cells
 

@@ -21,10 +21,13 @@ from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.number_text import MINUS
 from questions.rules.vocabulary import Part
 
+# What stands beside cells and before their reasons below the table, in the order of the reasons.
+MARKS = ("*", "†", "‡", "§", "¶")
 UNITS = {"percent": " %", "difference": " %"}
 Asked = tuple[str, str]
 NOBODY: Asked = ("", "")
 MISSING_PARTS = "missing_parts"
+MISSING_QUESTIONS = "missing_questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,14 @@ class PageTable:
     starred: Sequence[str]
     notes: Sequence[Note]
     hidden: int
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """The mark of each of the ``starred`` codes; then doubled."""
+        return {
+            code: MARKS[n % len(MARKS)] * (1 + n // len(MARKS))
+            for n, code in enumerate(self.starred)
+        }
 
     @property
     def lines(self) -> list[tuple[PageLine, tuple[PageCell | None, ...]]]:
@@ -164,8 +175,9 @@ def _column(table: PublishedTable, name: str) -> Column | None:
 
 
 def _kind_of_reason(reason: str) -> str:
-    """Return one code for all totals that lack a part; each cell names its own."""
-    return MISSING_PARTS if reason.startswith("missing:") else reason
+    """Return one code for all totals that lack a part in one way; each cell names its own."""
+    kinds = {"missing": MISSING_PARTS, "no_questions_in": MISSING_QUESTIONS}
+    return kinds.get(reason.partition(":")[0], reason)
 
 
 def _line(name: str, models: Collection[str], asked: set[Asked]) -> PageLine:

@@ -34,13 +34,16 @@ def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Fi
     """Return points over full marks in per cent for each value of column *by*, or all under "".
 
     n counts sub-answers with points. A rate of answers to only some of the *questions* has the
-    reason ``partly_answered``. A value without a scored answer is left out.
+    reason ``partly_answered``. A value whose answers all have no points has no rate, and the reason
+    that most of them give; one without answers is left out.
     """
     scored = answers[answers["n"] > 0]
+    without = _grouped(answers[answers["n"] == 0], by)["reason"]
+    lacking = {str(key): missing(reason_of(reasons)) for key, reasons in without}
     sums = _grouped(scored, by)[["points", "full", "units"]].sum()
     answered = _grouped(scored, by)["question"].nunique()
     asked = _grouped(questions, by)["question"].nunique()
-    return {
+    return lacking | {
         str(key): Figure(
             100 * float(row.points) / float(row.full),
             int(row.units),
@@ -49,6 +52,12 @@ def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Fi
         for key, row in sums.iterrows()
         if row.full > 0
     }
+
+
+def reason_of(reasons: pd.Series[str]) -> str:
+    """Return the most frequent of *reasons*, the first by name of several; "" is none of them."""
+    given = reasons[reasons != ""]
+    return str(given.mode().iloc[0]) if len(given) else NO_DATA
 
 
 def means_by(frame: pd.DataFrame, column: str, by: str = "") -> Figures:
@@ -86,20 +95,30 @@ def _grouped(frame: pd.DataFrame, by: str) -> Any:
 
 
 def plain_mean(figures: Mapping[str, Figure], over: Sequence[str], lacking: str) -> Figure:
-    """Return the mean of the figures named in *over*; reason *lacking* unless all have a value."""
+    """Return the mean of the figures named in *over*; reason *lacking* unless all have a value.
+
+    If none has a value, their own reason is given, where they have the same one.
+    """
     found = [figures[name] for name in over if name in figures]
     values = [one.value for one in found if one.value is not None]
     n = sum(one.n for one in found)
     if len(values) < len(over) or not values:
-        return missing(lacking, n)
+        reasons = {one.reason for one in found} if not values else set()
+        return missing((reasons.pop() if len(reasons) == 1 else None) or lacking, n)
     return Figure(sum(values) / len(values), n, reason=_first_reason(found))
 
 
 def minus(first: Figure | None, second: Figure | None, lacking: str) -> Figure:
-    """Return *first* minus *second*; reason *lacking* unless both have a value."""
+    """Return *first* minus *second*; *lacking* is the reason if one is not there.
+
+    One without a value gives its own reason.
+    """
     n = sum(one.n for one in (first, second) if one)
-    if first is None or second is None or first.value is None or second.value is None:
+    if first is None or second is None:
         return missing(lacking, n)
+    if first.value is None or second.value is None:
+        without = first if first.value is None else second
+        return missing(without.reason or lacking, n)
     return Figure(first.value - second.value, n, reason=_first_reason((first, second)))
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from evaluations.facts.params import TEACHERS, ReportParams
+from evaluations.facts.params import ReportParams
 from evaluations.reports.selectors.frames import questions_frame
 from evaluations.statistics.cuts import CUT_KEYS, MOST_KEYS, TaskRates, cuts, key_text
 from evaluations.statistics.figure import Report
+from evaluations.statistics.gaokao_750 import STREAMS
 from evaluations.statistics.trend import leakage, trend
 from gradeapp.common.refusals import BadInput
 from questions.models import HumanRate, Question
-from questions.rules.vocabulary import RateKind
+from questions.rules.vocabulary import Part, RateKind, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,10 +52,41 @@ def cuts_report(
     return cuts(frame, keys, tasks=task_rates(dataset), params=about)
 
 
+def years_without_questions(dataset: str) -> dict[str, list[int]]:
+    """Return the years in which *dataset* has no question of a part of the total, by that part.
+
+    Parts are named as in reasons (``Chemistry/subjective``). A part without a question in any year
+    is left out, and so are years without any question.
+    """
+    frame = questions_frame(dataset)
+    dated = frame[frame["year"].notna()]
+    parts = (dated["subject"] + "/" + dated["part"]).rename("place")
+    there = dated.groupby([parts, "year"]).size().unstack("year", fill_value=0)
+    named = {f"{subject}/{part}" for subject in Subject for part in Part}
+    return {
+        str(place): [int(year) for year in there.columns[row == 0]]
+        for place, row in zip(there.index, there.to_numpy(), strict=True)
+        if place in named and (row == 0).any()
+    }
+
+
+def parts_of_total(dataset: str) -> set[tuple[str, str]]:
+    """Return the subjects of the examination, with their parts, that *dataset* has questions of."""
+    there = Question.objects.filter(task__dataset__slug=dataset, subject__in=list(Subject))
+    return set(there.order_by().values_list("subject", "part").distinct())
+
+
+def is_whole_stream(parts: Collection[tuple[str, str]]) -> bool:
+    """Return whether *parts* are enough for a total of 750: both of every subject of a stream."""
+    return any(
+        all((subject.value, part.value) in parts for subject in subjects for part in Part)
+        for subjects in STREAMS.values()
+    )
+
+
 def trend_report(frame: pd.DataFrame, params: ReportParams, about: Mapping[str, object]) -> Report:
     """Return the report ``trend`` of a ``question_frame`` of *params*."""
-    marker = params.marker or TEACHERS
-    return trend(frame, marker=marker, policy=params.policy, params=about)
+    return trend(frame, policy=params.policy, params=about)
 
 
 def leakage_report(frame: pd.DataFrame, newest: int | None, about: Mapping[str, object]) -> Report:

@@ -104,7 +104,9 @@ class _Groups:
         """Return the sums of the facts, from memory if they did not change since."""
         params = self.params
         runs = Run.objects.filter(params.of_runs(), purpose=RunPurpose.ANSWER)
-        rounds = MarkingRound.objects.filter(public_id__in=params.rounds) if params.rounds else ()
+        # Rounds tell which marks of teachers count; a judge's marks are of none.
+        of_rounds = () if params.is_judge else params.rounds
+        rounds = MarkingRound.objects.filter(public_id__in=of_rounds) if of_rounds else ()
         judge = None
         if params.is_judge:
             known = Judge.objects.filter(name=params.judge).values_list("pk", flat=True)
@@ -112,7 +114,7 @@ class _Groups:
         keys = keys_of(
             self.detail,
             judge=judge is not None,
-            rounds=bool(params.rounds),
+            rounds=bool(of_rounds),
             strict=self.strict,
             repaired=bool(self.bank.bank.repaired),
         )

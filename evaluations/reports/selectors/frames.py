@@ -50,6 +50,20 @@ def question_frame(params: ReportParams) -> pd.DataFrame:
     return frame_of(counted(answer_groups(params)), params)
 
 
+def reasoned_frame(params: ReportParams) -> pd.DataFrame:
+    """Return the ``question_frame`` of *params* with a column more: ``reason``.
+
+    It says why answers to the question have no points (one reason where there are several), and is
+    "" where all have.
+    """
+    groups = counted(answer_groups(params))
+    frame = frame_of(groups, params)
+    keys = ["model", "condition", "question"]
+    without = groups[groups["scored"] < groups["n"]]
+    reasons = without.groupby(keys)["reason"].min().reset_index()
+    return frame.merge(reasons, on=keys, how="left").fillna({"reason": ""})
+
+
 def frame_of(groups: pd.DataFrame, params: ReportParams) -> pd.DataFrame:
     """Return the ``question_frame`` of *params* from the groups of their answers that count."""
     import pandas as pd

@@ -59,7 +59,7 @@ class About:
 
 
 # Answers whose sums are in memory at the same time, if no model has more.
-MOST_ANSWERS = 100_000
+MOST_ANSWERS = 30_000
 
 
 def parts_of(params: ReportParams) -> list[ReportParams]:

@@ -34,8 +34,8 @@ from evaluations.reports.rules.paper_cells import (
 )
 from evaluations.reports.rules.published_tables import Paper, PublishedPaper, published_paper
 from evaluations.reports.selectors.frames import (
-    question_frame,
     questions_frame,
+    reasoned_frame,
     repeat_frame,
 )
 from evaluations.statistics.figure import Report
@@ -171,7 +171,7 @@ def _gaokao(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cells
             stand_ins=who,
             questions=_with_lengths(questions_frame(params.dataset)),
             answers={
-                marker: question_frame(replace(params, marker=marker))
+                marker: reasoned_frame(replace(params, marker=marker))
                 for marker in (TEACHERS, *judges)
             },
             with_criterion={judge: _sees_criterion(judge) for judge in judges},
@@ -210,7 +210,7 @@ def _agieval(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cell
             paper=paper,
             stand_ins=who,
             questions=questions_frame(params.dataset),
-            answers=question_frame(params),
+            answers=reasoned_frame(params),
             human=human,
             capabilities=capabilities_of(params.dataset),
         )
@@ -223,7 +223,7 @@ def _agibench(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cel
             paper=paper,
             stand_ins=who,
             questions=_with_lengths(questions_frame(params.dataset)),
-            answers=question_frame(params),
+            answers=reasoned_frame(params),
             repeats=repeat_frame(params),
             patterns=_pattern_counts(params),
         )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from django.db.models import Exists, OuterRef
 
-from evaluations.facts.pairs import TEACHER_PAIR, mark_pair_frame, pairs_state
+from evaluations.facts.pairs import mark_pair_frame, pairs_state
 from evaluations.facts.params import ReportParams
 from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
@@ -19,9 +18,16 @@ from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.group_counts import About, counted, parts_of, task_outcomes
 from evaluations.reports.selectors.kept_reports import State, kept_value, size_of, state_of
+from evaluations.reports.selectors.pair_sums import PairSums, pair_sums
 from evaluations.reports.selectors.reports import asked_params, changed_models
+from evaluations.reports.selectors.small_cells import (
+    OF_OVERVIEW,
+    Item,
+    few_marked,
+    responses_to,
+)
 from evaluations.statistics.accuracy import converted_of, rates_of
-from evaluations.statistics.agreement import MarkPair, agreement_report, frame_agreement, pairs_of
+from evaluations.statistics.agreement import MarkPair, frame_agreement, pairs_of
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.ledger import ledger_of
 from evaluations.statistics.policies import Policy
@@ -32,14 +38,12 @@ from gradeapp.common.collector import collector_paused
 from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.rules.vocabulary import Part
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, slots=True)
 class Overview:
     """All reports of the same parameters, made from the same rows.
 
+    ``few`` are the responses in figures of too few marks (``SMALL_CELL``).
     ``state`` is all that they were made from; None in a transaction that may not be committed.
     """
 
@@ -48,29 +52,15 @@ class Overview:
     agreement: Report
     ledger: Report
     repeats: Report
-    pairs: pd.DataFrame
+    pairs: PairSums
+    few: frozenset[int]
     state: State | None = None
 
     @property
     def size(self) -> int:
         """About how many bytes it takes."""
         reports = (self.rates, self.converted, self.agreement, self.ledger, self.repeats)
-        # Pairs share their texts.
-        return size_of(reports) + int(self.pairs.memory_usage().sum())
-
-    @property
-    def teacher_pairs(self) -> pd.DataFrame:
-        """The pairs of first and second marks."""
-        return self.pairs[self.pairs["pair"] == TEACHER_PAIR]
-
-    def judge_pairs(self, marker: str) -> tuple[str, pd.DataFrame]:
-        """Return the pairs of teachers and a judge: *marker*, or the judge with the most pairs."""
-        judged = self.pairs[self.pairs["pair"] != TEACHER_PAIR]
-        numbers = judged["pair"].value_counts(sort=False)
-        wanted = f"teachers-{marker}"
-        if len(numbers) and wanted not in numbers.index:
-            wanted = str(numbers.sort_index().idxmax())
-        return wanted, judged[judged["pair"] == wanted]
+        return size_of(reports) + self.pairs.size
 
 
 def overview(params: ReportParams) -> Overview:
@@ -91,29 +81,34 @@ def overview(params: ReportParams) -> Overview:
 @collector_paused()
 def _overview(params: ReportParams) -> Overview:
     of_all_pairs = replace(params, marker="")
-    pairs = mark_pair_frame(of_all_pairs)
-    reports = _from_facts(params)
+    parts = parts_of(params)
+    pairs = pair_sums(replace(part, marker="") for part in parts)
+    reports, few = _from_facts(params, parts)
     return Overview(
         rates=reports["rates"],
         converted=reports["converted"],
         ledger=reports["ledger"],
         repeats=reports["repeats"],
-        agreement=agreement_report(pairs, params=asked_params(of_all_pairs)),
+        agreement=Report("agreement", asked_params(of_all_pairs), pairs.rows),
         pairs=pairs,
+        few=frozenset(responses_to(few) | pairs.few),
     )
 
 
 FROM_FACTS = ("rates", "converted", "ledger", "repeats")
 
 
-def _from_facts(params: ReportParams) -> dict[str, Report]:
-    """Return the reports of the page that are computed from the facts."""
-    about = About()
+def _from_facts(
+    params: ReportParams, parts: Sequence[ReportParams]
+) -> tuple[dict[str, Report], set[Item]]:
+    """Return the reports of the page that are computed from the facts, and what few marks tell."""
+    about, few = About(), set[Item]()
     rows: dict[str, list[ReportRow]] = {name: [] for name in FROM_FACTS}
-    for part in parts_of(params):
+    for part in parts:
         groups = answer_groups(part, Detail.LEDGER)
         about.add(groups)
         frame = frame_of(counted(groups), part)
+        few |= few_marked(counted(groups), part, OF_OVERVIEW)
         rows["rates"] += rates_of(frame).rows
         rows["converted"] += converted_of([frame], marker=params.marker).rows
         rows["ledger"] += ledger_of(task_outcomes(groups)).rows
@@ -121,7 +116,7 @@ def _from_facts(params: ReportParams) -> dict[str, Report]:
         answers = answer_groups(part, Detail.ANSWERS) if is_repeated else groups.assign(answer=None)
         rows["repeats"] += repeats_of(counted(answers)).rows
     numbers = asked_params(params) | about.numbers()
-    return {name: Report(name, dict(numbers), own) for name, own in rows.items()}
+    return {name: Report(name, dict(numbers), own) for name, own in rows.items()}, few
 
 
 def asked_by_other_prompts(params: ReportParams) -> bool:

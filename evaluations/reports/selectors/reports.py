@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.judged_marks import calibration_of
 from evaluations.facts.open_marking import marks_wait_for_the_lead
-from evaluations.facts.pairs import mark_pair_frame
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of, validated
 from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
@@ -24,6 +23,7 @@ from evaluations.reports.selectors.cuts import (
     leakage_report,
     trend_report,
 )
+from evaluations.reports.selectors.empty_reports import with_reason
 from evaluations.reports.selectors.estimates import check_estimate, estimated_rows
 from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
@@ -36,6 +36,7 @@ from evaluations.reports.selectors.group_counts import (
     task_outcomes,
 )
 from evaluations.reports.selectors.kept_reports import kept
+from evaluations.reports.selectors.pair_sums import agreement_rows
 from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS, settings_report
 from evaluations.reports.selectors.scored_answers import (
     included,
@@ -43,7 +44,6 @@ from evaluations.reports.selectors.scored_answers import (
 )
 from evaluations.runs.selectors.conditions import changed_names
 from evaluations.statistics.accuracy import converted_of, rates_of
-from evaluations.statistics.agreement import agreement_report
 from evaluations.statistics.figure import Report, ReportRow
 from evaluations.statistics.ledger import ledger_of
 from evaluations.statistics.outcomes import LedgerOutcome
@@ -76,7 +76,8 @@ def build_report(name: str, params: ReportParams) -> Report:
     Without a marker, ``converted`` has rows for every marker and each estimate from a sample,
     ``agreement`` for every pair, and the others use the teachers. Items that do not count are left
     out; ``params`` contains the number of ``items`` with answers, how many are ``left_out`` by
-    status, the number of their answers (``excluded``), and the ``unscored`` answers by reason.
+    status, the number of their answers (``excluded``), and the ``unscored`` answers by reason. A
+    report without rows has the ``reason`` there.
     Raises BadInput or NotFound, which lists the valid values, for an unknown report, dataset,
     model, marker, policy, key or year.
     """
@@ -87,6 +88,11 @@ def build_report(name: str, params: ReportParams) -> Report:
         )
     if name == paper_tables.NAME:
         return paper_tables.paper_tables(params)
+    return with_reason(_build(name, params), params)
+
+
+def _build(name: str, params: ReportParams) -> Report:
+    """Return a report of the answers to one dataset."""
     if params.is_estimate:
         validated(replace(params, marker=""))
         check_estimate(name, params)
@@ -95,7 +101,7 @@ def build_report(name: str, params: ReportParams) -> Report:
     if name == "calibration":
         return calibration_of(params)
     if name == "agreement":
-        return agreement_report(mark_pair_frame(params), params=asked_params(params))
+        return Report("agreement", asked_params(params), agreement_rows(params))
     if name == "retries":
         of_one_marker = replace(params, marker=params.marker or TEACHERS)
         rows = answer_groups(of_one_marker, Detail.RESPONSES)

@@ -6,6 +6,7 @@ with a connection of its own says how far it is and hears whether it is to stop.
 
 from __future__ import annotations
 
+import logging
 import threading
 import uuid
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -30,6 +31,8 @@ from gradeapp.common.background_work.services import Clock, Stopped, carry_out, 
 from gradeapp.common.named import WorkStatus as Is
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.models import Dataset
+
+logger = logging.getLogger(__name__)
 
 KEPT_FOR = timedelta(days=7)
 # A file that no export names is being written, or was left by a worker that is lost.
@@ -148,16 +151,20 @@ def _make(work: Export, name: str, made: dict[str, Any], clock: Clock, beat: flo
 def _noted(work: Export, clock: Clock, beat: float) -> Iterator[Any]:
     """Yield a function that takes the number of rows and raises Stopped once it is to end.
 
-    Every *beat* seconds another connection notes the number, and that the worker is alive.
+    Every *beat* seconds another connection notes the number, and that the worker is alive. A beat
+    that the database refuses, such as SQLite while somebody writes for long, is left out.
     """
     rows, stop, ended = [0], threading.Event(), threading.Event()
 
     def beat_on() -> None:
         try:
             while not ended.wait(beat):
-                noted = held(work).update(heartbeat=clock(), rows_done=rows[0])
-                if not noted or Export.objects.filter(pk=work.pk, stop_asked=True).exists():
-                    stop.set()
+                try:
+                    noted = held(work).update(heartbeat=clock(), rows_done=rows[0])
+                    if not noted or Export.objects.filter(pk=work.pk, stop_asked=True).exists():
+                        stop.set()
+                except OperationalError:
+                    logger.warning("export %s: a beat is left out", work.pk, exc_info=True)
         finally:
             connection.close()
 

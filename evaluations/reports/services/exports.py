@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO
 
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from evaluations.facts.looks import record_view
+from evaluations.facts.looks import record_runs
 from evaluations.facts.params import ReportParams
 from evaluations.judging.sampling.services import note_look_at_samples
 from evaluations.marking.services.finalizing import finalize_all_due
-from evaluations.models import MarkingRound
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models import Run
+from evaluations.models.vocabulary import RunPurpose
+from evaluations.reports.selectors.empty_reports import why_empty
 from evaluations.reports.selectors.estimates import shown_samples
 from evaluations.reports.selectors.export_tables import (
     ROWS,
@@ -26,9 +26,9 @@ from evaluations.reports.selectors.export_tables import (
     count_rows,
     export_table,
 )
+from evaluations.reports.services.small_cells import note_small_cells
 from gradeapp.accounts.models import User
 from gradeapp.audit.reads import record_export
-from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_file import manifest
 from gradeapp.common.refusals import BadInput
@@ -113,7 +113,8 @@ def write_export(
         else:
             rows = 1
             out.write((json.dumps(made.content, ensure_ascii=False, indent=4) + "\n").encode())
-    return manifest(rows, sha256_of(out), {"export": asked.name, **made.parameters})
+        why = {} if rows else {"reason": why_empty(asked.name, asked.params)}
+    return manifest(rows, sha256_of(out), {"export": asked.name, **made.parameters, **why})
 
 
 def stream_export(asked: Asked, *, acting_user: User | None) -> Iterator[bytes]:
@@ -153,40 +154,27 @@ def note_export(asked: Asked, about: Mapping[str, object], *, acting_user: User 
     """Record that *acting_user* (None: the command line) exported *asked*.
 
     *about* has the ``rows``, ``sha256`` and ``parameters`` of the file. The dataset of *asked*
-    must exist. A file with single marks, or with a row for each question, is also recorded for each
-    round that is not closed, since who took its marks away cannot join it.
+    must exist. Who took away a file with single responses or marks cannot mark responses of its
+    runs; of other files see ``note_look``.
     """
     dataset = Dataset.objects.get(slug=asked.params.dataset)
     record_export(Tag.EXPORTED, dataset, actor=acting_user, report=asked.name, **about)
     if acting_user is None:
         return
-    if asked.name == "converted":
-        note_look_at_samples(shown_samples(asked.params), acting_user=acting_user, page="report")
-    if not (asked.name in ROWS or _is_by_question(asked.params)):
-        return
-    for one in _rounds_not_closed(asked.params):
-        record(Tag.EXPORTED, one, actor=acting_user, report=asked.name, outside=True)
+    if asked.name in ROWS:
+        runs = Run.objects.filter(asked.params.of_runs(), purpose=RunPurpose.ANSWER)
+        record_runs(runs.values_list("pk", flat=True), acting_user=acting_user, page="export")
+    else:
+        note_look(asked.params, acting_user=acting_user, report=asked.name)
 
 
-def note_look(params: ReportParams, *, acting_user: User, report: str = "") -> None:
-    """Record for each round that is not closed that *acting_user* saw figures of each question.
+def note_look(params: ReportParams, *, acting_user: User, report: str) -> None:
+    """Keep that *acting_user* saw the *report*: they cannot mark the responses in its small cells.
 
-    Of one answer of a model to a question, the figure is its mark. Estimates from samples, which
-    the *report* ``converted`` has, are noted for the rounds of the samples.
+    Estimates from samples, which the report ``converted`` has, are noted for the rounds of the
+    samples.
     """
     if report == "converted":
         note_look_at_samples(shown_samples(params), acting_user=acting_user, page="report")
-    if _is_by_question(params):
-        for one in _rounds_not_closed(params):
-            record_view(one, acting_user=acting_user, page="report", outside=True)
-
-
-def _is_by_question(params: ReportParams) -> bool:
-    return "question" in params.by.split(",")
-
-
-def _rounds_not_closed(params: ReportParams) -> QuerySet[MarkingRound]:
-    rounds = MarkingRound.objects.filter(dataset__slug=params.dataset, practice=False)
-    if params.rounds:
-        rounds = rounds.filter(public_id__in=params.rounds)
-    return rounds.exclude(status=RoundStatus.CLOSED).order_by("pk")
+    if not params.is_estimate:
+        note_small_cells(report, params, acting_user=acting_user)

@@ -22,6 +22,7 @@ from evaluations.reports.selectors.report_choices import Choices, choices
 from evaluations.reports.selectors.reports import build_report
 from evaluations.reports.services.exports import note_look
 from evaluations.reports.views.cut_words import KEYS, value_names
+from evaluations.reports.views.nothing import nothing_answered
 from evaluations.statistics.cuts import MACRO
 from evaluations.statistics.figure import Report
 from evaluations.statistics.rows import ModelCondition
@@ -40,9 +41,8 @@ OFFERED = tuple(key for key in KEYS if key != "dataset")
 def report_cuts(request: MemberRequest) -> HttpResponse:
     """Show rates by one or two keys beside those of people; the keys are in the URL."""
     offered = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
-    if not offered.dataset:
-        context = {"may_see_runs": request.user.may(Capability.SEE_RUNS)}
-        return render(request, "evaluations/reports/empty.html", context)
+    if (nothing := nothing_answered(request, offered, "cuts")) is not None:
+        return nothing
     form = CutFilter(request.GET, offered)
     params = form.params()
     given = ",".join(filter(None, request.GET.getlist("by")))
@@ -51,7 +51,7 @@ def report_cuts(request: MemberRequest) -> HttpResponse:
     keys = tuple(sorted(keys, key=lambda key: key != "question"))
     params = replace(params, by=",".join(keys))
     report = build_report("cuts", params)
-    note_look(params, acting_user=request.user)
+    note_look(params, acting_user=request.user, report="cuts")
     context = {
         **common(request, offered, form, params),
         "report": report,

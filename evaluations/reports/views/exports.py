@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from dataclasses import replace
 from typing import Any
@@ -94,6 +95,9 @@ def _whole(asked: Asked, user: User) -> HttpResponse:
     made = write_export(asked, file)
     note_export(asked, made, acting_user=user)
     response = HttpResponse(file.getvalue(), content_type=asked.media_type)
+    # RFC 9530: a file that is sent at once has no manifest beside it.
+    digest = base64.b64encode(bytes.fromhex(str(made["sha256"]))).decode()
+    response["Repr-Digest"] = f"sha-256=:{digest}:"
     response["Content-Disposition"] = f'attachment; filename="{asked.file_name}"'
     return response
 

@@ -14,12 +14,14 @@ from evaluations.reports.rules.paper_page import PageLine, PageTable, page_table
 from evaluations.reports.rules.published_tables import Paper
 from evaluations.reports.rules.setting_tables import prompts_chart
 from evaluations.reports.selectors.paper_tables import (
+    NAME,
     known_paper,
     loaded_papers,
     paper_tables,
     printed_models,
 )
 from evaluations.reports.selectors.report_choices import choices
+from evaluations.reports.services.exports import note_look
 from evaluations.statistics.figure import Report
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -82,6 +84,8 @@ def paper_page(request: MemberRequest) -> HttpResponse:
     params = read_params(query, others=PAPER | {"all"})
     paper, report = known_paper(params.paper), paper_tables(params)
     everything = query.get("all") == "yes"
+    if paper.paper in loaded:
+        note_look(params, acting_user=request.user, report=NAME)
     charts = prompt_charts(paper.paper, params.dataset, report)
     counts, who = report.params["cells"], report.params["models"]
     context = {

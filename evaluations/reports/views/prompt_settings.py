@@ -18,6 +18,7 @@ from evaluations.reports.selectors.reports import build_report
 from evaluations.reports.services.exports import note_look
 from evaluations.reports.views.cut_words import KEYS, value_names
 from evaluations.reports.views.cuts import OFFERED, common
+from evaluations.reports.views.nothing import nothing_answered
 from evaluations.statistics.settings import COMPARED
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -32,14 +33,13 @@ KEYS_OFFERED = tuple(key for key in OFFERED if key not in ("question", "part"))
 def report_settings(request: MemberRequest) -> HttpResponse:
     """Show the rates under each prompt setting, and the gains of examples and of reasoning."""
     offered = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
-    if not offered.dataset:
-        context = {"may_see_runs": request.user.may(Capability.SEE_RUNS)}
-        return render(request, "evaluations/reports/empty.html", context)
+    if (nothing := nothing_answered(request, offered, "settings")) is not None:
+        return nothing
     form = SettingsFilter(request.GET, offered)
     key = settings_key(request.GET.get("by", ""))
     params = replace(form.params(), by=key)
     report, gained = (build_report(name, params) for name in (SETTINGS, GAINS))
-    note_look(params, acting_user=request.user)
+    note_look(params, acting_user=request.user, report=SETTINGS)
     names = value_names(report, (key,))[key]
     words = {one.value: label(PromptSetting, one) for one in PromptSetting}
     stands = cast(dict[str, dict[str, str]], report.params["settings"])

@@ -23,14 +23,13 @@ from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import ReportParams, validated
 from evaluations.facts.words import short_subject
 from evaluations.judging.sampling.services import note_look_at_samples
-from evaluations.reading.selectors.gold_checks import gold_check
+from evaluations.reading.selectors.gold_checks import gold_check_of, was_checked
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
 from evaluations.reports.forms import CELL, PAIR, ReportFilter, read_cell, read_params
 from evaluations.reports.rules.charts import (
     pairs_scatter,
     rates_chart,
-    spreads,
     spreads_box,
     totals_bar,
 )
@@ -41,6 +40,7 @@ from evaluations.reports.rules.page_tables import (
     ranked,
     rate_lines,
 )
+from evaluations.reports.selectors.cuts import is_whole_stream, parts_of_total
 from evaluations.reports.selectors.estimates import estimated_rows, shown_samples
 from evaluations.reports.selectors.kept_reports import kept_value
 from evaluations.reports.selectors.report_choices import choices
@@ -57,7 +57,9 @@ from evaluations.reports.selectors.rows_behind import (
     frames_by_part,
     row_facts,
 )
+from evaluations.reports.services.small_cells import note_overview
 from evaluations.reports.views.cut_words import cut_names
+from evaluations.reports.views.nothing import nothing_answered
 from evaluations.statistics.accuracy import converted_of_parts, frame_exact
 from evaluations.statistics.coverage import Coverage, Shortfalls, coverage, shortfalls
 from evaluations.statistics.figure import Figure
@@ -83,9 +85,8 @@ PAGE_NAME = "reports:overview"
 def report_overview(request: MemberRequest) -> HttpResponse:
     """Show all reports of one dataset; the filters are in the URL."""
     offered = choices(request.GET.get("dataset", ""), request.GET.getlist("round"))
-    if not offered.dataset:
-        context = {"may_see_runs": request.user.may(Capability.SEE_RUNS)}
-        return render(request, "evaluations/reports/empty.html", context)
+    if (nothing := nothing_answered(request, offered, "overview")) is not None:
+        return nothing
     form = ReportFilter(request.GET, offered)
     params = form.params()
     colours = offered.chosen(params)
@@ -96,8 +97,12 @@ def report_overview(request: MemberRequest) -> HttpResponse:
     of_any_marker = replace(params, marker="")
     samples = shown_samples(of_any_marker)
     note_look_at_samples(samples, acting_user=request.user, page="report")
+    note_overview(made, acting_user=request.user)
     estimated = estimated_rows(of_any_marker, samples)
     names = {str(one.public_id): one.round.name for one in samples}
+    parts = parts_of_total(params.dataset)
+    dataset = next(one for one in offered.datasets if one.slug == params.dataset)
+    unchecked = params.policy == Policy.STRICT and gold_check_of(dataset) is None
     context: dict[str, Any] = {
         "estimated_rows": [
             (row, names[row.key["sample"]]) for row in estimated if row.key["subject"] == ALL
@@ -111,7 +116,10 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
         "own_prompts": asked_by_other_prompts(params),
-        "unchecked": params.policy == Policy.STRICT and gold_check(params.dataset) is None,
+        "unchecked": unchecked,
+        "has_subjects": bool(parts),
+        "has_whole_stream": is_whole_stream(parts),
+        "was_checked": unchecked and was_checked(dataset),
         "part": part,
         "shortfalls": short,
         "enough_marked": settings.REPORT_MARKED_PERCENT,
@@ -196,8 +204,8 @@ def charts(
     """Return the four charts of the page, and the pair that the chart of the judge shows."""
     streams = {stream.value: label(Stream, stream) for stream in Stream}
     subjects = {subject.value: short_subject(subject) for subject in Subject}
-    pair, judged = made.judge_pairs(params.marker)
-    differences = spreads(judged)
+    pair = made.pairs.judge_pair(params.marker)
+    differences = made.pairs.spreads.get(pair, [])
     first, second = (
         _("First teacher, percent of full marks"),
         _("Second teacher, percent of full marks"),
@@ -213,8 +221,8 @@ def charts(
             short=short,
         ),
         "subjects": rates_chart(made.rates, part, colours, subjects, short),
-        "teachers": pairs_scatter(made.teacher_pairs, first, second, colours),
-        "teacher_pairs": len(made.teacher_pairs),
+        "teachers": pairs_scatter(made.pairs.places, first, second, colours),
+        "teacher_pairs": made.pairs.numbers[TEACHER_PAIR],
         "judge_pair": pair,
         "spreads": differences,
         "boxes": spreads_box(

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.reports.selectors import group_counts
 from evaluations.reports.selectors.bank_columns import bank_of, forget
@@ -19,7 +20,7 @@ from questions.migrations._bank_version import TABLES
 from questions.models import Dataset, HumanRate, Knowledge, LabelRevision, Question, Task
 from questions.rules.vocabulary import ItemStatus, Part
 from questions.selectors.version import bank_version
-from tests.evaluations.report_world import chosen, mark, run_of, written
+from tests.evaluations.report_world import JUDGE, chosen, judged, mark, run_of, written
 from tests.factories import make_question
 from tests.questions.label_world import imported_labels, make_knowledge
 
@@ -100,19 +101,25 @@ def test_reports_of_a_few_models_at_a_time_are_those_of_all_at_once(
     for model in ("c", "a", "b"):
         run = run_of(model)
         chosen(run, "A", "B")
-        mark(written(run), "4", "7")
+        for first, second in (("4", "7"), ("4", "7"), ("0", "2"), ("10", "1")):
+            marked = written(run)
+            mark(marked, first, second)
+            judged(marked, "3")
         written(run)
     Question.objects.filter(responses__run=run, part=Part.OBJECTIVE).update(
         status=ItemStatus.EXCLUDED
     )
     params = ReportParams(run.dataset.slug, marker=TEACHERS, by="subject")
-    names = ("rates", "converted", "cuts", "trend", "repeats", "ledger", "leakage")
+    names = ("rates", "converted", "cuts", "trend", "repeats", "ledger", "leakage", "agreement")
     whole = {name: build_report(name, params).as_dict() for name in names}
     page = overview(params)
     monkeypatch.setattr(group_counts, "MOST_ANSWERS", 1)
     assert [one.models for one in group_counts.parts_of(params)] == [("a",), ("b",), ("c",)]
     assert {name: build_report(name, params).as_dict() for name in names} == whole
     in_parts = overview(params)
-    for name in ("rates", "converted", "repeats", "ledger"):
+    for name in ("rates", "converted", "repeats", "ledger", "agreement", "pairs"):
         assert getattr(in_parts, name) == getattr(page, name)
     assert whole["ledger"]["params"]["excluded"] == 2
+    assert in_parts.pairs.numbers == {TEACHER_PAIR: 12, f"teachers-judge:{JUDGE}": 12}
+    places = [[0.0, 20.0, 1], [40.0, 70.0, 2], [100.0, 10.0, 1]]
+    assert list(in_parts.pairs.places.values()) == [places] * 3

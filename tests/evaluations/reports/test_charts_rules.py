@@ -7,6 +7,7 @@ import pytest
 from evaluations.reports.rules.charts import (
     Spread,
     five_numbers,
+    pair_places,
     pairs_scatter,
     rates_chart,
     spreads,
@@ -113,7 +114,7 @@ def test_equal_points_become_one_with_their_number() -> None:
     found = [pair(5, 6), pair(5, 6), pair(10, 12, full=20), pair(0, 10)]
     found.append(MarkPair("m", "few-shot", "Physics", "teacher-teacher", 5, 6, 10, 1))
     colours = {under("m"): 3, under("m", "few-shot"): 0, under("n"): 1}
-    chart = pairs_scatter(pairs_frame(found), "first", "second", colours)
+    chart = pairs_scatter(pair_places(pairs_frame(found)), "first", "second", colours)
     points = [[0.0, 100.0, 1], [50.0, 60.0, 3]]
     assert chart.data["series"] == [
         {"name": "m · zero-shot", "points": points, "colour": 3},

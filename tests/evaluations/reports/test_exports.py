@@ -6,6 +6,8 @@ import csv
 import hashlib
 import io
 import json
+import sqlite3
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection, connections
 from django.utils import timezone
 
 from evaluations.facts.params import ReportParams
@@ -284,6 +287,33 @@ def test_a_file_that_is_stopped_leaves_nothing(
     # A report is read in the snapshot that the export holds, outside of any transaction of Django.
     cuts = {"dataset": "exam", "by": "task"}
     assert logged_in(admin).get("/reports/export/cuts.csv", cuts).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="others do not lock the whole database")
+def test_a_beat_that_the_database_refuses_is_left_out(
+    answers: list[Response], admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its thread ended by "database is locked", and nobody heard the wish to stop any more."""
+    work = export_jobs.start_export(SCORES, acting_user=admin)
+    options = {**connection.settings_dict["OPTIONS"], "timeout": 0.05}
+    monkeypatch.setitem(connections.settings["default"], "OPTIONS", options)
+
+    def while_locked(asked: Asked, out: Any, on_rows: Callable[[int], None]) -> Any:
+        with sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None) as other:
+            other.execute("BEGIN IMMEDIATE")
+            time.sleep(0.5)
+            other.execute("ROLLBACK")
+        export_jobs.stop_export(work, acting_user=admin)
+        for _time in range(100):
+            on_rows(1)
+            time.sleep(0.1)
+        raise AssertionError("nobody heard the wish to stop")
+
+    monkeypatch.setattr(export_jobs, "write_export", while_locked)
+    export_jobs.work_on_export(work.pk, beat=0.01)
+    work.refresh_from_db()
+    assert (work.status, work.error) == (Is.STOPPED, "")
 
 
 def test_the_suffix_of_the_file_is_its_format(answers: list[Response], tmp_path: Path) -> None:

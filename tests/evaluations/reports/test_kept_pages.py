@@ -31,26 +31,29 @@ def test_whatever_changes_a_pair_of_marks_makes_the_kept_ones_old() -> None:
     params = ReportParams(run.dataset.slug, marker=TEACHERS)
     (slot,) = Slot.objects.filter(kind=SlotKind.FIRST)
 
-    def pairs() -> list[tuple[float, float, float]]:
+    def pairs() -> list[tuple[float, float, float | None]]:
+        """Both marks in per cent, and the share of pairs within the tolerance."""
         made = overview(params)
         assert made.state is not None
-        return list(made.pairs[["x", "y", "tolerance"]].itertuples(index=False, name=None))
+        shares = [row.figures["within_tolerance"].value for row in made.agreement.rows[-1:]]
+        places = [place for own in made.pairs.places.values() for place in own]
+        return [(x, y, share) for (x, y, _n), share in zip(places, shares, strict=True)]
 
-    assert pairs() == [(4, 7, 1)]
+    assert pairs() == [(40, 70, 0)]
     with CaptureQueriesContext(connection) as again:
-        assert pairs() == [(4, 7, 1)]
+        assert pairs() == [(40, 70, 0)]
     assert not any("total" in one["sql"] for one in again.captured_queries)
     about = {"slot": slot, "teacher": slot.marks.get().teacher, "full": 10}
     Mark.objects.create(**about, version=2, key=uuid.uuid4(), total=6)
-    assert pairs() == [(6, 7, 1)]
+    assert pairs() == [(60, 70, 1)]
     Mark.objects.filter(version=2).update(total=5)  # past the services
-    assert pairs() == [(5, 7, 1)]
+    assert pairs() == [(50, 70, 0)]
     BlindAnswer.objects.update(tolerance=2)
-    assert pairs() == [(5, 7, 2)]
+    assert pairs() == [(50, 70, 1)]
     Slot.objects.filter(pk=slot.pk).update(void_version=2)  # returned to the teacher
     assert pairs() == []
     Slot.objects.filter(pk=slot.pk).update(void_version=0)
-    assert pairs() == [(5, 7, 2)]
+    assert pairs() == [(50, 70, 1)]
     BlindAnswer.objects.update(final=None)
     MarkingRound.objects.update(arbiter_marks_first=True, status=RoundStatus.OPEN)
     assert pairs() == []  # leads mark before they see the others

@@ -54,7 +54,7 @@ def answer_rows(condition: str, points: dict[int, list[float]]) -> list[dict[str
     return [
         {
             **{"model": MODEL, "condition": condition, "question": question, "n": len(given)},
-            **{"points": sum(given), "full": float(len(given)), "units": len(given)},
+            **{"points": sum(given), "full": float(len(given)), "units": len(given), "reason": ""},
         }
         for question, given in points.items()
     ]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 
 import pytest
 
+from evaluations.reports.selectors.pair_sums import PairSums
 from evaluations.reports.selectors.report_choices import choices
-from evaluations.reports.selectors.report_pages import Overview
-from evaluations.statistics.agreement import MarkPair, pairs_frame
-from evaluations.statistics.figure import Report
 from gradeapp.common.collector import collector_paused
 from tests.evaluations.report_world import ALPHA, BETA, JUDGE, chosen, judged, mark, run_of, written
-
-NOTHING = Report("rates", {}, [])
 
 
 @collector_paused()
@@ -33,10 +30,6 @@ def test_the_collector_is_left_as_it_was(was_on: bool) -> None:
         gc.enable()
 
 
-def pair(kind: str) -> MarkPair:
-    return MarkPair("m", "zero-shot", "Physics", kind, 1, 2, 10, 1)
-
-
 @pytest.mark.parametrize(
     ("kinds", "marker", "shown", "number"),
     [
@@ -47,11 +40,10 @@ def pair(kind: str) -> MarkPair:
     ],
 )
 def test_the_judge_that_is_shown(kinds: list[str], marker: str, shown: str, number: int) -> None:
-    pairs = pairs_frame(map(pair, kinds))
-    made = Overview(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, pairs)
-    kind, found = made.judge_pairs(marker)
+    sums = PairSums(numbers=Counter(kinds))
+    kind = sums.judge_pair(marker)
     assert kind.endswith(shown)
-    assert len(found) == number
+    assert sums.numbers[kind] == number
 
 
 @pytest.mark.django_db

@@ -12,11 +12,11 @@ import pytest
 from django.core.management import call_command
 
 from evaluations.facts.answer_facts import rebuild_facts
-from evaluations.models import MarkingRound
+from evaluations.models import MarkingRound, Response
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import small_round
-from tests.evaluations.report_world import ALPHA, mark, run_of, written
+from tests.evaluations.report_world import ALPHA, JUDGE, judged, mark, run_of, written
 from tests.evaluations.reports.test_reports_pages import OVERVIEW, words
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +55,35 @@ def test_chosen_rounds_stay_in_every_address(admin: User, early: MarkingRound) -
     assert [line.figures["rate"].value for line in rows.context["sums"]] == [0.3]
     left_out = client.get(OVERVIEW, {"dataset": "exam", "round": "gone"})
     assert "does not exist in this dataset and was ignored" in left_out.text
+
+
+@pytest.mark.parametrize("report", ["rates", "cuts", "trend", "ledger", "converted", "repeats"])
+@pytest.mark.parametrize("chosen", [1, 2])
+def test_rounds_leave_the_marks_of_a_judge_as_they_are(
+    admin: User, early: MarkingRound, report: str, chosen: int
+) -> None:
+    judged(Response.objects.get(), "6")
+    client = logged_in(admin)
+    query = {"dataset": "exam", "marker": f"judge:{JUDGE}"}
+    if report == "cuts":
+        query["by"] = "task"
+    names = ["Early", "Late"][:chosen]
+    keys = [str(MarkingRound.objects.get(name=name).public_id) for name in names]
+    for address in (f"/api/v1/reports/{report}/", f"/reports/export/{report}.jsonl"):
+        plain = client.get(address, query)
+        of_rounds = client.get(address, query | {"round": keys})
+        assert (plain.status_code, of_rounds.status_code) == (200, 200)
+        assert figures(of_rounds.text) == figures(plain.text)
+    query.pop("by", None)
+    rows = client.get("/reports/rows/", query | {"round": keys})
+    assert [line.figures["rate"].value for line in rows.context["sums"]] == [0.6]
+    for page in ("", "years/"):
+        assert client.get(f"/reports/{page}", query | {"round": keys}).status_code == 200
+
+
+def figures(text: str) -> str:
+    """The rows of an answer, without what was asked for."""
+    return re.sub(r'"(rounds|made_at)": ?("[^"]*"|\[[^]]*\]),? ?', "", text)
 
 
 def test_command_api_and_file_take_rounds(admin: User, early: MarkingRound) -> None:

