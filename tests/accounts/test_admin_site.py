@@ -8,6 +8,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.admin import site as admin_site
 from django.contrib.auth.models import Group
+from django.db import connection
 from django.test import Client
 
 from gradeapp.accounts.models import User
@@ -195,7 +196,10 @@ def test_who_has_no_business_there_finds_nothing(
 
 
 def test_a_filter_that_no_column_holds_is_refused(admin: User) -> None:
-    """Django's site fails at a number beyond 63 bits of another table, and before year 1."""
+    """Django's site fails at a number beyond 63 bits of another table, and on SQLite before year 1.
+
+    PostgreSQL holds the day before year 1, so there the list is shown.
+    """
     User.objects.filter(pk=admin.pk).update(is_staff=True)
     client = logged_in(User.objects.get(pk=admin.pk))
     for address in (
@@ -204,7 +208,8 @@ def test_a_filter_that_no_column_holds_is_refused(admin: User) -> None:
     ):
         page = client.get(f"/admin/{address}")
         assert page.status_code in (200, 302, 400), address
-    assert page.status_code == 400
-    assert "contains an error" in page.text
+    if connection.vendor == "sqlite":
+        assert page.status_code == 400
+        assert "contains an error" in page.text
     group = "app_label=auth&model_name=group&field_name=user&term=x"
     assert client.get(f"/admin/autocomplete/?{group}").status_code == 404
