@@ -9,7 +9,7 @@ from django.db import models
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 
-from evaluations.facts.looks import record_rounds, record_views
+from evaluations.facts.looks import record_calls, record_rounds, record_views
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import (
     AnswerCheck,
@@ -92,6 +92,18 @@ class ReadOnly(admin.ModelAdmin):
         return False
 
 
+class Calls(ReadOnly):
+    """Calls, which tell of the response that they asked about or brought."""
+
+    # From the table to the job
+    job = "pk"
+
+    def _note(self, request: HttpRequest, rows: list[int]) -> None:
+        shown = self.model._default_manager.filter(pk__in=rows).order_by()
+        jobs = Job.objects.filter(pk__in=shown.values(self.job))
+        record_calls(jobs, acting_user=cast(User, request.user), page="admin")
+
+
 class Late(ReadOnly):
     """Marks, or what belongs to one: those that leads may not see yet are left out."""
 
@@ -139,13 +151,14 @@ class RunAdmin(ReadOnly):
 
 
 @admin.register(Job)
-class JobAdmin(ReadOnly):
+class JobAdmin(Calls):
     list_display = ("pk", "run", "question", "repeat", "status", "attempts_made", "error")
     list_filter = ("status",)
 
 
 @admin.register(Attempt)
-class AttemptAdmin(ReadOnly):
+class AttemptAdmin(Calls):
+    job = "job"
     list_display = ("pk", "job", "number", "status", "error", "http_status", "cost", "sent_at")
     list_filter = ("status", "error")
 

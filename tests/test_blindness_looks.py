@@ -24,7 +24,17 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.models import Judge, Judgement, Look, MarkingRound, Response, Run
+from evaluations.models import (
+    Attempt,
+    Job,
+    Judge,
+    Judgement,
+    Look,
+    MarkingRound,
+    Response,
+    Run,
+)
+from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose, RunStatus
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -42,6 +52,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.evaluations.review_world import items_of, review_of, say
+from tests.factories import make_endpoint
 from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
@@ -175,14 +186,36 @@ def test_who_read_the_marks_of_a_round_is_in_no_other_over_the_same_responses(
     assert not planned(others, [person, other_teacher], lead)
 
 
+def call_of(about: Response, run: Run, **fields: Response) -> Attempt:
+    """An answered call of *run* with the question and repeat of *about*."""
+    same = {"question": about.question, "revision": about.revision, "repeat": about.repeat}
+    job = Job.objects.create(run=run, status=JobStatus.DONE, **same, **fields)
+    return Attempt.objects.create(
+        job=job, number=1, fence=1, status=AttemptStatus.ANSWERED, sent_at=timezone.now(), body="{}"
+    )
+
+
 def test_who_reads_rows_of_the_operators_site_marks_none_of_them(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
     _made, response = marked([teacher, other_teacher])
-    judged([response])
+    judge, run = judged([response]), response.run
     client = logged_in(also(third_teacher, [Role.ADMIN]))
     tables = ("response", "judgement", "mark", "finalmark", "blindanswer", "slot", "markchange")
     rows = [f"/admin/evaluations/{table}/" for table in (*tables, "pointmark", "markinground")]
+    judges = Run.objects.create(
+        purpose=RunPurpose.JUDGE,
+        language_model=run.language_model,
+        endpoint=make_endpoint(),
+        dataset=run.dataset,
+        judged_run=run,
+        judge=judge,
+        status=RunStatus.RUNNING,
+    )
+    calls = [call_of(response, run), call_of(response, judges, response=response)]
+    rows += [f"/admin/evaluations/job/{call.job_id}/change/" for call in calls]
+    rows += [f"/admin/evaluations/attempt/{call.pk}/change/" for call in calls]
+    rows += [f"/admin/evaluations/{table}/" for table in ("job", "attempt")]
     free = []
     for page in (*rows, f"/admin/evaluations/response/{response.pk}/change/"):
         before = transaction.savepoint()

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from evaluations.models import BlindAnswer, Look, MarkingRound, Response, Run
+from evaluations.models import BlindAnswer, Job, Look, MarkingRound, Response, Run
 from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -66,6 +66,22 @@ def record_views(responses: Collection[int], *, acting_user: User, page: str) ->
         rounds.update(live.values_list("pk", flat=True))
     if rounds:
         _note(sorted(rounds), acting_user, page, outside=True)
+
+
+def record_calls(jobs: QuerySet[Job], *, acting_user: User, page: str) -> None:
+    """Write down that somebody saw what *jobs* asked or brought.
+
+    That is the response which a job judged or read, and the one that came of it.
+    """
+    brought = jobs.order_by().filter(
+        run__responses__question=F("question"), run__responses__repeat=F("repeat")
+    )
+    asked = jobs.order_by().filter(response__isnull=False)
+    seen = {
+        *brought.values_list("run__responses", flat=True),
+        *asked.values_list("response", flat=True),
+    }
+    record_views(seen, acting_user=acting_user, page=page)
 
 
 def record_runs(runs: Iterable[int], *, acting_user: User | None, page: str) -> None:
