@@ -16,10 +16,10 @@ from evaluations.judging.selectors import (
     repeated_texts_of,
 )
 from evaluations.judging.services.checks import check_judge
+from evaluations.judging.services.judge_costs import estimate_judging
 from evaluations.judging.services.judge_runs import (
     add_judge_jobs,
     ask_canaries_again,
-    estimate_judging,
     judge_prompt,
     judge_runs_of,
     start_judge_run,

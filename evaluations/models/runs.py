@@ -248,6 +248,8 @@ class Attempt(models.Model):
     showed none.
     ``images`` are the SHA-256 of the images in it, ``images_omitted`` the number of those that it
     said are missing, and ``option_order`` is that of ``Response``.
+    ``prompt_bytes`` is the most tokens that its prompt may have (``most_prompt_tokens``), null in
+    attempts from before it was stored.
     ``usage`` says whether the token counts of an answer can be used, "" without an answer;
     ``cached_tokens`` and ``audio_tokens`` are part of ``prompt_tokens``, ``reasoning_tokens`` of
     ``completion_tokens``. ``reported_cost`` is what the provider says that the call cost.
@@ -273,6 +275,7 @@ class Attempt(models.Model):
     images = models.JSONField(default=list, db_default=[])
     images_omitted = models.PositiveSmallIntegerField(default=0, db_default=0)
     option_order = models.CharField(max_length=26, blank=True, default="", db_default="")
+    prompt_bytes = models.PositiveIntegerField(null=True)
     sent_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=40, blank=True)

@@ -99,11 +99,11 @@ def order_of(run: Run, job: Job) -> str:
 
 
 def prompt_sizes(
-    prompts: PromptSetVersion, asking: Asking, questions: Sequence[Question], reply_tokens: int
+    prompts: PromptSetVersion, asking: Asking, questions: Sequence[Question]
 ) -> list[int]:
     """Return the most tokens of each prompt that asks *questions*: one for each step.
 
-    A later step contains the reply to the one before, which has up to *reply_tokens*.
+    A later step also contains the reply to the one before, which is not counted.
     """
     content = prompts_of(prompts)
     examples: dict[int, Sequence[PromptExample]] = {}
@@ -122,7 +122,7 @@ def prompt_sizes(
         )
         for step in range(1, asked.steps + 1):
             messages = asked.messages(step, [""] * (step - 1))
-            sizes.append(most_prompt_tokens(messages) + (reply_tokens if step > 1 else 0))
+            sizes.append(most_prompt_tokens(messages))
     return sizes
 
 

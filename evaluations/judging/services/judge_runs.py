@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from math import ceil
 from random import Random
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.facts.answer_facts import record_judgements
 from evaluations.judging.rules.canaries import each_class
 from evaluations.judging.rules.judge_condition import (
-    MAX_TOKENS,
     MOST_TOKENS,
     read_judge_condition,
 )
-from evaluations.judging.rules.judge_prompt import MOST_REPEATED, Unread, judge_messages
+from evaluations.judging.rules.judge_prompt import Unread, judge_messages
 from evaluations.judging.rules.judge_prompt_sets import GRADEAPP_SET
 from evaluations.judging.rules.judge_reply import (
     HIDDEN_TEXT,
@@ -33,29 +30,25 @@ from evaluations.judging.rules.judged_texts import withheld
 from evaluations.judging.services.canaries import add_duplicates, plan_canaries
 from evaluations.judging.services.checks import needs_canaries
 from evaluations.judging.services.judges import ensure_judge
-from evaluations.judging.services.replies import MOST_REPLIES, canary_of
-from evaluations.llm.budget import Price
+from evaluations.judging.services.replies import canary_of
 from evaluations.marking.rounds.selectors.marking_notes import notes_for_judge
 from evaluations.models import (
-    Attempt,
     Canary,
     CanaryReply,
-    Endpoint,
     Job,
     Judge,
     Judgement,
     Response,
     Run,
 )
-from evaluations.models.vocabulary import AttemptStatus, RunPurpose, RunStatus
-from evaluations.runs.kinds import Cost, Prompt
+from evaluations.models.vocabulary import RunPurpose, RunStatus
+from evaluations.runs.kinds import Prompt
 from evaluations.runs.selectors.prompt_items import subject_name
 from evaluations.runs.services.calls import fence_for
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.images import pictured
-from evaluations.runs.services.run_estimates import ENOUGH, cost_of
 from evaluations.runs.services.run_starts import check_ready
-from evaluations.statistics.outcomes import CanaryKind, JudgeStatus
+from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -64,12 +57,6 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
 from questions.rules.vocabulary import Language, Part
 from questions.selectors.rubrics import lines_of
-
-# Estimated bytes of a judge's prompt: question, key, analysis, rubric and response.
-JUDGE_READS = 8000
-# Bytes that a further call adds: the reply before it, of which a character may have three, and
-# what is wrong with it.
-AGAIN_READS = 3 * MOST_REPEATED + 1000
 
 
 @transaction.atomic
@@ -147,50 +134,6 @@ def _check_pair(run: Run, judge: Judge) -> None:
         raise BadInput(
             _("A judge model marks the responses of a model, not of another judge model.")
         )
-
-
-def estimate_judging(
-    judge: Endpoint, items: Sequence[Question], repeats: int, *, max_tokens: int = MAX_TOKENS
-) -> Cost:
-    """Estimate what *judge* costs for *repeats* answers to each subjective one of *items*.
-
-    *max_tokens* is the limit of its first reply. With the canaries, and with as many replies to
-    each as this endpoint gave in earlier judge runs; ``at_most`` is with the most replies, of which
-    each is shown the reply before it and has twice its room. Canaries that are asked again because
-    another model answers are not in it.
-    """
-    judged = repeats * sum(question.part == Part.SUBJECTIVE for question in items)
-    each = each_class(2 * repeats * len(items), judged)
-    asked = judged + (len(CanaryKind) * each if judged else 0)
-    calls = ceil(asked * _replies_each(judge))
-    limits = [min(MOST_TOKENS, max_tokens * 2**place) for place in range(MOST_REPLIES)]
-    cost = cost_of(judge, RunPurpose.JUDGE, calls, calls * JUDGE_READS, reply_tokens=max_tokens)
-    read = asked * (MOST_REPLIES * JUDGE_READS + (MOST_REPLIES - 1) * AGAIN_READS)
-    written = asked * sum(limits)
-    at_most = Price(judge.price_input, judge.price_output).cost(read, written)
-    return replace(cost, at_most=at_most, most_tokens=read + written)
-
-
-def _replies_each(judge: Endpoint) -> float:
-    """Return how many replies *judge* gave to a response or canary on average; 1 if unknown."""
-    answered = Attempt.objects.filter(
-        job__run__endpoint=judge,
-        job__run__purpose=RunPurpose.JUDGE,
-        status=AttemptStatus.ANSWERED,
-    )
-    counts = answered.aggregate(replies=Count("pk"), jobs=Count("job", distinct=True))
-    return counts["replies"] / counts["jobs"] if counts["jobs"] >= ENOUGH else 1.0
-
-
-def most_cost_of_judging(
-    run: Run, judge: Endpoint, budget: Decimal | None = None, *, max_tokens: int = MAX_TOKENS
-) -> Decimal:
-    """Return the most that *judge* may cost with *budget*, with what *run* has not answered yet."""
-    asked = Exists(Job.objects.filter(run=run, question=OuterRef("pk")))
-    answered = Exists(Response.objects.filter(run=run, question=OuterRef("pk")))
-    items = list(Question.objects.filter(Q(asked) | Q(answered)))
-    at_most = estimate_judging(judge, items, run.repeats, max_tokens=max_tokens).at_most
-    return at_most if budget is None else min(at_most, budget)
 
 
 def judge_prompt(run: Run, job: Job) -> Prompt:

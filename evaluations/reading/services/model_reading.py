@@ -24,9 +24,10 @@ from evaluations.reading.selectors.model_reading import asked_of, unread_respons
 from evaluations.runs.kinds import Messages
 from evaluations.runs.rules.option_order import asked_as_shown
 from evaluations.runs.services.calls import fence_for
+from evaluations.runs.services.earlier_calls import cost_of, earlier_calls
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.images import images_for
-from evaluations.runs.services.run_estimates import Estimate, cost_of
+from evaluations.runs.services.run_estimates import Estimate
 from evaluations.runs.services.run_starts import (
     as_text,
     check_call_count,
@@ -91,7 +92,8 @@ def estimate_reading(wanted: WantedReading) -> Estimate:
     responses = answers_to_read(wanted)
     # The fence is of one length, whichever run it is made from.
     size = sum(most_prompt_tokens(read_call(wanted.run, one, one.revision)) for one in responses)
-    cost = cost_of(wanted.endpoint, RunPurpose.READ, len(responses), size)
+    earlier = earlier_calls(wanted.endpoint, RunPurpose.READ)
+    cost = cost_of(wanted.endpoint, earlier, len(responses), size)
     return Estimate(len(responses), cost, wanted.endpoint.note)
 
 

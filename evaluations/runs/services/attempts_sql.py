@@ -27,6 +27,7 @@ SENT = {
     "images_omitted": "integer",
     "option_order": "text",
     "examples_used": "integer",
+    "prompt_bytes": "integer",
     "sent_at": "timestamptz",
     "reserved": "numeric",
     # What no call has before it is answered.

@@ -30,7 +30,8 @@ def call_for(run: Run, job: Job) -> Call:
     assert run.endpoint is not None  # only runs with an endpoint have jobs
     params = sent_params(sampling, max_completion_tokens=run.endpoint.max_completion_tokens)
     sizes = [(image.width, image.height) for image in prompt.images]
-    most = price_of(run).cost(most_prompt_tokens(messages, sizes), most_completion_tokens(sampling))
+    size = most_prompt_tokens(messages, sizes)
+    most = price_of(run).cost(size, most_completion_tokens(sampling))
     # Images by their digests: the hash of a request can be made again from what is stored.
     digest = request_hash(run, params, without_pixels(messages, prompt.images))
     return Call(
@@ -39,6 +40,7 @@ def call_for(run: Run, job: Job) -> Call:
         images_omitted=prompt.images_omitted,
         option_order=prompt.option_order,
         examples_used=prompt.examples_used,
+        prompt_bytes=size,
     )
 
 

@@ -52,7 +52,8 @@ class Call:
 
     ``rubric`` and ``marking_notes`` are those in the messages to a judge; ``images`` are the
     SHA-256 of those that are sent. ``examples_used``
-    counts the worked examples of a few-shot prompt.
+    counts the worked examples of a few-shot prompt, and ``prompt_bytes`` is the most tokens that
+    the messages may have.
     """
 
     messages: Sequence[Mapping[str, Any]]
@@ -65,6 +66,7 @@ class Call:
     images_omitted: int = 0
     option_order: str = ""
     examples_used: int | None = None
+    prompt_bytes: int | None = None
 
     def attempt(self, job: Job, now: datetime) -> Attempt:
         """Return the attempt of this call for the claimed *job*, not saved yet."""
@@ -81,6 +83,7 @@ class Call:
             images_omitted=self.images_omitted,
             option_order=self.option_order,
             examples_used=self.examples_used,
+            prompt_bytes=self.prompt_bytes,
             sent_at=now,
             reserved=self.most,
         )

@@ -7,31 +7,23 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Avg, Count, Q
-
 from evaluations.conditions import Asking, ImagePolicy
-from evaluations.llm.budget import Price
 from evaluations.model_families import shared_family
-from evaluations.models import Attempt, Endpoint, Run
-from evaluations.models.vocabulary import AttemptStatus, RunPurpose
+from evaluations.models import Endpoint, Run
+from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.answering import prompt_sizes
 from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
+from evaluations.runs.services.earlier_calls import cost_of, earlier_calls
 from evaluations.runs.services.images import most_tokens_of_images
 from evaluations.runs.services.planning import check_images, check_size, to_be_asked
 from evaluations.runs.services.prompt_sets import check_prompts, current_prompts
 from evaluations.runs.services.sampling import check_sampling
 from questions.models import Dataset
 
-# From this many earlier calls of an endpoint on, they are used instead of the rule of thumb. A
-# trial makes as many, over all tasks: on the sample exam they give tokens and cost within 6 %.
-ENOUGH = 10
 DEFAULT, ALL = Asking(), QuestionChoice()
-# The rule of thumb: bytes of text per token, and tokens per answer.
-BYTES_A_TOKEN = 3.5
-USUAL_ANSWER = 600
 
 
 @dataclass(frozen=True)
@@ -70,18 +62,23 @@ def estimate(
     prompts = current_prompts(asking.prompt_set)
     check_prompts(prompts, asking.setting, items)
     check_size(len(items) * repeats)
-    sizes = prompt_sizes(prompts, asking, items, most_tokens)
+    sizes = prompt_sizes(prompts, asking, items)
     size = sum(sizes)
+    later_steps = max(0, len(sizes) - len(items))
     if asking.images is ImagePolicy.SEND:
         revisions = [question.current for question in items if question.current]
         most_steps = -(-len(sizes) // len(items))
         size += most_tokens_of_images(dataset, revisions, asking.largest_side) * most_steps
+    earlier = earlier_calls(
+        endpoint, RunPurpose.ANSWER, nearest={"job__run__condition__setting": asking.setting.value}
+    )
     answering = cost_of(
         endpoint,
-        RunPurpose.ANSWER,
+        earlier,
         len(sizes) * repeats,
         size * repeats,
         reply_tokens=most_tokens,
+        with_reply=later_steps * repeats,
     )
     if by_batch or batch_api:
         answering = half_price(answering)
@@ -167,55 +164,3 @@ def study_cost(
         most_tokens=sum(one.most_tokens for one in answering),
         seconds=max(seconds.values()) if seconds and known else None,
     )
-
-
-def cost_of(
-    endpoint: Endpoint,
-    purpose: RunPurpose,
-    calls: int,
-    prompt_bytes: int,
-    *,
-    reply_tokens: int | None = None,
-    alike: Mapping[str, str] | None = None,
-) -> Cost:
-    """Estimate the cost of *calls* whose prompts have *prompt_bytes* in all.
-
-    It is based on earlier calls to *endpoint* with the same *purpose*, in runs that *alike*
-    filters, or on a rule of thumb if there are fewer than ``ENOUGH``. ``reply_tokens`` is the most
-    of one reply, None for the limit of the endpoint.
-    """
-    most_tokens = endpoint.max_tokens if reply_tokens is None else reply_tokens
-    price = Price(endpoint.price_input, endpoint.price_output)
-    earlier = Attempt.objects.filter(
-        job__run__endpoint=endpoint,
-        job__run__purpose=purpose,
-        status=AttemptStatus.ANSWERED,
-        **(alike or {}),
-    ).aggregate(
-        n=Count("pk"),
-        read=Avg("prompt_tokens"),
-        written=Avg("completion_tokens"),
-        seconds=Avg("seconds", filter=Q(job__run__by_batch=False)),
-    )
-    known = earlier["n"] >= ENOUGH and earlier["read"] is not None
-    if known:
-        read = earlier["read"] * calls
-        written = min(most_tokens, earlier["written"] or 0) * calls
-    else:
-        read = prompt_bytes / BYTES_A_TOKEN
-        written = min(most_tokens, USUAL_ANSWER) * calls
-    return Cost(
-        calls=calls,
-        expected=price.cost(round(read), round(written)),
-        at_most=price.cost(prompt_bytes, most_tokens * calls),
-        earlier_calls=earlier["n"] if known else 0,
-        currency=endpoint.currency,
-        tokens=round(read + written),
-        most_tokens=prompt_bytes + most_tokens * calls,
-        seconds=_seconds(earlier["seconds"], calls, endpoint) if known else None,
-    )
-
-
-def _seconds(each: float | None, calls: int, endpoint: Endpoint) -> float | None:
-    """Return how long *calls* take of which one takes *each*, None if that is not known."""
-    return None if each is None else each * calls / endpoint.max_in_flight

@@ -22,9 +22,10 @@ from evaluations.models.vocabulary import Asks, RunPurpose, RunStatus
 from evaluations.runs.kinds import Messages
 from evaluations.runs.rules.question_choice import spread
 from evaluations.runs.selectors.prompt_items import subject_name
+from evaluations.runs.services.earlier_calls import cost_of, earlier_calls
 from evaluations.runs.services.frozen import Frozen, freeze
 from evaluations.runs.services.planning import plan_jobs
-from evaluations.runs.services.run_estimates import Estimate, cost_of
+from evaluations.runs.services.run_estimates import Estimate
 from evaluations.runs.services.run_starts import (
     as_text,
     check_call_count,
@@ -150,7 +151,8 @@ def estimate_suggesting(wanted: Wanted) -> Estimate:
         most_prompt_tokens(suggest_call(settings, one, one.current)) for one in items if one.current
     )
     alike = {"job__run__run_settings__asks": asks.value}
-    cost = cost_of(wanted.endpoint, RunPurpose.SUGGEST, len(items), size, alike=alike)
+    earlier = earlier_calls(wanted.endpoint, RunPurpose.SUGGEST, alike=alike)
+    cost = cost_of(wanted.endpoint, earlier, len(items), size)
     return Estimate(len(items), cost, wanted.endpoint.note)
 
 

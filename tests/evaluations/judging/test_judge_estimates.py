@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from evaluations.judging.services import ensure_judge, most_cost_of_judging, start_judge_run
-from evaluations.judging.services.judge_runs import AGAIN_READS, JUDGE_READS, estimate_judging
+from evaluations.judging.services.judge_costs import AGAIN_READS, JUDGE_READS, estimate_judging
 from evaluations.models import Endpoint
 from questions.rules.vocabulary import QuestionType
 from tests.evaluations.judging.test_canaries import judge_that

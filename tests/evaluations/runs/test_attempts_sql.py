@@ -43,6 +43,7 @@ CALLS = [
         images_omitted=2,
         option_order="CDAB",
         examples_used=5,
+        prompt_bytes=2**31 - 1,
     ),
 ]
 

@@ -14,7 +14,7 @@ from evaluations.judging.services import ensure_judge
 from evaluations.models import Attempt, Endpoint, Job, Judgement, Response, Run
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.selectors import kept_figures
-from evaluations.runs.services import run_estimates
+from evaluations.runs.services import earlier_calls, run_estimates
 from evaluations.runs.services.generation import work_on_run
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
@@ -114,7 +114,7 @@ def test_the_form_says_what_a_run_will_ask_and_cost(admin: User, run: Run) -> No
 def test_an_estimate_learns_from_earlier_calls(
     admin: User, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_estimates, "ENOUGH", 3)
+    monkeypatch.setattr(earlier_calls, "ENOUGH", 3)
     work_on_run(run.pk)
     calls = list(Attempt.objects.values_list("prompt_tokens", "completion_tokens"))
     made = run_estimates.estimate(endpoint=run.endpoint, dataset=run.dataset, repeats=2)
