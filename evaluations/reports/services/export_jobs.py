@@ -23,7 +23,13 @@ from django.utils.translation import gettext as _
 from evaluations.facts.params import ReportParams
 from evaluations.models import Export
 from evaluations.reports.selectors.export_tables import ROWS, count_rows
-from evaluations.reports.services.exports import Asked, check_asked, note_export, write_export
+from evaluations.reports.services.exports import (
+    Asked,
+    check_asked,
+    note_export,
+    note_rows,
+    write_export,
+)
 from gradeapp.accounts.models import User
 from gradeapp.common.background_work import services as background_work
 from gradeapp.common.background_work.models import LIVE
@@ -131,6 +137,8 @@ def work_on_export(export_id: int, *, clock: Clock = timezone.now, beat: float =
 def _make(work: Export, name: str, made: dict[str, Any], clock: Clock, beat: float) -> Is:
     """Write the file called *name*, and put the columns of its end into *made*."""
     asked = asked_of(work)
+    # Before its owner can read what the file says without fetching it: rows, size, SHA-256.
+    note_rows(asked, acting_user=work.created_by)
     total = count_rows(asked.name, asked.params)
     held(work).update(rows_total=total)
     with (exports_folder() / name).open("w+b") as out, _noted(work, clock, beat) as on_rows:

@@ -162,10 +162,18 @@ def note_export(asked: Asked, about: Mapping[str, object], *, acting_user: User 
     if acting_user is None:
         return
     if asked.name in ROWS:
-        runs = Run.objects.filter(asked.params.of_runs(), purpose=RunPurpose.ANSWER)
-        record_runs(runs.values_list("pk", flat=True), acting_user=acting_user, page="export")
+        note_rows(asked, acting_user=acting_user)
     else:
         note_look(asked.params, acting_user=acting_user, report=asked.name)
+
+
+def note_rows(asked: Asked, *, acting_user: User) -> None:
+    """Keep that *acting_user* has single responses or marks of the runs of *asked*.
+
+    The number of rows, the size and the SHA-256 of such a file count too: they follow the marks.
+    """
+    runs = Run.objects.filter(asked.params.of_runs(), purpose=RunPurpose.ANSWER)
+    record_runs(runs.values_list("pk", flat=True), acting_user=acting_user, page="export")
 
 
 def note_look(params: ReportParams, *, acting_user: User, report: str) -> None:
