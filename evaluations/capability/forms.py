@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from django import forms
 from django.utils.translation import get_language
@@ -27,6 +27,7 @@ from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.desk_pages import DeskForm
+from gradeapp.common.submission_keys import submission_key
 
 VALUES: dict[str, int | None] = {"1": 1, "0": 0, NOT_APPLICABLE: None}
 TEXT_OF = {value: text for text, value in VALUES.items()}
@@ -169,7 +170,7 @@ def judgement_panel(desk: ReviewDesk, reviewer: UUID, sent: Any = None) -> Judge
     return JudgementPanel(
         lines=tuple(_line(one, values[one], named) for one in desk.answer.asked),
         note=note,
-        key=str(uuid5(UUID(desk.answer.public_id), f"{reviewer}:{desk.version}")),
+        key=str(submission_key(desk.answer.public_id, reviewer, desk.version)),
         version=desk.version,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -39,6 +39,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
+from gradeapp.common.submission_keys import submission_key
 
 FOLDER = "evaluations/marking/arbitration"
 REASON_KEYS = {
@@ -229,8 +230,8 @@ def _unsent(sent: Any, fields: list[dict[str, Any]]) -> list[str]:
 
 def _key(request: MemberRequest, case: DisputedCase) -> UUID:
     """The same for the same page, so that a decision sent twice is one."""
-    number = f":{case.final.number}" if case.final else ""
-    return uuid5(case.public_id, f"{request.user.public_id}:{_seen(case)}{number}")
+    number = case.final.number if case.final else 0
+    return submission_key(case.public_id, request.user.public_id, _seen(case), number)
 
 
 def _seen(case: DisputedCase) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from django import forms
 from django.utils.translation import get_language, gettext
@@ -20,6 +20,7 @@ from evaluations.models.vocabulary import Flag
 from gradeapp.common import number_fields
 from gradeapp.common.desk_pages import DeskForm
 from gradeapp.common.plain_number import choices, decimal_of, plain, with_half
+from gradeapp.common.submission_keys import submission_key
 from questions.rules.rubric import PointGroup, ScoringPoint, given_total
 
 # Up to this many points a row of chips shows every whole mark; past it one types a number.
@@ -172,7 +173,7 @@ def panel(desk: DeskItem, teacher: UUID, given: Given | None = None) -> Panel:
         sum=plain(_sum(item, lines)) if lines else total,
         comment=given.comment,
         flags=_flags(given.flags),
-        key=str(uuid5(UUID(item.public_id), f"{teacher}:{desk.saves}")),
+        key=str(submission_key(item.public_id, teacher, desk.saves)),
         version=desk.version,
     )
 

@@ -36,6 +36,7 @@ from gradeapp.audit.tags import Tag
 from gradeapp.common.named import Named
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput, Conflict, Refusal
+from gradeapp.common.submission_keys import submission_key
 
 MOST_BYTES = 4 * 2**20
 FILE_SENTENCES: Mapping[str, object] = {
@@ -186,7 +187,7 @@ def mark_key(sheet: MarkingSheet, slot: Slot, given: GivenMark) -> uuid.UUID:
         "points": [plain(value) for value in given.points],
         "total": "" if given.total is None or given.points else plain(given.total),
     }
-    return uuid.uuid5(sheet.public_id, f"{slot.answer.public_id}:{said!r}")
+    return submission_key(sheet.public_id, slot.answer.public_id, said)
 
 
 def _saved(
