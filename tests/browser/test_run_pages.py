@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
@@ -58,6 +58,43 @@ def test_the_sentence_changes_and_the_page_stays(admin: User, run: Run, site: Si
     waiting.update(status=RunStatus.FINISHED, pause_reason="")
     expect(said).to_be_empty()
     assert not page.evaluate("window.stays"), "another state has other buttons: a new page"
+
+
+def test_an_estimate_of_the_choice_before_is_marked_as_such(
+    admin: User, server: ScriptedServer, site: Site
+) -> None:
+    """One request for a choice; until its answer the figures before it are marked."""
+    for slug, questions in (("short", 3), ("long", 40)):
+        task = make_task(make_dataset(slug), slug=slug)
+        for _ in range(questions):
+            make_question(task)
+    scripted_endpoint(server)
+    page = site.open(admin)
+    held: list[Route] = []
+    page.goto("/runs/new/")
+    page.get_by_label("Dataset").select_option("short")
+    calls = page.locator("#estimate dt", has_text="Calls").locator("+ dd")
+    expect(calls).to_have_text("3")
+    before, estimate = page.locator("[data-before]"), page.locator("#estimate")
+    expect(before).to_be_hidden()
+    page.route("**/runs/new/?*", lambda route: held.append(route))
+    page.get_by_label("Dataset").select_option("long")
+    page.get_by_label("Dataset").blur()
+    expect(before).to_be_visible()
+    expect(estimate).to_have_attribute("aria-busy", "true")
+    expect(calls).to_have_text("3")
+    page.wait_for_timeout(600)  # longer than a form waits for more input
+    assert len(held) == 1
+    held[0].continue_()
+    expect(calls).to_have_text("40")
+    expect(before).to_be_hidden()
+    expect(estimate).not_to_have_attribute("aria-busy", "true")
+    page.unroute("**/runs/new/?*")
+    page.route("**/runs/new/?*", lambda route: route.abort())
+    page.get_by_label("Dataset").select_option("short")
+    expect(page.locator("#notices")).not_to_be_empty()
+    expect(before).to_be_visible()
+    site.troubles.clear()  # the console says that the request failed
 
 
 WAY = {
