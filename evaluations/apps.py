@@ -3,7 +3,7 @@ from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts import blindness
 from gradeapp.audit import counted
-from gradeapp.audit.objects import hold_back
+from gradeapp.audit.objects import hold_back, when_read
 from gradeapp.audit.objects import register as register_object
 from gradeapp.audit.sources import Source
 from gradeapp.audit.sources import register as register_source
@@ -45,6 +45,7 @@ class EvaluationsConfig(AppConfig):
             reviews_in_a_review,
             waits_for_the_lead,
         )
+        from evaluations.facts.trail_looks import keep_trail_looks
         from evaluations.imports.selectors import imports_waiting
         from evaluations.judging.kinds import JudgeFollower, JudgeKind
         from evaluations.marking.desk.selectors.desk_home import marks_waiting
@@ -78,5 +79,6 @@ class EvaluationsConfig(AppConfig):
         hold_back("mark", waits_for_the_lead(Mark, "slot__answer__"))
         hold_back("finalmark", waits_for_the_lead(FinalMark, "answer__"))
         hold_back("arbitermark", waits_for_the_lead(ArbiterMark, "answer__"))
+        when_read(keep_trail_looks)
         fields = ("id", "table", "row", "answer", "action", "before", "changed_at", "actor")
         register_source(Source("marks", MarkChange, fields, "changed_at"))

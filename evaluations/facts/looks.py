@@ -6,6 +6,7 @@ A look is kept whether or not a round over the responses exists: somebody may pl
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.translation import gettext as _
@@ -21,6 +22,7 @@ from questions.rules.vocabulary import Part
 # A figure of fewer marked responses tells about each of them: a look at it is one at them.
 SMALL_CELL = 5
 BATCH = 1000
+T = TypeVar("T")
 # Pages of looks at a run by whoever brought its answers in.
 PASTED, IMPORTED = "pasted", "imported"
 
@@ -52,7 +54,7 @@ def record_views(responses: Collection[int], *, acting_user: User, page: str) ->
     """
     seen = sorted({one for one in responses if one > 0})  # a failed call has no response
     rounds: set[int] = set()
-    for some in _batches(seen):
+    for some in in_batches(seen):
         own = Look.objects.filter(person=acting_user, response=OuterRef("pk"))
         new = Response.objects.filter(
             ~Exists(own),
@@ -179,6 +181,7 @@ def _note(rounds: Sequence[int], acting_user: User, page: str, *, outside: bool 
     record(Tag.ROUND_VIEWED, target, actor=acting_user, **detail)
 
 
-def _batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+def in_batches(keys: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield *keys* in pieces of ``BATCH``, as many as one statement takes."""
     for start in range(0, len(keys), BATCH):
         yield keys[start : start + BATCH]

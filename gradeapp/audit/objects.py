@@ -1,4 +1,4 @@
-"""The objects of audit entries: which have a page, and of which the details must wait.
+"""The objects of audit entries: which have a page, of which the details must wait, who read them.
 
 Features register theirs in ``apps.py``.
 """
@@ -7,6 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from gradeapp.accounts.models import User
+    from gradeapp.audit.models import AuditEntry
 
 # From the keys of rows of one model to the addresses of those that have a page.
 Addresses = Callable[[Sequence[int]], Mapping[int, str]]
@@ -14,6 +21,10 @@ _known: dict[str, Addresses] = {}
 # From the keys of rows of one model to those whose details nobody may read yet.
 Held = Callable[[Sequence[int]], Collection[int]]
 _held: dict[str, Held] = {}
+
+# What is to be done with entries before somebody reads them.
+Reading = Callable[["QuerySet[AuditEntry]", "User"], None]
+_readings: list[Reading] = []
 
 
 def register(model_name: str, addresses: Addresses) -> None:
@@ -24,6 +35,17 @@ def register(model_name: str, addresses: Addresses) -> None:
 def hold_back(model_name: str, held: Held) -> None:
     """Have the details of entries about some objects called ``model_name:key`` not shown."""
     _held[model_name] = held
+
+
+def when_read(reading: Reading) -> None:
+    """Have *reading* called with entries, in no order, and the person who is about to read them."""
+    _readings.append(reading)
+
+
+def note_reading(entries: QuerySet[AuditEntry], reader: User) -> None:
+    """Let the features note that *reader* is about to read *entries*."""
+    for reading in _readings:
+        reading(entries, reader)
 
 
 def addresses_of(targets: Iterable[str]) -> dict[str, str]:

@@ -37,6 +37,11 @@ def entries() -> Rows:
     return AuditEntry.objects.select_related("actor").order_by("-at", "-id")
 
 
+def entries_of(found: list[AuditEntry]) -> Rows:
+    """Return the entries in *found* as rows of the database."""
+    return entries().filter(pk__in=[entry.pk for entry in found])
+
+
 def older(rows: Rows, before: int, number: int) -> list[AuditEntry]:
     """Return *number* of *rows* older than the entry with the key *before* (0: the newest)."""
     if before:

@@ -19,6 +19,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit import alerts, selectors
 from gradeapp.audit.filters import TrailFilter
+from gradeapp.audit.objects import note_reading
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
@@ -38,6 +39,7 @@ def trail(request: MemberRequest) -> HttpResponse:
     before = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
     filters = TrailFilter(request.GET, queryset=selectors.entries())
     found = selectors.older(filters.qs, before, PAGE + 1)
+    note_reading(selectors.entries_of(found[:PAGE]), request.user)
     context = {
         "filters": filters,
         "entries": selectors.shown(found[:PAGE]),
@@ -70,6 +72,8 @@ def export(request: MemberRequest) -> HttpResponseBase:
         raise BadInput(_("The filter %(names)s has no such value.") % {"names": names})
     chosen = {name: value for name, value in request.GET.items() if value}
     rows = filters.qs.filter(at__lte=timezone.now())
+    if request.method == "GET":
+        note_reading(rows, request.user)
     response = StreamingHttpResponse(
         _noted(_lines(rows), request.user, chosen), content_type="text/csv; charset=utf-8"
     )
