@@ -109,15 +109,17 @@ class PublishedTable(_Data):
 class Note(Words):
     """What is wrong with printed cells (``TABLE/ROW/COLUMN``, * for every row or column).
 
-    What it accounts for: ``instead`` is the value that the paper's own numbers or the released
-    files give, ``most`` the largest difference, and ``runs`` the number of runs of which the
-    printed figure is the mean.
+    What it accounts for is one of three: ``instead`` is the value that the paper's own numbers or
+    the released files give, ``most`` the largest difference, in the unit of the cell, and
+    ``unlike`` says that the printed value counts something else than ours. ``runs`` is the number
+    of runs of which the printed figure is the mean; the note holds for ours of fewer.
     """
 
     id: str
     cells: tuple[str, ...]
     instead: float | None = None
     most: float | None = None
+    unlike: bool = False
     runs: int | None = None
 
     def holds(self, cell: CellName) -> bool:
@@ -129,11 +131,13 @@ class Note(Words):
 
         ``instead`` may be off by the rounding of its last decimal, at least one in the paper.
         """
+        if self.runs is not None and (repeats is None or repeats >= self.runs):
+            return False
         if self.instead is not None:
             return abs(ours - self.instead) <= 0.05 + SLACK
         if self.most is not None:
             return abs(difference) <= self.most + SLACK
-        return self.runs is None or (repeats is not None and repeats < self.runs)
+        return self.unlike
 
 
 def _matches(pattern: str, cell: CellName) -> bool:
