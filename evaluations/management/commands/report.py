@@ -33,6 +33,9 @@ class Command(GradeappCommand):
         if not rows:
             self.stdout.write(_("No rows: %(why)s.") % {"why": reason_words(params["reason"])})
             return
+        is_paper = result["report"] == paper_tables.NAME
+        if is_paper:
+            rows = [row | {"figures": paper_figures(row["figures"])} for row in rows]
         keys = list(dict.fromkeys(name for row in rows for name in row["key"]))
         figures = list(dict.fromkeys(name for row in rows for name in row["figures"]))
         table = [[*keys, *figures]] + [
@@ -42,7 +45,7 @@ class Command(GradeappCommand):
             ]
             for row in rows
         ]
-        if result["report"] == paper_tables.NAME:
+        if is_paper:
             notes = params["notes"]
             table[0].append("why")
             for line, row in zip(table[1:], rows, strict=True):
@@ -58,16 +61,34 @@ def param_text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def why(figures: dict[str, dict[str, Any]], notes: dict[str, str]) -> str:
-    """Return in words why a cell of a paper is not rebuilt or differs, and its notes; "" if equal.
+def paper_figures(figures: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the figures of a cell of a paper as they are printed.
 
-    *notes* are the sentences of the notes by id.
+    What the paper prints has no n of ours, nor has a difference of two figures of which one is
+    missing; how many questions of the cell are answered stands with our n.
     """
-    if figures["difference"]["value"] == 0:
-        return ""
+    printed = {name: one for name, one in figures.items() if name != "answered"}
+    for name in ("published", "difference"):
+        if name == "published" or printed[name]["value"] is None:
+            printed[name] = printed[name] | {"n": None}
+    if answered := figures.get("answered"):
+        n = f"{printed['ours']['n']}, {number(answered['value'])} of {answered['n']} questions"
+        printed["ours"] = printed["ours"] | {"n": n}
+    return printed
+
+
+def why(figures: dict[str, dict[str, Any]], notes: dict[str, str]) -> str:
+    """Return in words why a cell of a paper is not rebuilt, limited, or differs.
+
+    *notes* are the sentences of the notes by id. Those about a printed figure are given where there
+    is none of ours; else only the one that accounts for the difference.
+    """
+    difference = figures["difference"]["value"]
     found = []
     for name in ("difference", "ours", "published"):
         code = figures[name]["reason"] or ""
+        if name == "published" and difference is not None:
+            continue
         if code.startswith(NOTE):
             found += [
                 f"{one}: {notes[one].rstrip('.')}" for one in code.removeprefix(NOTE).split(",")
@@ -78,16 +99,20 @@ def why(figures: dict[str, dict[str, Any]], notes: dict[str, str]) -> str:
 
 
 def figure_text(figure: dict[str, Any] | None) -> str:
-    """Return a figure such as ``0.7215 [0.7013, 0.7417] n=2944``, its reason, or both."""
+    """Return a figure such as ``0.7215 [0.7013, 0.7417] n=2944``, its reason, or both.
+
+    An n of None is left out.
+    """
     if figure is None:
         return ""
+    n = "" if figure["n"] is None else f" n={figure['n']}"
     if figure["value"] is None:
-        return f"{figure['reason']} n={figure['n']}"
+        return f"{figure['reason']}{n}"
     interval = ""
     if figure["low"] is not None and figure["high"] is not None:
         interval = f" [{number(figure['low'])}, {number(figure['high'])}]"
     reason = f" ({figure['reason']})" if figure["reason"] else ""
-    return f"{number(figure['value'])}{interval} n={figure['n']}{reason}"
+    return f"{number(figure['value'])}{interval}{n}{reason}"
 
 
 def number(value: float) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from evaluations.reports.rules.paper_cells import Cells, Loaded, StandIns, best
+from evaluations.reports.rules.paper_cells import Cells, Loaded, StandIns, best, of_part
 from evaluations.reports.rules.paper_sums import (
     means_by,
     minus,
@@ -152,14 +152,18 @@ def _of_questions(material: AgibenchMaterial, questions: pd.DataFrame) -> Cells:
 
 
 def _patterns(material: AgibenchMaterial) -> Cells:
-    """Return table 5 for the replies that are loaded."""
+    """Return table 5 for the replies that are loaded, under each condition to all questions."""
     total = sum(material.patterns.values())
+    conditions = len(material.answers[["model", "condition"]].drop_duplicates())
+    # One row for each question under a condition.
+    questions = (len(material.answers), conditions * len(material.questions))
     rows = list(material.paper.table("table-5").rows)
     numbers, ratios = {}, {}
     for row in rows:
         n = material.patterns.get(int(row), 0)
         if total:
-            numbers[row], ratios[row] = Figure(n, total), Figure(100 * n / total, total)
+            numbers[row] = of_part(Figure(n, total), *questions)
+            ratios[row] = of_part(Figure(100 * n / total, total), *questions)
     cells = put("table-5", rows, "number", numbers, lacking=REPLIES_OF_TWELVE)
     cells |= put("table-5", rows, "ratio", ratios, lacking=REPLIES_OF_TWELVE)
     trial = material.paper.table("table-4")
@@ -219,7 +223,10 @@ def _summary(
 
 
 def _repeats(material: AgibenchMaterial, name: str, conditions: Mapping[str, Loaded]) -> Cells:
-    """Return figures 5 and 6: one row for each prompt of a model."""
+    """Return figures 5 and 6: one row for each prompt of a model.
+
+    A question counts as answered if it has points in as many repeats as any.
+    """
     cells: Cells = {}
     for kind, loaded in conditions.items():
         own = of_conditions(material.repeats, [loaded.asked])
@@ -228,7 +235,9 @@ def _repeats(material: AgibenchMaterial, name: str, conditions: Mapping[str, Loa
         found = accuracies(items) | repeatability(items) if many else {}
         lacking = TOO_FEW if items or own.empty else reason_of(own["reason"])
         figures = {
-            word: Figure(100 * one.value, one.n) if one.value is not None else one
+            word: of_part(Figure(100 * one.value, one.n), len(items), len(material.questions))
+            if one.value is not None
+            else one
             for word, one in found.items()
         }
         for table in ("figure-5", "figure-6"):

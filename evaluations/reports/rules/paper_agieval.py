@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evaluations.conditions import PromptSetting
-from evaluations.reports.rules.paper_cells import Cells, Loaded, StandIns, best
+from evaluations.reports.rules.paper_cells import Cells, Loaded, StandIns, best, of_part
 from evaluations.reports.rules.paper_sums import (
     exact_by_task,
     minus,
@@ -171,7 +171,7 @@ def _exact(
     cells: Cells = {}
     for setting, loaded in conditions.items():
         answers = of_conditions(material.answers, [loaded.asked])
-        figures = exact_by_task(answers)
+        figures = exact_by_task(answers, material.questions)
         rows = list(material.paper.table("exact-answers").rows)
         # A task whose answers all have no points has no exact match either, for the same reason.
         rates = rates_by(answers[answers["task"].isin(rows)], material.questions, "task")
@@ -185,12 +185,17 @@ def _exact(
 def _capabilities(
     material: AgievalMaterial, name: str, conditions: Mapping[PromptSetting, Loaded]
 ) -> Cells:
-    """Return figure 3: how people judged wrong answers under zero-shot with chain of thought."""
+    """Return figure 3: how people judged wrong answers under zero-shot with chain of thought.
+
+    Wrong answers are a sample of the answers to all questions, or of those that are loaded.
+    """
     loaded = conditions.get(_S.ZERO_SHOT_COT)
     columns = [column.name for column in material.paper.table("figure-3").columns]
     shares = material.capabilities.get(loaded.asked, {}) if loaded else {}
+    own = of_conditions(material.answers, [loaded.asked] if loaded else [])
+    answered = own[own["n"] > 0]["question"].nunique()
     figures = {
-        column: Figure(100 * one.value, one.n)
+        column: of_part(Figure(100 * one.value, one.n), answered, len(material.questions))
         for column, one in shares.items()
         if one.value is not None
     }

@@ -28,6 +28,36 @@ POOLED = " + "
 
 
 @dataclass(frozen=True, slots=True)
+class PartFigure(Figure):
+    """A figure from answers to ``answered`` of the ``questions`` that its cell covers.
+
+    Under several conditions, and in a difference of two figures, questions count more than once.
+    """
+
+    answered: int = 0
+    questions: int = 0
+
+
+def of_part(figure: Figure, answered: int, questions: int) -> Figure:
+    """Return *figure* with its questions, and ``partly_answered`` if not all are *answered*.
+
+    A figure without a value keeps its own reason.
+    """
+    if figure.value is None:
+        return figure
+    reason = PARTLY if answered < questions else figure.reason
+    bounds = (figure.low, figure.high)
+    return PartFigure(figure.value, figure.n, *bounds, reason, answered, questions)
+
+
+def of_parts(figure: Figure, parts: Iterable[Figure]) -> Figure:
+    """Return *figure*, made from all *parts*, with the questions of those that have a count."""
+    known = [one for one in parts if isinstance(one, PartFigure)]
+    answered = sum(one.answered for one in known)
+    return of_part(figure, answered, sum(one.questions for one in known)) if known else figure
+
+
+@dataclass(frozen=True, slots=True)
 class Ours:
     """A rebuilt cell, and whose answers it is from; () if it is from the questions alone."""
 
@@ -133,7 +163,8 @@ def compared(
     A printed cell that is not rebuilt has *missing_reason*, or ``stated`` in a table of facts; the
     notes about it are its reason. ``difference`` is ours minus published in printed decimals, and
     0 if ours is within half a unit of the last one; any other has a reason, found in the *loaded*
-    conditions that ours is from, the *policy* of its scores, and the notes of the paper.
+    conditions that ours is from, the *policy* of its scores, and the notes of the paper. Where ours
+    is from answers to only some questions of the cell, ``answered`` is how many, of n.
     """
     conditions = {one.asked: one for one in loaded}
     rows = []
@@ -156,6 +187,7 @@ def compared(
                 difference = replace(difference, reason=why)
             figures = {
                 "ours": ours.figure,
+                **_answered(ours.figure),
                 "published": missing(reason)
                 if value is None
                 else Figure(value, 0, reason=_names(notes)),
@@ -163,6 +195,13 @@ def compared(
             }
             rows.append(ReportRow(key, figures))
     return rows
+
+
+def _answered(figure: Figure) -> dict[str, Figure]:
+    """Return how many of the questions of a cell are answered, if not all of them are."""
+    if not isinstance(figure, PartFigure) or figure.reason != PARTLY:
+        return {}
+    return {"answered": Figure(figure.answered, figure.questions)}
 
 
 def _names(notes: Sequence[Note]) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluations.reports.rules.paper_cells import Cells, Loaded, StandIns, best
+from evaluations.reports.rules.paper_cells import Cells, Loaded, StandIns, best, of_part
 from evaluations.reports.rules.paper_sums import (
     minus,
     of_conditions,
@@ -65,8 +65,8 @@ class GaokaoMaterial:
     ``questions`` has a row for each question, with ``file_type`` (the question type of its file),
     ``characters`` and ``words`` of its text. ``answers`` has a frame by marker, and ``teachers``
     among the markers. ``with_criterion`` says of each judge whether it saw the marking criterion.
-    ``pairs`` are marks of teachers and of judges. ``precision`` is that of converted
-    totals.
+    ``pairs`` are marks of teachers and of judges, and ``question_of`` has the question of each of
+    their responses. ``precision`` is that of converted totals.
     """
 
     paper: PublishedPaper
@@ -75,6 +75,7 @@ class GaokaoMaterial:
     answers: Mapping[str, pd.DataFrame]
     with_criterion: Mapping[str, bool]
     pairs: Sequence[MarkPair]
+    question_of: Mapping[int, int]
     precision: Precision
 
     def base(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -171,8 +172,10 @@ def _total(
 ) -> Figure:
     """Return the converted total of one stream; a part that is missing is its reason.
 
-    Parts of which there are no *questions* go before those without answers or marks.
+    Parts of which there are no *questions* go before those without answers or marks. A total of
+    answers to only some of them has the reason ``partly_answered``.
     """
+    own, questions = (one[one["subject"].isin(list(STREAMS[stream]))] for one in (own, questions))
     scored = own[own["n"] > 0]
     sums = scored.groupby(["subject", "part"])[["points", "full", "units"]].sum()
     wheres = [(subject, part) for subject in STREAMS[stream] for part in Part]
@@ -190,7 +193,7 @@ def _total(
         return missing(
             no_questions_reason(without) if without else missing_reason(total.missing), n
         )
-    return Figure(total.total, n)
+    return of_part(Figure(total.total, n), scored["question"].nunique(), len(questions))
 
 
 def _totals(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
@@ -257,6 +260,8 @@ def _leakage(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
 def _correlations(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
     """Return the coefficients of table 4, and of table 6 with and without criterion."""
     cells: Cells = {}
+    base = material.base(material.questions)
+    written = set(base[base["part"] == Part.SUBJECTIVE.value]["question"])
     for word, criterion in (("with", True), ("without", False)):
         judge, reason = material.judges(loaded.asked, criterion)
         pairs = [
@@ -264,7 +269,11 @@ def _correlations(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
             for pair in material.pairs
             if pair.asked == loaded.asked and pair.pair == f"teachers-{judge}"
         ]
-        figures = _coefficients(pairs, reason or NO_PAIRS)
+        marked = written & {material.question_of.get(pair.response) for pair in pairs}
+        figures = {
+            coefficient: of_part(figure, len(marked), len(written))
+            for coefficient, figure in _coefficients(pairs, reason or NO_PAIRS).items()
+        }
         if criterion:
             cells |= put_row("table-4", name, list(figures), figures, loaded)
         for coefficient, figure in figures.items():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import cast
 
 from evaluations.reports.rules.paper_agibench import BRANCH_VALUES, KNOWLEDGE_SLUGS
-from evaluations.reports.rules.paper_cells import NOTE
+from evaluations.reports.rules.paper_cells import NOTE, PARTLY
 from evaluations.reports.rules.published_tables import (
     CellName,
     Column,
@@ -35,9 +36,11 @@ class PageCell:
     """A cell: our figure and the printed one as text, and what is known of their difference.
 
     ``difference`` is "=" for equal cells, "" where one is missing. ``reason`` is a code: why there
-    is no figure of ours, or why it differs; ``further`` is what else limits it. ``notes`` are the
-    ids of the notes about the printed figure, unless the two are equal. ``cell`` selects the
-    answers behind our figure, None where no list of answers is the same.
+    is no figure of ours, or why it differs; ``further`` is what else limits it. ``answered`` is of
+    how many questions of the cell our figure has answers, and of how many it should have; None if
+    it has all. ``notes`` are the ids of the notes about a printed figure without one of ours, or of
+    the note that accounts for the difference. ``cell`` selects the answers behind our figure, None
+    where no list of answers is the same.
     """
 
     ours: str
@@ -45,15 +48,23 @@ class PageCell:
     difference: str
     reason: str
     further: str
+    answered: tuple[int, int] | None
     notes: tuple[str, ...]
     asked: Asked
     cell: Mapping[str, str] | None
 
     @property
     def codes(self) -> list[str]:
-        """The reasons that no note gives, each once."""
+        """The reasons that no note gives, each once, without that of the part (``part_code``)."""
         found = dict.fromkeys((self.reason, self.further))
-        return [code for code in found if code and not code.startswith(NOTE)]
+        return [
+            code for code in found if code and not code.startswith(NOTE) and code != self.part_code
+        ]
+
+    @property
+    def part_code(self) -> str:
+        """The reason of a figure from answers to only some of its questions; "" for another."""
+        return PARTLY if self.answered else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +152,7 @@ def _table(
         )
         for row in rows
     )
+    given = [cell for line in cells for cell in line if cell]
     reasons = Counter(
         _kind_of_reason(row.figures["ours"].reason or "")
         for row in found.values()
@@ -153,18 +165,16 @@ def _table(
         cells=cells,
         counts=counts,
         reasons=reasons.most_common(),
-        starred=list(
-            dict.fromkeys(
-                code
-                for line in cells
-                for cell in line
-                if cell and cell.ours and cell.printed
-                for code in cell.codes
-            )
-        ),
-        notes=[note for note in paper.notes if any(note.holds(cell) for cell in shown)],
+        starred=_starred(given),
+        notes=[note for note in paper.notes if any(note.id in cell.notes for cell in given)],
         hidden=sum(map(len, every)) - len(rows) - len(columns),
     )
+
+
+def _starred(cells: Sequence[PageCell]) -> list[str]:
+    """Return the codes that stand beside figures of *cells*, each once."""
+    codes = ((cell.part_code, *(cell.codes if cell.printed else ())) for cell in cells if cell.ours)
+    return [code for code in dict.fromkeys(chain.from_iterable(codes)) if code]
 
 
 def _column(table: PublishedTable, name: str) -> Column | None:
@@ -197,17 +207,26 @@ def _cell(
         return None
     ours, published, difference = (row.figures[one] for one in ("ours", "published", "difference"))
     text = "" if difference.value is None else _text(difference, column, signed=True)
-    notes = () if difference.value == 0 else paper.notes_of(name)
+    answered = row.figures.get("answered")
     return PageCell(
         ours=_text(ours, column),
         printed=_text(published, column),
         difference="=" if difference.value == 0 else text,
         reason=(difference.reason if difference.value is not None else ours.reason) or "",
         further=ours.reason or "",
-        notes=tuple(note.id for note in notes) if published.value is not None else (),
+        answered=(int(answered.value), answered.n) if answered and answered.value else None,
+        notes=_notes(paper, name, difference) if published.value is not None else (),
         asked=(row.key["model"], row.key["condition"]),
         cell=rows_behind_cell(paper.paper, name) if row.key["model"] else None,
     )
+
+
+def _notes(paper: PublishedPaper, name: CellName, difference: Figure) -> tuple[str, ...]:
+    """Return the notes about a printed figure, or only the one that accounts for *difference*."""
+    if difference.value is None:
+        return tuple(note.id for note in paper.notes_of(name))
+    reason = difference.reason or ""
+    return (reason.removeprefix(NOTE),) if reason.startswith(NOTE) else ()
 
 
 def _text(figure: Figure, column: Column | None, *, signed: bool = False) -> str:

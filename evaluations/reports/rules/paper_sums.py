@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluations.reports.rules.paper_cells import PARTLY, Cells, Loaded, Ours
+from evaluations.reports.rules.paper_cells import Cells, Loaded, Ours, of_part, of_parts
 from evaluations.reports.rules.published_tables import CellName
 from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.rows import ModelCondition
@@ -34,24 +34,32 @@ def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Fi
     """Return points over full marks in per cent for each value of column *by*, or all under "".
 
     n counts sub-answers with points. A rate of answers to only some of the *questions* has the
-    reason ``partly_answered``. A value whose answers all have no points has no rate, and the reason
+    reason ``partly_answered``; a question is answered if it has points under each model and
+    condition of *answers*. A value whose answers all have no points has no rate, and the reason
     that most of them give; one without answers is left out.
     """
     scored = answers[answers["n"] > 0]
     without = _grouped(answers[answers["n"] == 0], by)["reason"]
     lacking = {str(key): missing(reason_of(reasons)) for key, reasons in without}
     sums = _grouped(scored, by)[["points", "full", "units"]].sum()
-    answered = _grouped(scored, by)["question"].nunique()
-    asked = _grouped(questions, by)["question"].nunique()
+    answered, asked = answered_by(answers, by), _grouped(questions, by)["question"].nunique()
     return lacking | {
-        str(key): Figure(
-            100 * float(row.points) / float(row.full),
-            int(row.units),
-            reason=None if answered[key] == asked.get(key, 0) else PARTLY,
+        str(key): of_part(
+            Figure(100 * float(row.points) / float(row.full), int(row.units)),
+            int(answered.get(key, 0)),
+            int(asked.get(key, 0)),
         )
         for key, row in sums.iterrows()
         if row.full > 0
     }
+
+
+def answered_by(answers: pd.DataFrame, by: str = "") -> Any:
+    """Return by column *by* the questions with points under each model and condition."""
+    scored = answers[answers["n"] > 0]
+    conditions = len(answers[["model", "condition"]].drop_duplicates())
+    times = scored.groupby("question")["question"].transform("size")
+    return _grouped(scored[times == conditions], by)["question"].nunique()
 
 
 def reason_of(reasons: pd.Series[str]) -> str:
@@ -69,13 +77,23 @@ def means_by(frame: pd.DataFrame, column: str, by: str = "") -> Figures:
     }
 
 
-def exact_by_task(answers: pd.DataFrame) -> dict[str, dict[str, Figure]]:
-    """Return ``exact match`` and ``f1`` in per cent by task with exact answers."""
-    sums = answers[answers["exact_n"] > 0].groupby("task")[["exact_n", "exact_sum", "f1_sum"]].sum()
+def exact_by_task(answers: pd.DataFrame, questions: pd.DataFrame) -> dict[str, Figures]:
+    """Return ``exact match`` and ``f1`` in per cent by task with exact answers.
+
+    *questions* are those of the tasks; *answers* are of one model and condition.
+    """
+    exact = answers[answers["exact_n"] > 0].groupby("task")
+    sums = exact[["exact_n", "exact_sum", "f1_sum"]].sum()
+    answered, asked = exact["question"].nunique(), questions.groupby("task")["question"].nunique()
+    columns = {"exact match": "exact_sum", "f1": "f1_sum"}
     return {
         str(task): {
-            "exact match": Figure(100 * float(row.exact_sum / row.exact_n), int(row.exact_n)),
-            "f1": Figure(100 * float(row.f1_sum / row.exact_n), int(row.exact_n)),
+            name: of_part(
+                Figure(100 * float(row[column] / row["exact_n"]), int(row["exact_n"])),
+                int(answered[task]),
+                int(asked.get(task, 0)),
+            )
+            for name, column in columns.items()
         }
         for task, row in sums.iterrows()
     }
@@ -105,7 +123,7 @@ def plain_mean(figures: Mapping[str, Figure], over: Sequence[str], lacking: str)
     if len(values) < len(over) or not values:
         reasons = {one.reason for one in found} if not values else set()
         return missing((reasons.pop() if len(reasons) == 1 else None) or lacking, n)
-    return Figure(sum(values) / len(values), n, reason=_first_reason(found))
+    return of_parts(Figure(sum(values) / len(values), n, reason=_first_reason(found)), found)
 
 
 def minus(first: Figure | None, second: Figure | None, lacking: str) -> Figure:
@@ -119,7 +137,9 @@ def minus(first: Figure | None, second: Figure | None, lacking: str) -> Figure:
     if first.value is None or second.value is None:
         without = first if first.value is None else second
         return missing(without.reason or lacking, n)
-    return Figure(first.value - second.value, n, reason=_first_reason((first, second)))
+    both = (first, second)
+    figure = Figure(first.value - second.value, n, reason=_first_reason(both))
+    return of_parts(figure, both)
 
 
 def _first_reason(figures: Iterable[Figure]) -> str | None:

@@ -19,7 +19,7 @@ from evaluations.facts.params import (
     models_with_answers,
     validated,
 )
-from evaluations.models import Judgement, Response, Run
+from evaluations.models import BlindAnswer, Judgement, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.providers import capabilities_of
 from evaluations.reports.rules import paper_agibench, paper_agieval, paper_gaokao
@@ -176,9 +176,16 @@ def _gaokao(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cells
             },
             with_criterion={judge: _sees_criterion(judge) for judge in judges},
             pairs=mark_pairs(replace(params, marker="")),
+            question_of=_marked_questions(params),
             precision=Precision.PUBLISHED if published else Precision.FULL,
         )
     )
+
+
+def _marked_questions(params: ReportParams) -> dict[int, int]:
+    """Return the questions of the responses that people mark, by the key of the response."""
+    answers = BlindAnswer.objects.filter(round__dataset__slug=params.dataset).order_by()
+    return dict(answers.values_list("response_id", "question_id"))
 
 
 def _sees_criterion(judge: str) -> bool:

@@ -1,0 +1,176 @@
+"""Cells of papers that are rebuilt from answers to only some of their questions say so."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+import pandas as pd
+import pytest
+from django.core.management import call_command
+
+from evaluations.conditions import ConditionOrigin, PromptSetting
+from evaluations.models import Condition, LanguageModel, Response, Run
+from evaluations.reading.services.scoring import score_responses
+from evaluations.reports.rules.paper_cells import PartFigure
+from evaluations.reports.rules.paper_sums import exact_by_task, rates_by
+from evaluations.reports.rules.published_tables import Paper, published_paper
+from gradeapp.accounts.models import User
+from questions.models import Question, Task
+from questions.rules.vocabulary import Part, Subject
+from tests.conftest import logged_in
+from tests.evaluations.report_world import chosen, judged, mark, run_of, written
+from tests.factories import make_question, make_response, make_task
+
+PAGE = "/reports/papers/"
+GPT = "gpt-4-0314"
+Cells = dict[tuple[str, str, str], dict[str, Any]]
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def asked_as(model: str, name: str, dataset: str, setting: str = "") -> Run:
+    language_model = LanguageModel.objects.get_or_create(name=model)[0]
+    condition = Condition.objects.create(
+        name=name,
+        language_model=language_model,
+        setting=setting,
+        origin=ConditionOrigin.IMPORTED,
+        fingerprint=f"{model} {name}",
+    )
+    return run_of(model, dataset, condition=condition)
+
+
+def output(paper: str, **options: str) -> str:
+    out = io.StringIO()
+    call_command("report", "paper-tables", paper=paper, stdout=out, **options)
+    return out.getvalue()
+
+
+def cells_of(paper: str, **options: str) -> Cells:
+    rows = json.loads(output(paper, format="json", **options))["rows"]
+    return {(r["key"]["table"], r["key"]["row"], r["key"]["column"]): r["figures"] for r in rows}
+
+
+def part(cells: Cells, table: str, row: str, column: str) -> tuple[float, int] | None:
+    """How many of how many questions a cell has; None if it has all."""
+    figures = cells[table, row, column]
+    assert figures["ours"]["value"] is not None, (table, row, column)
+    assert (figures["ours"]["reason"] == "partly_answered") == ("answered" in figures)
+    answered = figures.get("answered")
+    return (answered["value"], answered["n"]) if answered else None
+
+
+def gaokao() -> None:
+    """Four choices and two written answers in each subject, and two questions without answers."""
+    run = run_of(GPT, "gaokao-bench")
+    for place, subject in enumerate(Subject):
+        chosen(run, "A", "A", "B", "C", subject=subject)
+        for total in (str(place), "5"):
+            mark(answer := written(run, subject), total, total)
+            judged(answer, total)
+    slugs = list(published_paper(Paper.GAOKAO_BENCH).table("table-8").rows)
+    for task, slug in zip(Task.objects.order_by("pk"), slugs, strict=False):
+        Task.objects.filter(pk=task.pk).update(slug=slug)
+    physics = Question.objects.filter(subject=Subject.PHYSICS)
+    for kind in Part:
+        make_question(physics.filter(part=kind).first().task)  # type: ignore[union-attr]
+    Question.objects.update(year=2020)
+
+
+@pytest.mark.django_db
+def test_totals_and_coefficients_of_gaokao_bench_say_how_much_is_missing(admin: User) -> None:
+    gaokao()
+    cells = cells_of("gaokao-bench")
+    assert part(cells, "table-1", GPT.upper(), "Physics") == (4, 5)
+    assert part(cells, "table-1", GPT.upper(), "English") is None
+    assert part(cells, "table-2", GPT.upper(), "Physics") == (2, 3)
+    whole, lacking = (36, 38), None
+    for table, row in (("table-4", GPT.upper()), ("figure-3", f"{GPT.upper()}/2020")):
+        marker = "human" if table == "table-4" else "teachers"
+        assert part(cells, table, row, f"sciences:{marker}") == whole
+        assert part(cells, table, row, f"humanities:{marker}") is lacking
+    assert part(cells, "released-totals", GPT.upper(), "sciences") == whole
+    assert part(cells, "released-totals", GPT.upper(), "humanities") is None
+    assert part(cells, "table-6", "without/spearman", GPT.upper()) == (20, 21)
+    client = logged_in(admin)
+    for language, words in (("zh-hans", "n = 4，共5题"), ("en", "n = 4 of 5")):
+        page = client.get(PAGE, {"paper": "gaokao-bench"}, headers={"Accept-Language": language})
+        (table,) = re.findall(r'<section[^>]*id="table-1".*?</section>', page.text, re.S)
+        # Ours, how much it is of, and the printed one, which differs for that reason.
+        assert f"50.0 % {words} * 55.5 % −5.5 % 50.0 % 44.4 % +5.6 % †" in text_of(table)
+        (table,) = re.findall(r'<section[^>]*id="figure-3".*?</section>', page.text, re.S)
+        assert re.search(r"n = 36\D+38", text_of(table)), "also where nothing is printed"
+    lines = output("gaokao-bench").splitlines()
+    (line,) = [one for one in lines if re.match(r"table-1 +GPT-4-0314 +Physics ", one)]
+    assert "50 n=4, 4 of 5 questions (partly_answered)" in line
+    assert "some of the questions have no answer with points" in line
+    # The n of a printed cell would be ours.
+    (line,) = [one for one in lines if re.match(r"table-1 +LLaMA-7b +Physics ", one)]
+    assert line.count("n=") == 1
+    file = client.get("/reports/export/paper-tables.csv", {"paper": "gaokao-bench"})
+    rows = csv.DictReader(io.StringIO(file.content.decode("utf-8-sig")))
+    cell = ("table-1", GPT.upper(), "Physics")
+    (row,) = [one for one in rows if (one["table"], one["row"], one["column"]) == cell]
+    assert (row["ours_reason"], row["answered"], row["answered_n"]) == ("partly_answered", "4", "5")
+
+
+@pytest.mark.django_db
+def test_repeats_of_agibench_say_how_much_is_missing() -> None:
+    run = asked_as("GPT-4", "agibench:answer", "agibench")
+    first = chosen(run, "A", "A")
+    others = []
+    for repeat in (2, 3):
+        for response in first:
+            other = Response(run=run, question=response.question, revision=response.revision)
+            other.text, other.repeat, other.finish_reason = "【答案】A <eoa>", repeat, "stop"
+            other.save()
+            others.append(other)
+    score_responses(others)
+    assert part(cells_of("agibench", policy="strict"), "figure-6", "GPT-4/answer", "worst") is None
+    make_question(first[0].question.task)
+    cells = cells_of("agibench", policy="strict")
+    assert part(cells, "figure-5", "GPT-4/answer", "all_same") == (2, 3)
+    assert part(cells, "figure-6", "GPT-4/answer", "average") == (2, 3)
+
+
+@pytest.mark.django_db
+def test_rates_and_gains_of_agieval_say_how_much_is_missing() -> None:
+    runs = [
+        asked_as("GPT-4", setting, "agieval", setting)
+        for setting in (PromptSetting.ZERO_SHOT, PromptSetting.FEW_SHOT)
+    ]
+    task = make_task(runs[0].dataset, slug="lsat-ar")
+    questions = [make_question(task) for _ in range(3)]
+    score_responses([make_response(one, runs[0], "【答案】A <eoa>") for one in questions])
+    score_responses([make_response(one, runs[1], "【答案】A <eoa>") for one in questions[:2]])
+    cells = cells_of("agieval", policy="strict")
+    assert part(cells, "table-2", "lsat-ar", "zero-shot:GPT-4") is None
+    assert part(cells, "table-3", "lsat-ar", "few-shot:GPT-4") == (2, 3)
+    # A difference has the questions of both sides.
+    assert part(cells, "gains", "lsat-ar", "few-shot-gain:GPT-4") == (5, 6)
+
+
+def test_pooled_conditions_and_exact_answers_count_questions() -> None:
+    """Question 2 is asked under one of two conditions only; no condition has question 3."""
+    names = ["model", "condition", "question", "task", "n", "points", "full", "units", "reason"]
+    rows = [("m", "a", 1, "t", 1, 1.0, 1.0, 1, ""), ("m", "a", 2, "t", 1, 1.0, 1.0, 1, "")]
+    rows.append(("m", "b", 1, "t", 1, 0.0, 1.0, 1, ""))
+    answers = pd.DataFrame(rows, columns=names)
+    answers = answers.assign(exact_n=1, exact_sum=answers["points"], f1_sum=answers["points"])
+    questions = pd.DataFrame({"question": [1, 2, 3], "task": ["t"] * 3})
+    found = rates_by(answers, questions, "task")["t"]
+    assert isinstance(found, PartFigure)
+    assert (found.answered, found.questions, found.reason) == (1, 3, "partly_answered")
+    assert found.value == pytest.approx(200 / 3)
+    one = answers[answers["condition"] == "a"]
+    exact = exact_by_task(one, questions)["t"]["f1"]
+    assert isinstance(exact, PartFigure)
+    assert (exact.answered, exact.questions, exact.reason) == (2, 3, "partly_answered")
+    whole = exact_by_task(one, questions.head(2))["t"]["f1"]
+    assert whole.reason is None
