@@ -9,19 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 
+from evaluations.conditions import Asking, PromptSetting
 from evaluations.facts.params import ReportParams
-from evaluations.models import Export
+from evaluations.judging.services import ensure_judge, start_judge_run
+from evaluations.models import Endpoint, Export, Response, Run
 from evaluations.reports.services import export_jobs
 from evaluations.reports.services.exports import Asked
+from evaluations.runs.services.batches import make_batches
+from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, subjective_question
+from tests.evaluations.runs.test_batches import answered, endpoint, requests_of
 from tests.test_blindness_looks import judged, planned
 from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
+__all__ = ["endpoint"]  # a fixture
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +54,58 @@ def test_the_sums_of_a_file_that_nobody_fetches_are_a_look_at_its_marks(
     assert Export.objects.get().sha256 in logged_in(person).get(f"/api/v1/exports/{work.pk}/").text
     assert planned(chosen, [person, other_teacher], lead) == "looked"
     assert not planned(others, [person, other_teacher], lead)
+
+
+def bring(person: User, run: Run, *replies: bytes) -> None:
+    """Upload a file of replies on the page of *run*."""
+    file = SimpleUploadedFile("replies.jsonl", b"".join(replies))
+    logged_in(person).post(f"/runs/{run.pk}/batches/replies/", {"file": file})
+
+
+def test_who_carries_requests_and_replies_of_a_judge_marks_none_of_them(
+    teacher: User, other_teacher: User, lead: User, endpoint: Endpoint
+) -> None:
+    """The requests hold responses, the replies what the judge gave."""
+    first, second = (responses_to(subjective_question(), 1)[0] for _n in range(2))
+    person = also(teacher, [Role.ADMIN])
+    judging = [
+        start_judge_run(one.run, ensure_judge(endpoint), acting_user=None, canaries=0)
+        for one in (first, second)
+    ]
+    Run.objects.filter(pk__in=[one.pk for one in judging]).update(by_batch=True)
+    batches = [make_batches(Run.objects.get(pk=one.pk), acting_user=None)[0] for one in judging]
+    requests = [requests_of(batch)[0] for batch in batches]
+    before = transaction.savepoint()
+    page = f"/runs/{judging[0].pk}/batches/{batches[0].pk}/"
+    assert first.text in b"".join(logged_in(person).get(page).streaming_content).decode()
+    assert planned([first], [person, other_teacher], lead) == "looked"
+    assert not planned([second], [person, other_teacher], lead)
+    transaction.savepoint_rollback(before)
+    bring(person, judging[1], b"no reply\n", answered(requests[1], "【总分】7分"))
+    assert second.judgements.exists()
+    assert planned([second], [person, other_teacher], lead) == "looked"
+    assert not planned([first], [person, other_teacher], lead)
+
+
+def test_who_brings_replies_of_a_model_marks_none_of_them(
+    teacher: User, other_teacher: User, lead: User, endpoint: Endpoint
+) -> None:
+    """Also of the first of two steps, whose text leads to the response."""
+    dataset = subjective_question().task.dataset
+    asking = Asking(setting=PromptSetting.ZERO_SHOT_COT)
+    run = start_run(endpoint=endpoint, dataset=dataset, acting_user=None, by_batch=True)
+    steps = start_run(
+        endpoint=endpoint, dataset=dataset, acting_user=None, by_batch=True, asking=asking
+    )
+    person = also(teacher, [Role.ADMIN])
+    for one in (run, steps):
+        (request,) = requests_of(make_batches(one, acting_user=None)[0])
+        bring(person, one, answered(request, "$t = 1$"))
+    (made,) = Response.objects.all()
+    assert planned([made], [person, other_teacher], lead) == "looked"
+    (request,) = requests_of(make_batches(steps, acting_user=None)[0])
+    bring(lead, steps, answered(request, "refused"))
+    assert Response.objects.count() == 1, "who only leads starts no runs"
+    bring(also(lead, [Role.ADMIN]), steps, answered(request, "$t = 1$"))
+    made = Response.objects.latest("pk")
+    assert planned([made], [person, other_teacher], None) == "looked"

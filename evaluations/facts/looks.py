@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Job, Look, MarkingRound, Response, Run
@@ -73,17 +73,20 @@ def record_views(responses: Collection[int], *, acting_user: User, page: str) ->
 def record_calls(jobs: QuerySet[Job], *, acting_user: User, page: str) -> None:
     """Write down that somebody saw what *jobs* asked or brought.
 
-    That is the response which a job judged or read, and the one that came of it.
+    That is the response which a job judged or read, and the one that came of it. Where the first of
+    two steps brought a text and no response is stored yet, it is a look at the run.
     """
-    brought = jobs.order_by().filter(
-        run__responses__question=F("question"), run__responses__repeat=F("repeat")
+    jobs = jobs.order_by()
+    same = {"run__responses__question": F("question"), "run__responses__repeat": F("repeat")}
+    brought = jobs.filter(**same).values_list("run__responses", flat=True)
+    asked = jobs.filter(response__isnull=False).values_list("response", flat=True)
+    record_views({*brought, *asked}, acting_user=acting_user, page=page)
+    steps = jobs.filter(Q(step_reply__isnull=False) | Q(waits_for__step_reply__isnull=False))
+    stored = Response.objects.filter(
+        run=OuterRef("run"), question=OuterRef("question"), repeat=OuterRef("repeat")
     )
-    asked = jobs.order_by().filter(response__isnull=False)
-    seen = {
-        *brought.values_list("run__responses", flat=True),
-        *asked.values_list("response", flat=True),
-    }
-    record_views(seen, acting_user=acting_user, page=page)
+    begun = steps.filter(~Exists(stored), run__purpose=RunPurpose.ANSWER).values_list("run")
+    record_runs({run for (run,) in begun.distinct()}, acting_user=acting_user, page=page)
 
 
 def record_runs(runs: Iterable[int], *, acting_user: User | None, page: str) -> None:

@@ -23,14 +23,13 @@ from evaluations.llm.batch_files import bounded_lines, lost, not_begun
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.models import Batch, Endpoint, Job, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
+from evaluations.runs.services.batch_reports import BatchReport, record_read
 from evaluations.runs.services.batches import (
     HELD,
     HOLD,
-    BatchReport,
     file_name,
     give_up,
     make_batches,
-    record_read,
     release_rest,
     request_lines,
     store_lines,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
@@ -43,6 +43,7 @@ from evaluations.models.vocabulary import (
 from evaluations.runs.selectors.batches import may_make_batches
 from evaluations.runs.selectors.run_words import error_words
 from evaluations.runs.selectors.runs import money
+from evaluations.runs.services.batch_reports import MOST_PROBLEMS, BatchReport, record_read
 from evaluations.runs.services.call_results import store_each
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import SHOWN, Call, claim_calls, prepare_calls
@@ -63,35 +64,10 @@ WAITS = timedelta(days=30)
 HELD = Lease("holder", "held_until", "")
 HOLD = timedelta(minutes=15)
 TOGETHER = 500
-MOST_PROBLEMS = 100
 # A file with more lines that are no replies is another file: reading it would take minutes.
 MOST_UNREADABLE = 1000
 # A batch that fails line by line is not an outage.
 NO_OUTAGE = replace(STANDARD, few=10**9, few_billed=10**9)
-
-
-@dataclass
-class BatchReport:
-    """What was read of a file of replies.
-
-    ``same`` counts replies that were stored before, ``unknown`` those to requests that the run did
-    not make, ``problems`` are sentences with the line they are about.
-    """
-
-    answered: int = 0
-    failed: int = 0
-    same: int = 0
-    unknown: int = 0
-    problems: list[str] = field(default_factory=list)
-
-    def problem(self, text: str) -> None:
-        """Add a sentence, up to ``MOST_PROBLEMS``; it may repeat what the file says."""
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(storable(text))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON."""
-        return vars(self)
 
 
 def owner_of(batch: Batch) -> str:
@@ -258,12 +234,6 @@ def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) 
     return report
 
 
-def record_read(run: Run, report: BatchReport, acting_user: User | None) -> None:
-    """Record in the audit trail that replies were read."""
-    counts = {name: n for name, n in report.as_dict().items() if name != "problems"}
-    record(Tag.BATCH_READ, run, actor=acting_user, **counts)
-
-
 def store_lines(run: Run, lines: Iterable[bytes], report: BatchReport) -> None:
     """Store the replies in *lines* as live replies are stored, scored and paid.
 
@@ -320,6 +290,7 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
         words = _("“%(id)s” is no request of this run.")
         report.problem(words % {"id": custom_id(run, key)})
     open_ones = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
+    report.calls.update(owners)
     open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
     report.same += len(set(owners) - open_keys)
     fresh = [CallResult(key, results[key], 0.0) for key in sorted(open_keys)]

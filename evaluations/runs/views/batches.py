@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.models import Batch
+from evaluations.facts.looks import record_calls
+from evaluations.models import Batch, Job
 from evaluations.models.vocabulary import BatchState
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services import batches as services
@@ -42,6 +43,9 @@ def batch_file(request: MemberRequest, pk: int, batch: int) -> HttpResponse | St
     found = _batch(pk, batch)
     if found.state != BatchState.WAITING:
         raise BadInput(_("This batch does not wait for replies any more."))
+    # The requests of a judge hold responses.
+    asked = Job.objects.filter(pk__in=services.open_attempts(found).values("job"))
+    record_calls(asked, acting_user=request.user, page="batch")
     answer = StreamingHttpResponse(
         services.request_lines(found), content_type="application/x-ndjson"
     )
