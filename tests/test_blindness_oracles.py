@@ -8,23 +8,36 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.db import transaction
 from django.test import Client, override_settings
+from django.utils import timezone
 
-from evaluations.models import BlindAnswer
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.round_planning import plan_round
+from evaluations.marking.rounds.services.round_settings import RoundSettings
+from evaluations.marking.rounds.services.rounds import add_teachers, close_round, start_round
+from evaluations.models import BlindAnswer, MarkingRound, Response
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.common.refusals import BadInput
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
     give,
     held_slot,
+    responses_to,
     small_round,
     subjective_question,
 )
 from tests.evaluations.review_world import items_of, review_of, taken, wrong_answers
+from tests.factories import make_question, make_response
+from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
 
@@ -90,3 +103,113 @@ def test_the_keys_of_all_desks_follow_from_the_secret_key(
         assert before[0] == before[1], address
         with override_settings(**other):
             assert key_on(client, address) != before[0], address
+
+
+def planned(
+    responses: Sequence[Response], people: Sequence[User], lead: User | None, **fields: Any
+) -> MarkingRound:
+    """A planned round of *people* over the runs of *responses*."""
+    own = RoundSettings("Soon", 7, Scheme.TWO_AND_LEAD, **fields)
+    choice = ResponseChoice(tuple(sorted({one.run_id for one in responses})))
+    return plan_round(own, responses=choice, teachers=people, acting_user=lead)
+
+
+def refused(responses: Sequence[Response], people: Sequence[User], lead: User | None) -> str:
+    """Why such a round cannot be planned; "" if it can, and then it is not."""
+    before = transaction.savepoint()
+    try:
+        planned(responses, people, lead)
+    except BadInput as refusal:
+        return refusal.code
+    transaction.savepoint_rollback(before)
+    return ""
+
+
+GPT, QWEN = "canary-gpt-7f3a", "canary-qwen-91bc"
+
+
+def test_who_plans_marks_no_question_that_one_model_alone_answered(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Runs of one model, or of several that answered different questions; in pages and the API."""
+    person, one = also(teacher, [Role.LEAD]), subjective_question()
+    other = make_question(one.task, marks=("12",), stem="How far does it fall?")
+    same = responses_to(one, 2)
+    apart = [*responses_to(one, 1), *responses_to(other, 1, QWEN)]
+    mixed = [*responses_to(one, 1), *responses_to(one, 1, QWEN)]
+    more = [*responses_to(one, 1), *responses_to(one, 1, QWEN)]
+    more.append(make_response(other, more[0].run, "$s = 1$"))
+    people, client = [person, other_teacher], logged_in(person)
+    for chosen, code in ((same, "planned"), (apart, "planned"), (more, "planned"), (mixed, "")):
+        assert refused(chosen, people, person) == code
+        assert not refused(chosen, people, lead), "somebody else plans it"
+        body = {"name": "Soon", "random_seed": 7, "scheme": "mean"}
+        body |= {"runs": sorted({one.run_id for one in chosen})}
+        body |= {"teachers": [one.username for one in people]}
+        before = transaction.savepoint()
+        answer = client.post("/api/v1/rounds/", body, content_type="application/json")
+        assert answer.status_code == (400 if code else 201), answer.text
+        transaction.savepoint_rollback(before)
+    with pytest.raises(BadInput, match="the model of 1 of its 3 responses"):
+        planned(more, people, person)
+
+
+def test_who_practises_on_one_model_marks_its_responses_nowhere_else(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """They read texts of which they know the model; a round over several models tells nothing."""
+    question, person = subjective_question(), also(teacher, [Role.LEAD])
+    same, mixed = responses_to(question, 2), [*responses_to(question, 1)]
+    mixed += responses_to(question, 1, QWEN)
+    people = [person, other_teacher]
+    for chosen, code in ((same, "looked"), (mixed, "")):
+        planned(chosen, people, person, practice=True)
+        assert refused(chosen, people, lead) == code
+        assert not refused(chosen, [other_teacher, also(lead, [Role.LEAD])], None)
+
+
+def test_the_marks_of_a_practice_round_as_a_file_tell_models(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Who only reads its pages, which name no model, may mark the same responses in earnest."""
+    made = small_round([teacher, other_teacher], 1, practice=True)
+    (answer,) = answers_of(made)
+    for one in (teacher, other_teacher):
+        give(answer, one, ["3", "3", "6"])
+    close_round(made, acting_user=None, now=timezone.now())
+    people = [also(third_teacher, [Role.LEAD]), other_teacher]
+    client, page = logged_in(people[0]), f"/rounds/{made.public_id}/"
+    assert client.get(page).status_code == 200
+    assert not refused([answer.response], people, lead)
+    file = client.get(f"{page}marks.csv")
+    assert GPT.encode() in b"".join(file)  # type: ignore[arg-type]
+    assert refused([answer.response], people, lead) == "looked"
+
+
+def test_a_planned_round_names_no_models_to_who_will_mark_and_bars_no_reader(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Who sees its random seed does not join it, but has seen no mark: other rounds are open."""
+    chosen, person = responses_to(subjective_question(), 2), also(teacher, [Role.LEAD])
+    reader, people = also(third_teacher, [Role.LEAD]), [person, other_teacher]
+    made = planned(chosen, people, lead)
+    page, api = f"/rounds/{made.public_id}/", f"/api/v1/rounds/{made.public_id}/"
+    seen = [logged_in(person).get(where).text for where in (page, api)]
+    assert GPT not in "".join(seen)
+    for where in (api, page):
+        add_to_it = {"teachers": [reader], "acting_user": None}
+        before = transaction.savepoint()
+        add_teachers(made, **add_to_it)  # type: ignore[arg-type]
+        transaction.savepoint_rollback(before)
+        assert logged_in(reader).get(where).status_code == 200
+    assert GPT in logged_in(reader).get(page).text
+    with pytest.raises(BadInput, match="has looked"):
+        add_teachers(made, [reader], acting_user=None)
+    start_round(made, acting_user=lead)
+    answer = answers_of(made)[0]
+    give(answer, other_teacher, ["3", "3", "6"])
+    close_round(made, acting_user=None, now=timezone.now())
+    again = [reader, other_teacher]
+    assert not refused(chosen, again, lead)
+    assert logged_in(reader).get(page).status_code == 200
+    assert refused(chosen, again, lead) == "looked", "now its page shows marks"

@@ -402,7 +402,9 @@ def test_the_seed_of_a_round_is_known_to_nobody_who_marks_in_it(
     people = {"teachers": [person, other_teacher], "acting_user": person}
     with pytest.raises(BadInput, match="knows the model of all its responses"):
         plan_round(settings, responses=of_one, **people)  # type: ignore[arg-type]
+    before = transaction.savepoint()
     plan_round(replace(settings, practice=True), responses=of_one, **people)  # type: ignore[arg-type]
+    transaction.savepoint_rollback(before)
     theirs = plan_round(settings, teachers=[teacher, other_teacher], acting_user=lead, **choice)
     reader = also(third_teacher, [Role.LEAD])
     assert "Random seed" in logged_in(reader).get(f"/rounds/{theirs.public_id}/").text

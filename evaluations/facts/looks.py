@@ -25,6 +25,8 @@ BATCH = 1000
 T = TypeVar("T")
 # Pages of looks at a run by whoever brought its answers in.
 PASTED, IMPORTED = "pasted", "imported"
+# Page of looks at a round that is planned: who sees its random seed learns no model and no mark.
+PLAN = "plan"
 
 
 def record_view(marking_round: MarkingRound, *, acting_user: User, page: str) -> None:
@@ -37,13 +39,13 @@ def record_rounds(rounds: Collection[MarkingRound], *, acting_user: User, page: 
     if not rounds:
         return
     keys = sorted({one.pk for one in rounds})
-    _keep([Look(person=acting_user, round_id=key, page=page[:40]) for key in keys])
+    _keep_rounds(keys, acting_user, page)
     _note(keys, acting_user, page)
 
 
 def note_round_taken(marking_round: MarkingRound, *, acting_user: User) -> None:
     """Keep that somebody takes marks of a round away; the caller records the export."""
-    _keep([Look(person=acting_user, round=marking_round, page="export")])
+    _keep_rounds([marking_round.pk], acting_user, "export")
 
 
 def record_views(responses: Collection[int], *, acting_user: User, page: str) -> None:
@@ -156,17 +158,24 @@ def _of_responses(marking_round: MarkingRound) -> list[QuerySet[Look]]:
     """Return the looks at the responses of a round, at their runs, and at other marks of them.
 
     The last are looks at other rounds, except practice, in which a response of this one, checks
-    aside, was marked.
+    aside, was marked; not those at a plan, on which there was no mark yet.
     """
     answers = BlindAnswer.objects.filter(round=marking_round).order_by()
     same = answers.filter(role=AnswerRole.ANSWER).values("response")
     others = BlindAnswer.objects.filter(response__in=same, slots__marked=True).order_by()
     others = others.filter(round__practice=False).exclude(round=marking_round)
     return [
-        Look.objects.filter(round__in=others.values("round").distinct()),
+        Look.objects.filter(round__in=others.values("round").distinct()).exclude(page=PLAN),
         Look.objects.filter(response__in=answers.values("response")),
         Look.objects.filter(run__in=answers.values("response__run").distinct()),
     ]
+
+
+def _keep_rounds(rounds: Collection[int], person: User, page: str) -> None:
+    """Store looks at *rounds*; one at the plan becomes one at what the *page* shows."""
+    _keep([Look(person=person, round_id=key, page=page[:40]) for key in rounds])
+    if page != PLAN:
+        Look.objects.filter(person=person, round__in=rounds, page=PLAN).update(page=page[:40])
 
 
 def _keep(looks: Collection[Look]) -> None:

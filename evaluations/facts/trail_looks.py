@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from evaluations.facts.looks import in_batches, record_rounds, record_runs, record_views
+from evaluations.facts.looks import PLAN, in_batches, record_rounds, record_runs, record_views
 from evaluations.facts.params import ReportParams
 from evaluations.models import (
     ArbiterMark,
@@ -112,7 +112,9 @@ def _see(found: Iterable[Collection[int]], reader: User) -> None:
 def _see_rounds(found: Iterable[Collection[int]], reader: User) -> None:
     """Keep that *reader* saw what the rounds that are *found* hold."""
     for some in found:
-        known = Look.objects.filter(person=reader, round__in=some).values("round")
+        known = (
+            Look.objects.filter(person=reader, round__in=some).exclude(page=PLAN).values("round")
+        )
         new = MarkingRound.objects.filter(pk__in=some).exclude(pk__in=known)
         record_rounds(list(new), acting_user=reader, page=PAGE)
 

@@ -32,6 +32,7 @@ from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import MarkingRound
+from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown
@@ -85,7 +86,8 @@ class RoundAPI(APIView):
     def get(self, request: Request, round_id: UUID) -> Answer:
         """What the round's page shows above its responses; that you looked is recorded."""
         marking_round = visible_round(lead_of(request), round_id)
-        record_view(marking_round, acting_user=lead_of(request), page="api")
+        if marking_round.status != RoundStatus.PLANNED:  # its answer has no model and no mark
+            record_view(marking_round, acting_user=lead_of(request), page="api")
         return round_answer(marking_round)
 
 

@@ -174,6 +174,19 @@ def contents_of(choice: ResponseChoice, seeds: SeedWish, random_seed: int) -> Co
     )
 
 
+def responses_of_one_model(responses: Sequence[Response]) -> set[int]:
+    """Return those of *responses* to a question that one model alone has answered among them.
+
+    Who chose their runs knows the model of each, whichever text it has.
+    """
+    runs = {response.run_id for response in responses}
+    model_of = dict(Run.objects.filter(pk__in=runs).values_list("pk", "language_model"))
+    models: dict[int, set[int]] = defaultdict(set)
+    for response in responses:
+        models[response.question_id].add(model_of[response.run_id])
+    return {one.pk for one in responses if len(models[one.question_id]) == 1}
+
+
 def _drawn_to_premark(chosen: Sequence[Response], each: int, random_seed: int) -> frozenset[Id]:
     """At most *each* of the responses to a question, and never all of them."""
     if not each:

@@ -11,9 +11,14 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from evaluations.facts.looks import refuse_who_knows
+from evaluations.facts.looks import PLAN, record_views, refuse_who_knows
 from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
-from evaluations.marking.rounds.selectors.round_choice import Contents, ResponseChoice, contents_of
+from evaluations.marking.rounds.selectors.round_choice import (
+    Contents,
+    ResponseChoice,
+    contents_of,
+    responses_of_one_model,
+)
 from evaluations.marking.rounds.services.round_settings import (
     RoundSettings,
     check_name,
@@ -63,13 +68,12 @@ def plan_round(
     Who marks what is laid down when the round starts. Aliases and checks follow from the random
     seed: that of somebody who will mark is replaced by one that nobody knows. Raises BadInput with
     one sentence where the round could not work, or, except in a practice round, where
-    *acting_user* would mark responses that are all of one model, or one of *teachers* responses
-    that they pasted themselves or saw the model or marks of.
+    *acting_user* would mark responses to a question that one model alone has answered among them,
+    or one of *teachers* responses that they pasted themselves or saw the model or marks of.
     """
-    if acting_user in teachers:
+    planner = acting_user if acting_user in teachers else None
+    if planner is not None:
         settings = replace(settings, random_seed=secrets.randbelow(2**53))
-        if not settings.practice:
-            check_planner(acting_user, responses)
     contents = contents_of(responses, settings.seeds, settings.random_seed)
     one_more = settings.judge_check_share is not None
     check_people(teachers, settings.scheme, one_more=one_more)
@@ -77,6 +81,8 @@ def plan_round(
     check_name(settings.name, responses)
     check_responses([*contents.answers, *contents.premarked], contents.rubrics, responses)
     with transaction.atomic():
+        if planner is not None:
+            _keep_what_is_known(contents, planner, settings)
         made = MarkingRound.objects.create(
             dataset_id=Run.objects.values_list("dataset", flat=True).get(
                 pk=contents.answers[0].run_id
@@ -103,6 +109,18 @@ def plan_round(
         }
         record(Tag.ROUND_PLANNED, made, actor=acting_user, **detail)
     return made
+
+
+def _keep_what_is_known(contents: Contents, planner: User, settings: RoundSettings) -> None:
+    """Keep a look of a *planner* who will mark at each response that is surely of one model.
+
+    Raises BadInput unless it is a practice round.
+    """
+    chosen = [*contents.answers, *contents.premarked]
+    known = responses_of_one_model(chosen)
+    if not settings.practice:
+        check_planner(planner, known, len(chosen))
+    record_views(known, acting_user=planner, page=PLAN)
 
 
 def highest_alias_of(made: MarkingRound, answers: int, teachers: int) -> int:

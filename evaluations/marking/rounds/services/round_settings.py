@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -175,18 +175,26 @@ def check_people(teachers: Sequence[User], scheme: Scheme, *, one_more: bool = F
     check_markers(teachers)
 
 
-def check_planner(planner: User | None, choice: ResponseChoice) -> None:
-    """Raise BadInput if all responses of *choice* are of one model: who chose it would mark it."""
-    chosen = Run.objects.filter(pk__in=choice.runs).order_by()
-    if chosen.values("language_model").distinct().count() == 1:
-        raise BadInput(
-            _(
-                "%(name)s plans this round and knows the model of all its responses, so cannot"
-                " mark in it. Choose runs of several models, other teachers, or a practice round."
-            )
-            % {"name": planner},
-            code="planned",
+def check_planner(planner: User | None, known: Collection[int], responses: int) -> None:
+    """Raise BadInput if *planner*, who would mark, knows the model of some of all *responses*.
+
+    *known* are those of ``responses_of_one_model``.
+    """
+    if not known:
+        return
+    if len(known) < responses:
+        words = _(
+            "%(name)s plans this round and knows the model of %(known)s of its %(number)s"
+            " responses, because one model alone has answered the question, so cannot mark in it."
+            " Choose runs that answered the same questions, other teachers, or a practice round."
         )
+    else:
+        words = _(
+            "%(name)s plans this round and knows the model of all its responses, so cannot"
+            " mark in it. Choose runs of several models, other teachers, or a practice round."
+        )
+    values = {"name": planner, "known": len(known), "number": responses}
+    raise BadInput(words % values, code="planned")
 
 
 def check_markers(teachers: Sequence[User]) -> None:

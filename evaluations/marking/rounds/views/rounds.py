@@ -15,7 +15,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import record_view
+from evaluations.facts.looks import PLAN, record_view
 from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
 from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
@@ -105,7 +105,7 @@ def _planned_page(
     """A round before its start: what falls to each teacher, and what is still to be done."""
     in_pool = rounds.marks_in(marking_round, request.user)
     if not in_pool:  # who sees the random seed knows the aliases and checks that follow from it
-        record_view(marking_round, acting_user=request.user, page="plan")
+        record_view(marking_round, acting_user=request.user, page=PLAN)
     scheme = Scheme(marking_round.scheme)
     answers = marking_round.answers
     context = _life(marking_round) | {
