@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Route, expect
 
-from evaluations.models import Run
+from evaluations.models import Run, Worker
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.runs import start_run
@@ -47,6 +47,8 @@ def test_the_sentence_changes_and_the_page_stays(admin: User, run: Run, site: Si
         pause_reason=PauseReason.ASKED_TO_WAIT,
         resume_at=timezone.now() + timedelta(minutes=1),
     )
+    tomorrow = timezone.now() + timedelta(days=1)
+    Worker.objects.create(name="w", host="h", started_at=tomorrow, seen_at=tomorrow)
     page = site.open(admin)
     page.goto(f"/runs/{run.pk}/")
     said = page.locator("#run-notice")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -84,22 +84,33 @@ def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
 
 
 def page_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
-    """Return the notice of the page of *run*, also if no worker works on it."""
-    if (notice := run_notice(run, progress, now)) is not None:
+    """Return the notice of the page of *run*, also if no worker works on it.
+
+    A run that has waited for its endpoint long enough is then not said to be tried.
+    """
+    notice = run_notice(run, progress, now)
+    if notice is not None and not progress.waits:
         return notice
-    sentence = worker_sentence(run, now)
-    return RunNotice(sentence, "warning") if sentence else None
+    if not (sentence := worker_sentence(run, now)):
+        return notice
+    if notice is None:
+        return RunNotice(sentence, "warning")
+    words = {"why": _why(run), "n": progress.waiting + progress.in_flight, "then": sentence}
+    return replace(notice, sentence=_("%(why)s Waiting calls: %(n)s. %(then)s") % words)
 
 
 def _waiting(run: Run, progress: Progress, now: datetime) -> str:
     words = {
         "n": progress.waiting + progress.in_flight,
         "time": clock_time(run.resume_at, now),
-        "status": _last_status(run),
     }
-    why = str(WAITS[run.pause_reason]) % words
     then = str(RETRYING if run.resume_at is None else NEXT_ATTEMPT) % words
-    return _("%(why)s %(then)s") % {"why": why, "then": then}
+    return _("%(why)s %(then)s") % {"why": _why(run), "then": then}
+
+
+def _why(run: Run) -> str:
+    """Return why *run* waits for its endpoint."""
+    return str(WAITS[run.pause_reason]) % {"status": _last_status(run)}
 
 
 def _example(run: Run) -> str:

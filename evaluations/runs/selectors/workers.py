@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluations.models import Run, RunWorker, Worker
-from evaluations.models.vocabulary import RunStatus
 from evaluations.runs.rules.sessions import MOST_OTHERS, SESSION_SECONDS, seconds_until_begun
-from evaluations.runs.selectors.runs import progress
+from evaluations.runs.selectors.runs import WORKED_ON, progress, waits_for_endpoint
 
 # A worker that has not reported for so long is not running.
 SILENT = timedelta(seconds=9)
@@ -39,10 +38,12 @@ def worker_sentence(run: Run, now: datetime) -> str:
     """Return why no worker works on *run*, which has work; "" if one does or will at once.
 
     A run by batch files needs none: it waits for people. One by batch API needs a worker from time
-    to time.
+    to time. One that waits for its endpoint needs one when its time of waiting is over.
     """
     by_files = run.by_batch and not run.batch_api
-    if by_files or run.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
+    waits = waits_for_endpoint(run)
+    waited = waits and (run.resume_at is None or run.resume_at <= now)
+    if by_files or not (waited or run.status in WORKED_ON):
         return ""
     workers = workers_at(now)
     if run.pk in workers.runs:
@@ -53,11 +54,18 @@ def worker_sentence(run: Run, now: datetime) -> str:
         ) % {"command": START_A_WORKER}
     if run.by_batch or not (others := len(workers.runs)):
         return ""
-    busy = ngettext(
-        "The workers are busy with %(n)d other run. This run begins in about %(time)s.",
-        "The workers are busy with %(n)d other runs. This run begins in about %(time)s.",
-        others,
-    )
+    if waits:
+        busy = ngettext(
+            "The workers are busy with %(n)d other run. The next attempt is in about %(time)s.",
+            "The workers are busy with %(n)d other runs. The next attempt is in about %(time)s.",
+            others,
+        )
+    else:
+        busy = ngettext(
+            "The workers are busy with %(n)d other run. This run begins in about %(time)s.",
+            "The workers are busy with %(n)d other runs. This run begins in about %(time)s.",
+            others,
+        )
     return busy % {"n": others, "time": _about(seconds_until_worked_on(run, workers, now))}
 
 
@@ -77,9 +85,7 @@ def seconds_until_worked_on(run: Run, workers: Workers, now: datetime) -> float:
         known = left[place.run_id]
         held.append(max(0.0, ends if known is None else min(ends, known)))
     processes = sum(worker.processes for worker in workers.running)
-    waiting = Run.objects.filter(
-        status__in=(RunStatus.QUEUED, RunStatus.RUNNING), endpoint__isnull=False, pk__lt=run.pk
-    )
+    waiting = Run.objects.filter(status__in=WORKED_ON, endpoint__isnull=False, pk__lt=run.pk)
     before = waiting.exclude(pk__in=workers.runs).count()
     return seconds_until_begun(before, processes * (1 + MOST_OTHERS), held)
 

@@ -110,6 +110,7 @@ def test_the_page_stands_still_while_it_waits(
     admin: User, server: ScriptedServer, run: Run
 ) -> None:
     """Waiting, queued for the next try, tried, waiting again: one state, without a new page."""
+    worker_reports.Reporter(2).report()
     server.endpoint.faults = lambda _prompt: named_fault("rate_limit")
     work_on_run(run.pk)
     text = page(admin, run)
@@ -282,6 +283,33 @@ def test_a_long_wait_is_told_with_its_status(admin: User, server: ScriptedServer
     server.endpoint.faults = lambda _prompt: busy
     work_on_run(run.pk)
     assert "is limiting the rate of calls (503). Waiting calls: 4." in notice(page(admin, run))
+
+
+def test_a_run_that_waited_says_when_nobody_makes_the_next_attempt(
+    admin: User, server: ScriptedServer, run: Run
+) -> None:
+    """When the wait is over, before and after the run is queued again; not while it lasts."""
+    server.endpoint.faults = lambda _prompt: named_fault("rate_limit")
+    work_on_run(run.pk)
+    waited = Run.objects.filter(pk=run.pk)
+    assert "Next attempt at" in notice(page(admin, run))
+    waited.update(resume_at=timezone.now() - timedelta(seconds=1))
+    why = "The endpoint is limiting the rate of calls (429). Waiting calls: 4."
+    nobody = "No worker is running, so this run does not go on. Start one with: celery"
+    assert f"{why} {nobody}" in notice(page(admin, run))
+    look_for_work()
+    assert f"{why} {nobody}" in notice(page(admin, run))
+    worker_reports.Reporter(2).report()
+    assert "Retrying one of them now" in notice(page(admin, run))
+    other = start_run(endpoint=run.endpoint, dataset=run.dataset, acting_user=None)
+    for number in range(16):
+        begun = timezone.now() - timedelta(seconds=30)
+        assert run_workers.join_run(other, f"busy {number}", begun)
+    busy = "The workers are busy with 1 other run. The next attempt is in about 4 min."
+    assert f"{why} {busy}" in notice(page(admin, run))
+    assert "约4分钟后重试" in notice(page(admin, run, "zh-hans"))
+    assert run_workers.join_run(run, "free", timezone.now())
+    assert "Retrying one of them now" in notice(page(admin, run))
 
 
 def test_a_run_says_that_no_worker_is_running_or_that_all_are_busy(admin: User, run: Run) -> None:
