@@ -11,9 +11,12 @@ from django.db.models.functions import Coalesce
 
 from evaluations.models import Attempt, Run, RunCount
 from evaluations.models.vocabulary import AttemptStatus
+from evaluations.runs.rules.sessions import seconds_worked
 
 # The period of ``answered_recently``.
 RECENT = timedelta(seconds=30)
+# Among so many calls of all runs, the last ones of a run say how fast it works.
+LAST_CALLS = 1000
 STATES = ("pending", "waiting", "leased", "done", "failed", "refused")
 CALLS = ("answered", "unknown", "spent_units", "open_units", "responses")
 
@@ -77,3 +80,20 @@ def answered_recently(run: Run, now: datetime) -> int:
     # Counted here: a filter by run would make SQLite look at every job of the run.
     runs = recent.order_by().values_list("job__run", flat=True)
     return sum(one == run.pk for one in runs)
+
+
+def working_speed(run: Run, now: datetime, waits_since: datetime | None) -> float | None:
+    """Return how many calls of *run* are answered per second while it works; None if unknown.
+
+    It is that of the last answered calls, without the time in which the run was paused or stopped
+    or waited. *waits_since* is when the oldest call in flight was sent.
+    """
+    answered = Attempt.objects.filter(status=AttemptStatus.ANSWERED, finished_at__isnull=False)
+    times = answered.order_by("-finished_at").values_list("job__run", "sent_at", "finished_at")
+    calls = [(sent, end) for one, sent, end in times[:LAST_CALLS] if end and one == run.pk]
+    if not calls:  # other runs worked meanwhile
+        own = times.filter(job__run=run)[:LAST_CALLS]
+        calls = [(sent, end) for _run, sent, end in own if end]
+    open_calls = [(waits_since, now)] if waits_since else []
+    seconds = seconds_worked(calls + open_calls)
+    return len(calls) / seconds if calls and seconds else None

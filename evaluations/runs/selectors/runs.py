@@ -26,6 +26,7 @@ from evaluations.runs.selectors.run_counts import (
     counted,
     sums_by_task,
     sums_of,
+    working_speed,
 )
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -62,6 +63,8 @@ class Progress:
     """Progress of a run: counts of jobs, speeds in answers per second, seconds left.
 
     ``refused`` counts the jobs whose images the endpoint did not take; they are not ``failed``.
+    ``per_second`` is the speed since the first call, ``per_second_working`` the one of the last
+    calls without the time in which the run was paused or waited, which gives ``seconds_left``.
     ``waits_since`` is the time at which the oldest unanswered call was sent.
     """
 
@@ -74,6 +77,7 @@ class Progress:
     money: Money
     per_second_now: float | None
     per_second: float | None
+    per_second_working: float | None
     seconds_left: float | None
     ends_at: datetime | None
     seconds: float | None
@@ -195,8 +199,11 @@ def progress(run: Run, now: datetime) -> Progress:
     recent = None
     if seconds and live:
         recent = answered_recently(run, now) / min(RECENT.total_seconds(), seconds)
-    speed = recent or overall
-    left = (waiting + in_flight) / speed if live and speed and not waits else None
+    waits_since = awaited.aggregate(first=Min("sent_at"))["first"] if in_flight else None
+    speed = left = None
+    if live and not waits and sums.answered:
+        speed = working_speed(run, now, waits_since)
+        left = (waiting + in_flight) / speed if speed else None
     return Progress(
         planned=sums.planned,
         done=sums.done,
@@ -207,12 +214,13 @@ def progress(run: Run, now: datetime) -> Progress:
         money=_money(sums),
         per_second_now=recent,
         per_second=overall,
+        per_second_working=speed,
         seconds_left=left,
         ends_at=None if left is None else now + timedelta(seconds=left),
         seconds=seconds,
         live=live,
         waits=waits,
-        waits_since=awaited.aggregate(first=Min("sent_at"))["first"] if in_flight else None,
+        waits_since=waits_since,
     )
 
 

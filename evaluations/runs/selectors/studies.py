@@ -82,7 +82,7 @@ def _seconds_left(runs: Sequence[Progress]) -> float | None:
     It is at least the time of the one that needs longest. None before the first reply.
     """
     known = [far for far in runs if far.seconds_left is not None]
-    speed = sum(far.per_second_now or far.per_second or 0.0 for far in known)
+    speed = sum(far.per_second_working or 0.0 for far in known)
     if not speed:
         return None
     calls = sum(far.waiting + far.in_flight for far in runs if far.live)

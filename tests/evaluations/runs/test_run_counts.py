@@ -71,6 +71,30 @@ def test_rows_changed_past_the_services_are_counted_and_a_rebuild_repairs() -> N
 
 
 @pytest.mark.django_db
+def test_the_time_left_is_that_of_the_time_in_which_the_run_worked() -> None:
+    """An hour's pause changes nothing; gaps of less than a minute, as limits leave them, count."""
+    run = planned(9)
+
+    def call(at: int, seconds: int) -> None:
+        (one,) = claim(run, "w", 1, NOW + timedelta(seconds=at))
+        ended = NOW + timedelta(seconds=at + seconds)
+        store_results([answered(one)], now=ended, random=Random(0))
+
+    def left(at: int) -> float | None:
+        return progress(run, NOW + timedelta(seconds=at)).seconds_left
+
+    assert left(0) is None
+    call(0, 10)
+    call(20, 10)
+    assert left(30) == 7 * 15
+    assert left(3600) == 7 * 15
+    call(3600, 10)
+    assert left(3610) == pytest.approx(6 * 40 / 3)
+    claim(run, "w", 1, NOW + timedelta(seconds=3610))
+    assert left(3630) == pytest.approx(6 * 60 / 3), "a call in flight is work"
+
+
+@pytest.mark.django_db
 def test_the_progress_of_a_run_counts_no_jobs() -> None:
     """However many jobs there are: none of the statements aggregates jobs or calls."""
     run = planned(2)
