@@ -5,6 +5,7 @@ A person of two roles looks first, and is then given to a round over what they s
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,18 @@ from django.db import transaction
 
 from evaluations.conditions import Asking, PromptSetting
 from evaluations.facts.params import ReportParams
+from evaluations.imports.services.answer_imports import import_answers
+from evaluations.imports.services.answer_uploads import take_answers, work_on_answers
 from evaluations.judging.services import ensure_judge, start_judge_run
-from evaluations.models import Endpoint, Export, Response, Run
+from evaluations.models import Endpoint, Export, ImportedRun, Response, Run
 from evaluations.reports.services import export_jobs
 from evaluations.reports.services.exports import Asked
 from evaluations.runs.services.batches import make_batches
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from questions.models import ImportBatch, Question
+from questions.services.import_jobs import confirm_import
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, subjective_question
 from tests.evaluations.runs.test_batches import answered, endpoint, requests_of
@@ -109,3 +114,57 @@ def test_who_brings_replies_of_a_model_marks_none_of_them(
     bring(also(lead, [Role.ADMIN]), steps, answered(request, "$t = 1$"))
     made = Response.objects.latest("pk")
     assert planned([made], [person, other_teacher], None) == "looked"
+
+
+def answer_to(question: Question, model: str) -> bytes:
+    """A file of one answer to *question*, and a row that no question is found for."""
+    row = {"dataset": question.task.dataset.slug, "task": question.task.slug, "repeat": 1}
+    row |= {"id": question.external_id, "model": model, "text": f"$t = 1$, by {model}"}
+    return "\n".join(json.dumps(row | one) for one in ({}, {"id": "nowhere"})).encode()
+
+
+def test_reports_of_imports_of_answers_are_for_who_may_see_runs_and_looks_at_these(
+    teacher: User, other_teacher: User, lead: User, tmp_path: Path
+) -> None:
+    """Pages and the API of imports of questions, open to who marks, do not have them."""
+    question = subjective_question()
+    for model in ("one", "two"):
+        file = tmp_path / f"{model}.jsonl"
+        file.write_bytes(answer_to(question, model))
+        import_answers("jsonl", file)
+    first, second = Response.objects.order_by("pk")
+    batch = ImportBatch.objects.get(source__contains="one.jsonl")
+    curator = logged_in(also(teacher, [Role.CURATOR]))
+    for address in ("/questions/imports/", "/api/v1/imports/"):
+        assert curator.get(f"{address}{batch.pk}/").status_code == 404
+    assert f"/imports/{batch.pk}/" not in curator.get("/questions/imports/").text
+    assert curator.get("/api/v1/imports/").json()["results"] == []
+    assert curator.get(f"/api/v1/imports/{batch.pk}/problems/").status_code == 404
+    person = also(teacher, [Role.LEAD])
+    assert f"/imports/{batch.pk}/" in logged_in(person).get("/runs/imports/").text
+    assert not planned([first], [person, other_teacher], lead)
+    assert "nowhere" in logged_in(person).get(f"/runs/imports/{batch.pk}/").text
+    assert planned([first], [person, other_teacher], lead) == "looked"
+    assert not planned([second], [person, other_teacher], lead)
+    ImportedRun.objects.all().delete()  # as imports from before they were kept
+    assert logged_in(person).get(f"/runs/imports/{batch.pk}/").status_code == 200
+    assert planned([second], [person, other_teacher], lead) == "looked"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_reads_the_check_of_an_upload_has_a_look_once_it_is_imported(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """And so has who reads in the audit trail which files were imported."""
+    file = SimpleUploadedFile("one.jsonl", answer_to(subjective_question(), "one"))
+    batch = take_answers([file], "", model="", repeat=1, acting_user=lead)
+    assert work_on_answers(batch.pk)
+    person, reader = also(teacher, [Role.LEAD]), also(third_teacher, [Role.ADMIN])
+    assert "nowhere" in logged_in(person).get(f"/runs/imports/{batch.pk}/").text
+    confirm_import(batch, acting_user=lead)
+    assert work_on_answers(batch.pk)
+    made = Response.objects.get()
+    assert planned([made], [person, other_teacher], None) == "looked"
+    assert not planned([made], [reader, other_teacher], None)
+    assert "one.jsonl" in logged_in(reader).get(f"/audit/?object=importbatch:{batch.pk}").text
+    assert planned([made], [reader, other_teacher], None) == "looked"

@@ -19,6 +19,7 @@ from evaluations.models import (
     ArbiterMark,
     CapabilityJudgement,
     FinalMark,
+    ImportedRun,
     Look,
     Mark,
     MarkingRound,
@@ -36,6 +37,8 @@ from gradeapp.audit.tags import Tag
 
 PAGE = "audit"
 Entries = QuerySet[AuditEntry]
+# From names of objects to a table, its field with their key, and the path to what they tell of.
+Known = Mapping[str, tuple[type[Model], str, str]]
 
 # Entries that tell about one response, or about the responses of a review.
 OF_RESPONSES = (
@@ -44,7 +47,7 @@ OF_RESPONSES = (
     *(Tag.ANSWER_REVIEWED, Tag.ANSWER_REVIEWED_AGAIN, Tag.EXPORTED),
 )
 # From the objects of these entries to the responses.
-RESPONSES: Mapping[str, tuple[type[Model], str, str]] = {
+RESPONSES: Known = {
     "mark": (Mark, "pk", "slot__answer__response"),
     "finalmark": (FinalMark, "pk", "answer__response"),
     "arbitermark": (ArbiterMark, "pk", "answer__response"),
@@ -57,10 +60,13 @@ OF_ROUNDS = (
     *(Tag.ROUND_PLANNED, Tag.MARKS_RETURNED, Tag.RUBRIC_REPLACED),
     *(Tag.EXPORTED, Tag.SHEET_DOWNLOADED),
 )
-ROUNDS: Mapping[str, tuple[type[Model], str, str]] = {
+ROUNDS: Known = {
     "markinground": (MarkingRound, "pk", "pk"),
     "markingsheet": (MarkingSheet, "pk", "round"),
 }
+# Entries that name the files of an import of answers.
+OF_IMPORTS = (Tag.ANSWERS_UPLOADED, Tag.ANSWERS_IMPORTED)
+IMPORTS: Known = {"importbatch": (ImportedRun, "batch", "run")}
 
 
 def keep_trail_looks(entries: Entries, reader: User) -> None:
@@ -73,12 +79,12 @@ def keep_trail_looks(entries: Entries, reader: User) -> None:
     _see_rounds(_named(others.filter(tag__in=OF_ROUNDS), ROUNDS), reader)
     _see(_named(others.filter(tag__in=OF_RESPONSES), RESPONSES), reader)
     _see(_pasted(others.filter(tag=Tag.ANSWER_PASTED)), reader)
+    for runs in _named(others.filter(tag__in=OF_IMPORTS), IMPORTS):
+        record_runs(runs, acting_user=reader, page=PAGE)
     _keep_files(others.filter(tag=Tag.EXPORTED, target__startswith="dataset:"), reader)
 
 
-def _named(
-    entries: Entries, known: Mapping[str, tuple[type[Model], str, str]]
-) -> Iterator[Collection[int]]:
+def _named(entries: Entries, known: Known) -> Iterator[Collection[int]]:
     """Yield the keys that the objects of *entries* lead to by *known*, some at a time."""
     targets = sorted(set(entries.values_list("target", flat=True)))
     for some in in_batches(targets):

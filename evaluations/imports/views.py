@@ -7,6 +7,7 @@ from typing import Any
 from evaluations.imports.forms import AnswersForm
 from evaluations.imports.selectors import answer_totals
 from evaluations.imports.services.answer_uploads import take_answers
+from evaluations.imports.services.report_looks import note_report_read
 from evaluations.imports.tasks import ask_for_answers
 from gradeapp.accounts.permissions import MemberRequest
 from gradeapp.accounts.roles import Capability
@@ -26,6 +27,11 @@ class AnswerPages(ImportPages):
     form = AnswersForm
     ask = staticmethod(ask_for_answers)
     totals_of = staticmethod(answer_totals)
+
+    def more_of_page(self, request: MemberRequest, work: ImportBatch) -> dict[str, Any]:
+        """Return the files and problems, which name models and marks: whoever reads them looks."""
+        note_report_read(work, acting_user=request.user)
+        return super().more_of_page(request, work)
 
     def start(self, form: Any, request: MemberRequest, owner: int | None) -> ImportBatch:
         said = form.cleaned_data

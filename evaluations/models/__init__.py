@@ -13,6 +13,7 @@ from evaluations.models.conditions import Condition, PromptSet, PromptSetVersion
 from evaluations.models.exports import Export
 from evaluations.models.facts import AnswerFact, FactVersion
 from evaluations.models.history import MarkChange
+from evaluations.models.imports import ImportedRun, ImportReader
 from evaluations.models.judging import (
     Canary,
     CanaryReply,
@@ -72,6 +73,8 @@ __all__ = [
     "FactVersion",
     "FinalMark",
     "FinalMarkSource",
+    "ImportReader",
+    "ImportedRun",
     "Job",
     "Judge",
     "JudgeCheck",

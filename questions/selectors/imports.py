@@ -38,13 +38,10 @@ class ImportTotals:
 def imports(kind: str = QUESTIONS) -> QuerySet[ImportBatch]:
     """Imports with who did them and how many problems they have, the newest first.
 
-    Those of answers by the command line stand among those of questions too; their uploads
-    (``ANSWERS``) have pages of their own. ``some_taken`` says of an upload that not every
-    file was refused.
+    Those of answers (``ANSWERS``), which name models and marks, have pages of their own.
+    ``some_taken`` says of an upload that not every file was refused.
     """
-    found = ImportBatch.objects.select_related("actor", "dataset")
-    uploaded_answers = Q(kind=ANSWERS, reader__gt="")
-    found = found.filter(kind=ANSWERS) if kind == ANSWERS else found.exclude(uploaded_answers)
+    found = ImportBatch.objects.filter(kind=kind).select_related("actor", "dataset")
     taken = ImportFile.objects.filter(batch=OuterRef("pk"), refused=False)
     counted = found.annotate(problem_count=Count("problems"), some_taken=Exists(taken))
     return counted.order_by("-pk")

@@ -50,6 +50,11 @@ class ImportLog:
         self._counts: Counter[str] = Counter()
         self.problems: list[Problem] = []
 
+    @property
+    def batch(self) -> ImportBatch | None:
+        """The batch of the import; None while nothing was written or refused."""
+        return self._batch
+
     def wrote(self, dataset: Dataset | None, counts: Mapping[str, int], file: str = "") -> None:
         """Note *counts* of rows that were written of *file*, in the transaction that wrote them."""
         self._counts.update(counts)
@@ -115,6 +120,11 @@ class UploadLog(ImportLog):
         self._sizes = sizes
         self._clock = clock
         self.stopped = False
+
+    @property
+    def batch(self) -> ImportBatch:
+        """The upload."""
+        return self._upload
 
     def wrote(self, dataset: Dataset | None, counts: Mapping[str, int], file: str = "") -> None:
         """Note what was written, in its transaction."""

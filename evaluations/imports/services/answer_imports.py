@@ -20,6 +20,7 @@ from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME, read_model_o
 from evaluations.imports.services.published_answers import StoredAnswers, store_answers
 from evaluations.imports.services.published_gradings import store_gradings
 from evaluations.imports.services.published_marks import store_marks
+from evaluations.imports.services.report_looks import keep_imported_runs
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.services.conditions import NAME_LENGTH
 from gradeapp.accounts.models import User
@@ -99,8 +100,10 @@ class _Import:
                 else:
                     runs = {row.response.run_id for row in stored.rows}
                     record_runs(runs, acting_user=self.acting_user, page=IMPORTED)
-                if not self.dry_run and any(counts[name] for name in ADDED):
-                    self.log.wrote(stored.dataset, counts, file.name)
+                    if any(counts[name] for name in ADDED):
+                        self.log.wrote(stored.dataset, counts, file.name)
+                    if self.log.batch is not None:
+                        keep_imported_runs(self.log.batch, runs)
             # In transactions of its own: scoring takes longer than storing, and SQLite has one
             # writer at a time. After a kill, the next import or ``score`` scores the rest.
             if not self.dry_run:
