@@ -12,6 +12,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
+from evaluations.management.commands.serve import Command, free_port, port_is_free
 from gradeapp.start_rules import check_bind, check_hosts, key_weakness
 from tests.worker_processes import ROOT
 
@@ -128,6 +129,24 @@ def test_a_demo_that_cannot_start_says_why_in_one_sentence(
     assert refused.returncode == 1
     assert sentence in refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+def test_of_two_starts_at_once_the_second_says_that_the_port_is_taken(tmp_path: Path) -> None:
+    """Also in the seconds before the server of the first one listens; the models take the next."""
+    port = free_port("127.0.0.1", 19_600)
+    first, second = Command(), Command()
+    assert first.hold("127.0.0.1", port)
+    assert port_is_free("127.0.0.1", port), "nobody listens yet"
+    refused = start(tmp_path, "manage.py", "serve", "--port", str(port))
+    assert refused.returncode == 1
+    assert refused.stderr == f"Port {port} is taken. Choose another: serve --port {port + 1}\n"
+    models = [one.next_port(port) for one in (first, second, first)]
+    assert len({port, *models}) == 4
+    for one in (first, second):
+        for held in one.held:
+            held.close()
+    assert second.hold("127.0.0.1", port), "as soon as the first one ended"
+    second.held[-1].close()
 
 
 def test_the_demo_answers_this_machine_alone(settings) -> None:  # type: ignore[no-untyped-def]

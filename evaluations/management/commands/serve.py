@@ -34,6 +34,24 @@ def port_is_free(host: str, port: int) -> bool:
     return True
 
 
+def hold_port(host: str, port: int) -> socket.socket | None:
+    """Return a socket that holds *port* against other starts of this command; None if it is taken.
+
+    The server itself binds its TCP port seconds later. The socket is of UDP, which no server here
+    uses, and holds the number until it is closed or this process ends.
+    """
+    held = socket.socket(type=socket.SOCK_DGRAM)
+    try:
+        held.bind((host, port))
+    except OSError:
+        held.close()
+        return None
+    if port_is_free(host, port):
+        return held
+    held.close()
+    return None
+
+
 def web(host: str, port: int) -> Child:
     """Return gunicorn, whose workers read each request whole before a thread gets it."""
     command = [sys.executable, "-m", "gunicorn", "--config", "python:gradeapp.gunicorn_config"]
@@ -75,6 +93,10 @@ def free_port(host: str, first: int) -> int:
 class Command(BaseCommand):
     help = "Start the web server and the background worker; Ctrl-C stops both."
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.held: list[socket.socket] = []
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
@@ -96,7 +118,7 @@ class Command(BaseCommand):
             # No call may go to this machine otherwise, where the models of the demo are.
             self.stderr.write("--demo needs GRADEAPP_DEMO=yes in the environment.")
             sys.exit(1)
-        if not port_is_free(host, port):
+        if not self.hold(host, port):
             self.stderr.write(f"Port {port} is taken. Choose another: serve --port {port + 1}")
             sys.exit(1)
         if options["prepare"]:
@@ -121,6 +143,16 @@ class Command(BaseCommand):
 
         sys.exit(Supervisor(children, self.stdout.write, each_round=announce_once).run())
 
+    def hold(self, host: str, port: int) -> bool:
+        """Hold *port* as long as this command runs; return whether it was free."""
+        if held := hold_port(host, port):
+            self.held.append(held)
+        return held is not None
+
+    def next_port(self, first: int) -> int:
+        """Hold the first free port of this machine from *first* on, and return it."""
+        return next(port for port in range(first, first + 1000) if self.hold("127.0.0.1", port))
+
     def prepare(self, *, demo: bool) -> None:
         """Compile translations, migrate and load the sample; a later start repeats it safely."""
         call_command("compile_translations")
@@ -131,8 +163,8 @@ class Command(BaseCommand):
 
     def demo_models(self) -> list[Child]:
         """Return the scripted endpoint, and the small model if it can run."""
-        scripted = free_port("127.0.0.1", FIRST_MODEL_PORT)
-        local = free_port("127.0.0.1", scripted + 1)
+        scripted = self.next_port(FIRST_MODEL_PORT)
+        local = self.next_port(scripted + 1)
         reason = local_model.available()
         save_demo_endpoints(scripted_port=scripted, local_port=None if reason else local)
         if reason:
