@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from django.db import transaction
 
+from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.models import FinalMark, Look, Mark, MarkingRound, Response
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
@@ -15,11 +16,13 @@ from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import BadInput
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
     give,
     responses_to,
+    round_over,
     small_round,
     subjective_question,
 )
@@ -76,11 +79,26 @@ def test_who_reads_of_marks_in_the_trail_gives_none(
         ),
     ]
     silent = [f"{TRAIL}?action={tag}" for tag in (Tag.ROUND_OPENED, Tag.SEED_MARKED, Tag.LOGIN)]
-    silent.append(f"{TRAIL}?object=mark:999999999999999999999")
     others = [also(lead, [Role.LEAD]), also(teacher, [Role.LEAD])]
     assert barred(person, [*telling, *silent], others, response) == set(telling)
     own = also(teacher, [Role.ADMIN])
     assert not barred(own, [f"{TRAIL}?person={own.username}"], [*others[:1], person], response)
+
+
+def test_who_reads_which_runs_a_round_has_knows_the_model_where_it_is_one(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Of a question that two models answered it tells none. Who read the plan does not join."""
+    question = subjective_question()
+    both = [responses_to(question, 1, model)[0] for model in ("one", "two")]
+    alone = responses_to(subjective_question(), 1, "one")
+    made = round_over([*both, *alone], [teacher, other_teacher])
+    person = also(third_teacher, [Role.ADMIN])
+    read(person, f"{TRAIL}?action={Tag.ROUND_PLANNED}")
+    with pytest.raises(BadInput, match="has looked"):
+        add_teachers(made, [person], acting_user=lead)
+    assert not planned(both, [person, other_teacher], lead)
+    assert planned(alone, [person, other_teacher], lead) == "looked"
 
 
 def test_reading_the_trail_again_adds_no_entry_to_it(

@@ -17,6 +17,7 @@ from evaluations.facts.looks import PLAN, in_batches, record_rounds, record_runs
 from evaluations.facts.params import ReportParams
 from evaluations.models import (
     ArbiterMark,
+    BlindAnswer,
     CapabilityJudgement,
     FinalMark,
     ImportedRun,
@@ -55,11 +56,9 @@ RESPONSES: Known = {
     "capabilityjudgement": (CapabilityJudgement, "pk", "slot__item__response"),
     "capabilityreview": (ReviewItem, "review", "response"),
 }
-# Entries that tell which runs are in a round, which responses were returned, or what a file was.
-OF_ROUNDS = (
-    *(Tag.ROUND_PLANNED, Tag.MARKS_RETURNED, Tag.RUBRIC_REPLACED),
-    *(Tag.EXPORTED, Tag.SHEET_DOWNLOADED),
-)
+# Entries that tell which responses of a round were returned, or what a file of it was; those that
+# tell its runs are ``ROUND_PLANNED``.
+OF_ROUNDS = (Tag.MARKS_RETURNED, Tag.RUBRIC_REPLACED, Tag.EXPORTED, Tag.SHEET_DOWNLOADED)
 ROUNDS: Known = {
     "markinground": (MarkingRound, "pk", "pk"),
     "markingsheet": (MarkingSheet, "pk", "round"),
@@ -76,7 +75,11 @@ def keep_trail_looks(entries: Entries, reader: User) -> None:
     A second look at the same is no further entry in the trail.
     """
     others = entries.exclude(actor=reader).order_by()
-    _see_rounds(_named(others.filter(tag__in=OF_ROUNDS), ROUNDS), reader)
+    for planned in _named(others.filter(tag=Tag.ROUND_PLANNED), ROUNDS):
+        _see_rounds(planned, reader, PLAN)
+        _see([_of_one_model(planned)], reader)
+    for shown in _named(others.filter(tag__in=OF_ROUNDS), ROUNDS):
+        _see_rounds(shown, reader, PAGE)
     _see(_named(others.filter(tag__in=OF_RESPONSES), RESPONSES), reader)
     _see(_pasted(others.filter(tag=Tag.ANSWER_PASTED)), reader)
     for runs in _named(others.filter(tag__in=OF_IMPORTS), IMPORTS):
@@ -115,14 +118,25 @@ def _see(found: Iterable[Collection[int]], reader: User) -> None:
         record_views(new, acting_user=reader, page=PAGE)
 
 
-def _see_rounds(found: Iterable[Collection[int]], reader: User) -> None:
-    """Keep that *reader* saw what the rounds that are *found* hold."""
-    for some in found:
-        known = (
-            Look.objects.filter(person=reader, round__in=some).exclude(page=PLAN).values("round")
-        )
-        new = MarkingRound.objects.filter(pk__in=some).exclude(pk__in=known)
-        record_rounds(list(new), acting_user=reader, page=PAGE)
+def _see_rounds(rounds: Collection[int], reader: User, page: str) -> None:
+    """Keep that *reader* saw the plan of *rounds* (``PLAN``), or what else they hold."""
+    known = Look.objects.filter(person=reader, round__in=rounds)
+    if page != PLAN:
+        known = known.exclude(page=PLAN)
+    new = MarkingRound.objects.filter(pk__in=rounds).exclude(pk__in=known.values("round"))
+    record_rounds(list(new), acting_user=reader, page=page)
+
+
+def _of_one_model(rounds: Collection[int]) -> set[int]:
+    """Return the responses whose model the runs of their round tell: no other has the question."""
+    models: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    responses: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    rows = BlindAnswer.objects.filter(round__in=rounds).order_by()
+    names = ("round", "response__question", "response", "response__run__language_model")
+    for one, question, response, model in rows.values_list(*names):
+        models[one, question].add(model)
+        responses[one, question].add(response)
+    return {key for group, own in responses.items() if len(models[group]) == 1 for key in own}
 
 
 def _keep_files(entries: Entries, reader: User) -> None:
