@@ -20,8 +20,7 @@ from evaluations.judging.selectors import family_with, prompts_to_choose
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Endpoint, Judgement, Run
 from evaluations.runs.forms import amounts
-from evaluations.runs.forms.choices import RunChoice
-from evaluations.runs.selectors.conditions import condition_names, model_names
+from evaluations.runs.forms.choices import ConditionNameFilter, ModelNameFilter, RunChoice
 from evaluations.statistics.outcomes import JudgeStatus
 from questions.forms.filters import named_choices
 from questions.models import Dataset
@@ -43,18 +42,8 @@ class JudgementFilter(django_filters.FilterSet):
         label=_("Status"),
         empty_label=_("Any status"),
     )
-    model = django_filters.ChoiceFilter(
-        field_name="response__run__language_model__name",
-        choices=lambda: [(name, name) for name in model_names()],
-        label=_("Model"),
-        empty_label=_("All models"),
-    )
-    condition = django_filters.ChoiceFilter(
-        field_name="response__run__condition__name",
-        choices=lambda: [(name, name) for name in condition_names()],
-        label=_("Condition"),
-        empty_label=_("All conditions"),
-    )
+    model = ModelNameFilter("response__run__language_model__name")
+    condition = ConditionNameFilter("response__run__condition__name")
     subject = django_filters.ChoiceFilter(
         field_name="response__question__subject",
         choices=lambda: named_choices(Subject),

@@ -6,18 +6,13 @@ import django_filters
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Condition
-from evaluations.runs.selectors.conditions import model_names
+from evaluations.runs.forms.choices import ModelNameFilter
 
 
 class ConditionFilter(django_filters.FilterSet):
     """The filters of the page: the model."""
 
-    model = django_filters.ChoiceFilter(
-        field_name="language_model__name",
-        choices=lambda: [(name, name) for name in model_names()],
-        label=_("Model"),
-        empty_label=_("All models"),
-    )
+    model = ModelNameFilter("language_model__name")
 
     class Meta:
         model = Condition

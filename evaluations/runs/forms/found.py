@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Response
+from evaluations.runs.forms.choices import ConditionNameFilter, ModelNameFilter
 from evaluations.runs.forms.runs import ResponseFilter
-from evaluations.runs.selectors.conditions import condition_names, model_names
 from questions.models import Dataset
 
 
@@ -46,15 +46,5 @@ class SearchPageFilter(SearchFilter):
         label=_("Dataset"),
         empty_label=_("All datasets"),
     )
-    model = django_filters.ChoiceFilter(
-        field_name="run__language_model__name",
-        choices=lambda: [(name, name) for name in model_names()],
-        label=_("Model"),
-        empty_label=_("All models"),
-    )
-    condition = django_filters.ChoiceFilter(
-        field_name="run__condition__name",
-        choices=lambda: [(name, name) for name in condition_names()],
-        label=_("Condition"),
-        empty_label=_("All conditions"),
-    )
+    model = ModelNameFilter("run__language_model__name")
+    condition = ConditionNameFilter("run__condition__name")

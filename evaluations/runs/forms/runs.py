@@ -13,7 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 
 from evaluations.models import Endpoint, ProviderAccount, Response, Run
 from evaluations.runs.forms import amounts
-from evaluations.runs.selectors.conditions import condition_names, model_names
+from evaluations.runs.forms.choices import ConditionNameFilter, ModelNameFilter
 from evaluations.runs.services.endpoints import MOST_TOKENS
 from evaluations.statistics.outcomes import LedgerOutcome
 from gradeapp.common import number_fields
@@ -189,18 +189,8 @@ class RunFilter(django_filters.FilterSet):
 class RunPageFilter(RunFilter):
     """The same filters on the page, where names are chosen from a list."""
 
-    model = django_filters.ChoiceFilter(
-        field_name="language_model__name",
-        choices=lambda: [(name, name) for name in model_names()],
-        label=_("Model"),
-        empty_label=_("All models"),
-    )
-    condition = django_filters.ChoiceFilter(
-        field_name="condition__name",
-        choices=lambda: [(name, name) for name in condition_names()],
-        label=_("Condition"),
-        empty_label=_("All conditions"),
-    )
+    model = ModelNameFilter("language_model__name")
+    condition = ConditionNameFilter("condition__name")
 
 
 class ResponseFilter(django_filters.FilterSet):
