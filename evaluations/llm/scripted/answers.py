@@ -14,6 +14,8 @@ import json
 import re
 from random import Random
 
+from evaluations.llm.scripted.benchmarks import bare_choice, benchmark_answer
+
 _CHOICE = re.compile(
     r"选择题|阅读理解|完形填空|七选五|五个选项|选出|各选一项|单项选择|多项选择"
     r"|(?i:\bmultiple[- ]choice\b|\bchoose\b|\bexactly one of\b|\bfill the \d+ gaps\b"
@@ -53,6 +55,8 @@ def answer(prompt: str) -> str:
         return suggested
     if (read := _reading(prompt)) is not None:
         return read
+    if (asked := benchmark_answer(prompt, draw)) is not None:
+        return asked
     # The instructions contain example answers of their own.
     instructions = question = prompt
     for end in _ENDS_OF_INSTRUCTIONS:
@@ -64,6 +68,8 @@ def answer(prompt: str) -> str:
     if _CHOICE.search(instructions) and not _OPEN.search(instructions):
         tagged = chinese or "【答案】" in prompt
         return _choice(instructions, question, draw, tagged=tagged)
+    if not _OPEN.search(instructions) and (bare := bare_choice(prompt, draw)) is not None:
+        return bare
     numbers = sorted(set(_SUB_QUESTION.findall(question))) or [""]
     return "\n".join(_open_part(number, draw, chinese=chinese) for number in numbers)
 

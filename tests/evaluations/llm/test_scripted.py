@@ -79,6 +79,19 @@ ENGLISH = "Choose the best option.\nA) one\nB) two\nC) three\nD) four"
         (OPEN, r"（1）【解析】.+<eoe>\n【答案】.+<eoa>\n（2）【解析】.+<eoe>\n【答案】.+<eoa>"),
         (JUDGE.format(full=8, n=1), r"【判分理由】.+\n【得分】\S+分\n【总分】\S+分"),
         (ENGLISH, r".*\bthe answer is \([A-D]\)\."),
+        # What the prompts of AGIEval and AGIBench end with.
+        ("一问 选项：(A)一 (B)二 (C)三\n答案：从A到C, 我们应选择", r"（[A-C]）。"),
+        ("Q (A)one (B)two\nA: Among A through B, the answer is", r"\([AB]\)\."),
+        ("Q (A)one (B)two\nLet's think step by step.", r"[^A-F]+"),
+        ("Problem 1.   Q\nProblem 2.   Q\n", r"The answer is therefore [1-9]"),
+        (
+            "问题 1.   问\n从以下选项中选择:    (A)一 (B)二\n答案是 A\n"
+            "问题 2.   问\n从以下选项中选择:    (A)一 (B)二 (C)三\n",
+            r"答案是 [A-C]",
+        ),
+        ("Q: one and one\nA: The answer is", r"\$[1-9]\$\."),
+        ("题目\n\nA. 一\nB. 二\nC. 三\nD. 四", r"答案：[A-D]"),
+        ("题目\n\nA. 一\nB. 二\nC. 三\nD. 四\nThe answer is:", r"[A-D]"),
         ("Describe the water cycle.", r"First, .+"),
         ("", r"(?s).+"),
     ],
