@@ -12,7 +12,7 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, pgettext
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from evaluations.facts.params import ReportParams, round_names
@@ -81,9 +81,10 @@ def items_words(params: Mapping[str, Any]) -> str:
     if not left_out:
         return ""
     why = " · ".join(
-        f"{count} {label(ItemStatus, status).lower()}" for status, count in left_out.items()
+        f"{count:,} {label(ItemStatus, status).lower()}" for status, count in left_out.items()
     )
-    numbers = {"counted": params["items"] - sum(left_out.values()), "all": params["items"]}
+    every = params["items"]
+    numbers = {"counted": f"{every - sum(left_out.values()):,}", "all": f"{every:,}"}
     return _("%(counted)s of %(all)s questions (%(why)s)") % {**numbers, "why": why}
 
 
@@ -152,6 +153,12 @@ def swatch_number(colour: int) -> int:
 def number(value: float, kind: str) -> str:
     """Return a number in the style of its kind."""
     return number_text(value, kind)
+
+
+@register.filter
+def rows_words(rows: int) -> str:
+    """Return how long a table is, such as "1,030 rows"."""
+    return ngettext("%(n)s row", "%(n)s rows", rows) % {"n": f"{rows:,}"}
 
 
 @register.filter

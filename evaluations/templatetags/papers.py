@@ -73,7 +73,7 @@ WORDS: Mapping[str, Promise | str] = {
     "reason": _("asked for answer and reason"),
     "lead": _("Lead of people"),
     "over 100": _("over 100"),
-    "over 1000": _("over 1000"),
+    "over 1000": _("over 1,000"),
     "few-shot-gain": _("few-shot minus zero-shot"),
     "few-shot-cot-gain": _("few-shot CoT minus zero-shot CoT"),
     "cot-gain": _("zero-shot CoT minus zero-shot"),

@@ -104,6 +104,7 @@ def test_totals_and_coefficients_of_gaokao_bench_say_how_much_is_missing(admin: 
         (table,) = re.findall(r'<section[^>]*id="table-1".*?</section>', page.text, re.S)
         # Ours, how much it is of, and the printed one, which differs for that reason.
         assert f"50.0 % {words} * 55.5 % −5.5 % 50.0 % 44.4 % +5.6 % †" in text_of(table)
+        assert re.search(r"· 1 ?(row |行)", text_of(table))
         (table,) = re.findall(r'<section[^>]*id="figure-3".*?</section>', page.text, re.S)
         assert re.search(r"n = 36\D+38", text_of(table)), "also where nothing is printed"
     lines = output("gaokao-bench").splitlines()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.core.paginator import Paginator
+from django.template.loader import render_to_string
+from django.test import RequestFactory
 from django.utils import translation
 
 from evaluations.facts.words import REASONS
@@ -101,3 +106,15 @@ def test_a_report_says_of_how_many_questions_it_is() -> None:
         assert figures.items_words({"items": 927, "left_out": {"excluded": 1}}) == (
             "927题中计入926题（1 剔除）"
         )
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_large_numbers_have_their_thousands_apart(language: str, rf: RequestFactory) -> None:
+    left_out = {ItemStatus.QUARANTINED.value: 1027}
+    page = Paginator(range(12_090), 50).page(30)
+    with translation.override(language):
+        words = figures.items_words({"items": 2811, "left_out": left_out})
+        assert {"1,784", "2,811", "1,027"} <= set(re.findall(r"[\d,]+\d", words))
+        assert "1,030" in figures.rows_words(1030)
+        shown = render_to_string("components/_pagination.html", {"page": page}, rf.get("/"))
+        assert {"1,451", "1,500", "12,090"} <= set(re.findall(r"[\d,]+\d", shown))
