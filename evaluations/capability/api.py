@@ -18,11 +18,14 @@ from evaluations.capability.rules.dimensions import Dimension
 from evaluations.capability.rules.weaknesses import Weakness
 from evaluations.capability.selectors.capability_desk import own_judgements, own_slot
 from evaluations.capability.selectors.capability_review import (
+    Share,
+    conditions_in,
     review_called,
     review_list,
     review_report,
 )
 from evaluations.capability.services.capability_judging import LONGEST_NOTE, save_judgement
+from evaluations.capability.services.capability_review import note_few
 from evaluations.models import CapabilityJudgement, CapabilityReview
 from evaluations.reports.api import ReportSerializer
 from gradeapp import api_fields
@@ -153,6 +156,8 @@ class ReviewAPI(APIView):
         review = review_called(public_id)
         if review is None:
             raise NotFound(_("There is no such review."))
+        shares = [Share(one.public_id) for one in conditions_in(review)]
+        note_few(review, shares, acting_user=cast(User, request.user))
         return Response(review_report(review).as_dict())
 
 

@@ -107,6 +107,24 @@ def record_taken(rows: QuerySet[Response], *, acting_user: User) -> None:
     record_runs(runs.values_list("pk", flat=True), acting_user=acting_user, page="export")
 
 
+def record_searched(rows: QuerySet[Response] | None, *, acting_user: User, page: str) -> None:
+    """Keep what a search for words among *rows* tells, which are of one model or condition.
+
+    Of each it tells whether it has the words, found or not, and so which texts are not of the
+    model. Of more than ``BATCH`` responses all of their runs are kept.
+    """
+    if rows is None:
+        return
+    own = rows.filter(question__part=Part.SUBJECTIVE).order_by()
+    seen = list(own.values_list("pk", flat=True)[: BATCH + 1])
+    if len(seen) > BATCH:
+        record_runs(
+            own.values_list("run", flat=True).distinct(), acting_user=acting_user, page=page
+        )
+    else:
+        record_views(seen, acting_user=acting_user, page=page)
+
+
 def in_small_cells(pairs: Iterable[tuple[Hashable, int]]) -> set[int]:
     """Return the responses in cells of fewer than ``SMALL_CELL`` of them.
 

@@ -21,17 +21,21 @@ from evaluations.capability.rules.figures import (
     weaknesses_named,
 )
 from evaluations.capability.rules.weaknesses import BY_DIMENSION
+from evaluations.facts.looks import in_small_cells
 from evaluations.models import (
+    AnswerFact,
     CapabilityJudgement,
     CapabilityReview,
     Condition,
     LanguageModel,
     ReviewSlot,
 )
+from evaluations.models.vocabulary import FactMarker
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL
 from gradeapp.accounts.models import User
+from questions.rules.vocabulary import Part
 
 REPORT = "capability_review"
 
@@ -180,6 +184,19 @@ def review_result(review: CapabilityReview, share: Share) -> ReviewResult:
         twice=len(twice),
         differing=sum(bool(differing(*pair)) for pair in twice),
     )
+
+
+def few_in(review: CapabilityReview, share: Share) -> set[int]:
+    """Return the subjective responses that figures of *share* tell about, because they are few.
+
+    Those are the reviewed answers to a task, and all of its responses with a final mark: how many
+    of them are wrong is shown.
+    """
+    items = review.items.filter(share.at("response__"), question__part=Part.SUBJECTIVE)
+    facts = AnswerFact.objects.filter(share.at(""), run__in=review.runs.all())
+    facts = facts.filter(marker=FactMarker.TEACHERS, counts=True, points__isnull=False)
+    cells = (rows.order_by().values_list("question__task", "response") for rows in (items, facts))
+    return {one for pairs in cells for one in in_small_cells(pairs)}
 
 
 def review_report(review: CapabilityReview) -> Report:

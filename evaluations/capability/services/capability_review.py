@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from evaluations.capability.selectors.capability_sample import sample
+from evaluations.capability.selectors.capability_review import Share, few_in
+from evaluations.capability.selectors.capability_sample import Sample, sample
 from evaluations.facts.looks import record_views
 from evaluations.marking.rules.assignment_plan import plan
 from evaluations.marking.rules.drawing import shuffled
@@ -56,7 +57,8 @@ def open_review(
     """
     _check_people(reviewers, reviewers_each)
     _check_choice(runs, per_task)
-    drawn = sample(runs, policy, per_task, random_seed).responses
+    planned = plan_review(runs, policy, per_task, random_seed, acting_user=acting_user)
+    drawn = planned.responses
     if not drawn:
         raise BadInput(_("These runs have no wrong answers to review."), code="no_wrong_answers")
     with transaction.atomic():
@@ -81,6 +83,24 @@ def open_review(
     return made
 
 
+def plan_review(
+    runs: Sequence[Run],
+    policy: Policy,
+    per_task: int,
+    random_seed: int,
+    *,
+    acting_user: User | None,
+) -> Sample:
+    """Return the sample of a review, and keep a look of *acting_user* at what it tells.
+
+    That are subjective responses with marks which are few in one of its numbers.
+    """
+    drawn = sample(runs, policy, per_task, random_seed)
+    if acting_user is not None:
+        record_views(drawn.few, acting_user=acting_user, page="review")
+    return drawn
+
+
 def close_review(review: CapabilityReview, *, acting_user: User | None, now: datetime) -> None:
     """Close a review: nothing more is given out; every judgement stays.
 
@@ -95,9 +115,18 @@ def close_review(review: CapabilityReview, *, acting_user: User | None, now: dat
     review.refresh_from_db()
 
 
-def look_at_review(review: CapabilityReview, *, acting_user: User, page: str) -> None:
-    """Write down that somebody looked at what reviewers may not see."""
+def look_at_review(
+    review: CapabilityReview, shares: Iterable[Share], *, acting_user: User, page: str
+) -> None:
+    """Write down that somebody looked at what reviewers may not see, in the figures of *shares*."""
     record(Tag.REVIEW_VIEWED, review, actor=acting_user, page=page)
+    note_few(review, shares, acting_user=acting_user)
+
+
+def note_few(review: CapabilityReview, shares: Iterable[Share], *, acting_user: User) -> None:
+    """Keep a look at each response that is one of few in a figure of one of *shares*."""
+    few = {one for share in shares for one in few_in(review, share)}
+    record_views(few, acting_user=acting_user, page="review")
 
 
 def note_review_export(

@@ -25,12 +25,12 @@ from evaluations.capability.selectors.capability_rows import (
     answers_behind,
     with_facts,
 )
-from evaluations.capability.selectors.capability_sample import sample
 from evaluations.capability.services.capability_review import (
     close_review,
     look_at_review,
     note_review_export,
     open_review,
+    plan_review,
     too_few_reviewers,
 )
 from evaluations.capability.views.capability_files import review_table
@@ -39,6 +39,7 @@ from evaluations.models import CapabilityReview
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.tally import ALL
 from gradeapp.accounts.confirmation import confirmed
+from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import count_items
@@ -74,7 +75,7 @@ def new_review(request: MemberRequest) -> HttpResponse:
         else:
             messages.success(request, _("The review has started. Reviewers can begin."))
             return redirect("reviews:review", made.public_id)
-    context = {"form": form, "load": _load(form) if wants_load else None}
+    context = {"form": form, "load": _load(form, request.user) if wants_load else None}
     if wants_load and request.htmx:
         return render(request, "evaluations/capability/_load.html", context)
     status = 400 if form.is_bound and form.errors and not wants_load else 200
@@ -86,7 +87,6 @@ def new_review(request: MemberRequest) -> HttpResponse:
 def review_page(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """One review: progress, the chart of the dimensions, weaknesses, agreement."""
     review = _review(review_id)
-    look_at_review(review, acting_user=request.user, page="review")
     conditions = reviews.conditions_in(review)
     runs = list(review.runs.select_related("condition__language_model").order_by("pk"))
     run = next((one for one in runs if str(one.pk) == request.GET.get("run")), None)
@@ -94,6 +94,7 @@ def review_page(request: MemberRequest, review_id: UUID) -> HttpResponse:
     named = (one for one in conditions if str(one.public_id) == wanted)
     condition = next(named, conditions[0] if conditions else None)
     share = reviews.Share(condition.public_id if condition else None, run.pk if run else None)
+    look_at_review(review, [share], acting_user=request.user, page="review")
     result = reviews.review_result(review, share)
     runs = [one for one in runs if one.condition == condition]
     tasks = {one.task: task_name(one.task) for one in result.tasks if one.task != ALL}
@@ -121,8 +122,8 @@ def review_page(request: MemberRequest, review_id: UUID) -> HttpResponse:
 def answers(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """The answers behind one figure, with everything that was said of each."""
     review = _review(review_id)
-    look_at_review(review, acting_user=request.user, page="answers")
     wanted = _wanted(request.GET)
+    look_at_review(review, [wanted.share], acting_user=request.user, page="answers")
     page = Paginator(answers_behind(review, wanted), PAGE).get_page(request.GET.get("page"))
     count_items(request.user, "response", (row.item.public_id for row in page.object_list))
     seen = [row.item.response_id for row in page.object_list]
@@ -198,7 +199,7 @@ def _share(condition: str, run: str) -> reviews.Share:
     return reviews.Share(known, number)
 
 
-def _load(form: ReviewForm) -> dict[str, object]:
+def _load(form: ReviewForm, user: User) -> dict[str, object]:
     """The sample of each task and what falls to each reviewer, as far as the form says it."""
     form.is_valid()
     data = form.cleaned_data
@@ -211,7 +212,8 @@ def _load(form: ReviewForm) -> dict[str, object]:
     if len({run.dataset_id for run in runs}) > 1:
         load["mixed"] = True
     elif runs and {"policy", "per_task", "random_seed"} <= set(data):
-        drawn = sample(runs, data["policy"], data["per_task"], data["random_seed"])
+        asked = [data[name] for name in ("policy", "per_task", "random_seed")]
+        drawn = plan_review(runs, *asked, acting_user=user)
         judgements = len(drawn.responses) * each
         load |= {"sample": drawn, "judgements": judgements, "each": each}
         if people:

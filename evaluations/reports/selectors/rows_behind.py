@@ -64,7 +64,8 @@ class RowsBehind:
     """The answers that *cell* selects, by model, condition, task, question and repeat.
 
     Its length and a slice read no more answers than they give: a ``Paginator`` takes it.
-    ``frame`` is the ``question_frame`` of all of them.
+    ``frame`` is the ``question_frame`` of all of them. ``over`` are the groups that it was selected
+    from by outcome: a list that is empty tells about them too.
     """
 
     def __init__(self, params: ReportParams, cell: Cell) -> None:
@@ -72,16 +73,19 @@ class RowsBehind:
         groups = answer_groups(params, Detail.OUTCOMES)
         if not cell.is_of_ledger:
             groups = counted(groups)
-        for name, wanted in (("part", cell.part), ("task", cell.task), ("outcome", cell.outcome)):
+        for name, wanted in (("part", cell.part), ("task", cell.task)):
             if wanted:
                 groups = groups[groups[name] == wanted]
         if cell.subject not in ("", ALL):
             groups = groups[groups["subject"] == cell.subject]
-        if cell.unscored:
-            groups = groups[groups["scored"] == 0]
         if cell.cut:
             chosen = questions_of_cut(params.dataset, dict(cell.cut))
             groups = groups[groups["question"].isin(chosen)]
+        self.over = groups
+        if cell.outcome:
+            groups = groups[groups["outcome"] == cell.outcome]
+        if cell.unscored:
+            groups = groups[groups["scored"] == 0]
         self.groups = groups
 
     @property

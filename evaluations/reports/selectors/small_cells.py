@@ -7,15 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaluations.facts.judged_marks import few_judged
-from evaluations.facts.looks import BATCH, SMALL_CELL
+from evaluations.facts.looks import BATCH, SMALL_CELL, in_small_cells
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of
 from evaluations.models import Response
 from evaluations.reports.selectors.cuts import cut_keys
 from evaluations.reports.selectors.export_tables import SUMMARIES
 from evaluations.reports.selectors.fact_groups import answer_groups
+from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.group_counts import counted, parts_of
 from evaluations.reports.selectors.pair_sums import few_pairs
+from evaluations.reports.selectors.reports import retried_responses
+from evaluations.reports.selectors.rows_behind import RowsBehind
 from evaluations.statistics.cuts import key_text
 from questions.rules.vocabulary import Part
 
@@ -46,6 +49,8 @@ def in_few(name: str, params: ReportParams) -> set[int]:
         return few_pairs(params)
     if name == "calibration":
         return few_judged(params)
+    if name == "retries":
+        return _few_retried(params)
     cells = (cut_keys(params.by),) if name in OF_KEYS and params.by else CELLS.get(name, ())
     if not cells:
         return set()
@@ -58,6 +63,25 @@ def in_few(name: str, params: ReportParams) -> set[int]:
         for one in (replace(part, marker=marker) for marker in markers):
             items |= few_marked(counted(answer_groups(one)), one, cells)
     return responses_to(items)
+
+
+def few_behind(rows: RowsBehind) -> set[int]:
+    """Return the subjective responses whose mark the sums or the length of *rows* tell.
+
+    They are those of a model and condition with fewer than ``SMALL_CELL`` marks, whatever their
+    outcome: that none has the outcome that is asked for tells about each of them.
+    """
+    return responses_to(few_marked(counted(rows.over), rows.params, ((),)))
+
+
+def _few_retried(params: ReportParams) -> set[int]:
+    """Return the subjective responses with marks that are few among those called as often."""
+    of_one_marker = replace(params, marker=params.marker or TEACHERS)
+    rows = counted(answer_groups(of_one_marker, Detail.RESPONSES))
+    rows = rows[(rows["part"] == Part.SUBJECTIVE) & (rows["scored"] > 0)]
+    again = rows["response"].isin(retried_responses(params.dataset))
+    cells = zip(rows["model"], rows["condition"], again, strict=True)
+    return in_small_cells(zip(list(cells), rows["response"].tolist(), strict=True))
 
 
 def few_marked(groups: pd.DataFrame, params: ReportParams, cells: Collection[Keys]) -> set[Item]:

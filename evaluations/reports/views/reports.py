@@ -57,6 +57,7 @@ from evaluations.reports.selectors.rows_behind import (
     frames_by_part,
     row_facts,
 )
+from evaluations.reports.selectors.small_cells import few_behind
 from evaluations.reports.services.small_cells import note_overview
 from evaluations.reports.views.cut_words import cut_names
 from evaluations.reports.views.nothing import nothing_answered
@@ -247,8 +248,8 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     context["facts"] = row_facts(page.object_list)
     context["cut"] = cut_names(cell.cut)
     count_items(request.user, "mark", (row.response for row in page.object_list))
-    seen = [row.response for row in page.object_list if row.part == Part.SUBJECTIVE]
-    record_views(seen, acting_user=request.user, page="report")
+    seen = {row.response for row in page.object_list if row.part == Part.SUBJECTIVE}
+    record_views(seen | few_behind(rows), acting_user=request.user, page="report")
     return render(request, "evaluations/reports/rows.html", context)
 
 
@@ -313,5 +314,5 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
     context["facts"] = pair_facts(page.object_list)
     seen = [pair.response for pair in page.object_list]
     count_items(request.user, "mark", seen)
-    record_views(seen, acting_user=request.user, page="report")
+    record_views({*seen, *pairs.few}, acting_user=request.user, page="report")
     return render(request, "evaluations/reports/pairs.html", context)

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 
-from evaluations.facts.looks import record_views
+from evaluations.facts.looks import record_searched, record_views
 from evaluations.models import Response
 from evaluations.runs.api.run_serializers import ResponseSerializer
 from evaluations.runs.forms.found import SearchFilter
@@ -54,7 +54,10 @@ class SearchPagination(BasePagination):
             before=int(before) if before.isdecimal() else None,
         )
         seen = [response.pk for response in self.found.rows]
-        record_views(seen, acting_user=cast(User, request.user), page="api")
+        user = cast(User, request.user)
+        record_views(seen, acting_user=user, page="api")
+        asked = SearchFilter(request.query_params, queryset=searchable())
+        record_searched(asked.searched(), acting_user=user, page="api")
         return self.found.rows
 
     def get_paginated_response(self, data: Any) -> Answer:

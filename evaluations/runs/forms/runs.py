@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import django_filters
 from django import forms
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
@@ -226,3 +227,15 @@ class ResponseFilter(django_filters.FilterSet):
             slugs = Task.objects.filter(dataset=run.dataset).values_list("slug", flat=True)
             choices = [("", _("All tasks")), *((slug, task_name(slug)) for slug in slugs)]
             self.filters["task"].extra["widget"] = forms.Select(choices=choices)
+
+    def searched(self) -> QuerySet[Response] | None:
+        """Return what a search for words looks through if it is of one model; else None.
+
+        That one of these responses does not have the words tells which text is not of the model.
+        """
+        data = self.data.copy() if self.data and self.data.get("q") else None
+        if data is None:
+            return None
+        del data["q"]
+        rows: QuerySet[Response] = type(self)(data, queryset=self.queryset).qs
+        return rows

@@ -12,7 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import record_views
+from evaluations.facts.looks import record_searched, record_views
 from evaluations.models import Response
 from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
@@ -36,6 +36,7 @@ def search_page(request: MemberRequest) -> HttpResponse:
     found = reading.search(filters.qs, words, before=before)
     seen = [response.pk for response in found.rows]
     record_views(seen, acting_user=request.user, page="responses")
+    record_searched(filters.searched(), acting_user=request.user, page="responses")
     count_items(request.user, "response", (row.public_id for row in found.rows))
     query = request.GET.copy()
     query.pop("before", None)

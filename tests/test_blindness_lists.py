@@ -1,0 +1,144 @@
+"""Lists and figures that tell about responses which they do not show.
+
+A search without a hit, a list of an outcome without a row and a number of wrong answers tell about
+each response that they were chosen from, if these are of one model or few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from evaluations.facts.looks import SMALL_CELL
+from evaluations.models import Response
+from evaluations.reports.views.reports import PAGE
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from questions.models import Question
+from tests.conftest import logged_in
+from tests.evaluations.marking_world import responses_to, subjective_question
+from tests.evaluations.report_world import JUDGE, judged, mark
+from tests.evaluations.review_world import review_of
+from tests.factories import make_question, make_response
+from tests.test_blindness_oracles import GPT, QWEN, refused
+from tests.test_blindness_roles import also
+
+pytestmark = pytest.mark.django_db
+# Right, so that a list of wrong answers and a review are empty.
+FULL = ("12", "12")
+
+
+def several(question: Question, number: int) -> list[Response]:
+    """*number* responses of one run, to *question* and others of its task."""
+    responses = responses_to(question, 1)
+    for _n in range(number - 1):
+        own = make_question(question.task, marks=("12",), stem="How far does it fall?")
+        responses.append(make_response(own, responses[0].run, "$s = 1$"))
+    return responses
+
+
+def barred_by(
+    pages: Sequence[str], chosen: Sequence[Response], people: Sequence[User], lead: User | None
+) -> list[str]:
+    """Those of *pages* after which the first of *people* may not mark *chosen*."""
+    barred = []
+    for page in pages:
+        before = transaction.savepoint()
+        seen = logged_in(people[0]).get(page)
+        assert seen.status_code == 200, page
+        why = refused(chosen, people, lead)
+        assert why in ("", "looked"), page
+        barred += [page] if why else []
+        transaction.savepoint_rollback(before)
+    return barred
+
+
+def test_a_search_for_words_of_one_model_tells_which_texts_are_not_of_it(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Found or not; without a model it tells nothing, for no text has the words."""
+    question = subjective_question()
+    chosen = [*responses_to(question, 1), *responses_to(question, 1, QWEN)]
+    run, people = chosen[0].run_id, [also(teacher, [Role.LEAD]), other_teacher]
+    named = [f"run={run}", f"model={GPT}", f"condition={chosen[0].run.condition.name}"]
+    tells = [
+        f"{list_}?{one}&q=zebra"
+        for list_ in ("/runs/search/", "/api/v1/responses/")
+        for one in named
+    ]
+    tells += [f"/runs/{run}/responses/?q=zebra", f"/api/v1/runs/{run}/responses/?q=zebra"]
+    dataset, asked = question.task.dataset.slug, question.public_id
+    free = ["/runs/search/?q=zebra", f"/runs/search/?q=zebra&question={asked}"]
+    free += [f"/runs/search/?q=zebra&dataset={dataset}", "/api/v1/responses/?q=zebra"]
+    free += ["/runs/search/?outcome=correct", f"/runs/{run}/responses/?outcome=wrong"]
+    assert barred_by([*tells, *free], chosen, people, lead) == tells
+    alone = make_question(question.task, marks=("12",), stem="How far does it fall?")
+    only = make_response(alone, chosen[0].run, "$s = 1$")
+    page = f"/runs/search/?q=zebra&question={alone.public_id}"
+    assert barred_by([page], [only], people, lead) == [page], "one model alone has answered it"
+
+
+def test_a_list_of_an_outcome_without_a_row_tells_about_all_of_few(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """No response of question 7 is wrong: all are right, and so is the figure of few retries."""
+    people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
+    chosen = several(question, SMALL_CELL)
+    for one in chosen:
+        mark(one, *FULL)
+    rows = f"/reports/rows/?dataset={question.task.dataset.slug}&outcome=wrong"
+    retries = f"/api/v1/reports/retries/?dataset={question.task.dataset.slug}"
+    assert barred_by([rows, retries], chosen, people, lead) == []
+    few = responses_to(question, 1, QWEN)
+    mark(few[0], *FULL)
+    assert barred_by([rows, retries], few, people, lead) == [rows, retries]
+
+
+def test_the_figures_above_a_list_of_pairs_tell_about_pairs_of_its_next_page(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The largest difference comes first; a model with one pair without any has a figure."""
+    people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
+    (few,) = responses_to(question, 1, QWEN)
+    for one in (few, *several(question, PAGE)):
+        mark(one, "3", "3")
+        judged(one, "3" if one == few else "9")
+    page = f"/reports/pairs/?dataset={question.task.dataset.slug}&pair=teachers-judge:{JUDGE}"
+    assert barred_by([page, f"{page}&page=2"], [few], people, lead) == [page, f"{page}&page=2"]
+
+
+def previewed(run: int, people: Sequence[User], **fields: Any) -> dict[str, Any]:
+    """The form of a review of a run, as its page sends it."""
+    form = {"name": "Errors", "runs": [run], "reviewers": [one.pk for one in people[1:]]}
+    form |= {"policy": "strict", "per_task": 100, "reviewers_each": 1, "random_seed": 7}
+    return form | fields
+
+
+@pytest.mark.parametrize("number", [1, SMALL_CELL])
+def test_the_number_of_wrong_answers_tells_about_each_of_few(
+    number: int, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """In the preview of a review, where none can be opened, and in the figures of one."""
+    people, chosen = (
+        [also(teacher, [Role.LEAD]), other_teacher],
+        several(subjective_question(), number),
+    )
+    for one in chosen:
+        mark(one, *FULL)
+    run, code, client = chosen[0].run_id, "looked" if number == 1 else "", logged_in(people[0])
+    for fields in ({"preview": "yes"}, {}):
+        before = transaction.savepoint()
+        sent = client.post("/reviews/new/", previewed(run, people, **fields))
+        assert sent.status_code == (200 if fields else 400)
+        assert refused(chosen, people, lead) == code
+        transaction.savepoint_rollback(before)
+    for one in chosen:
+        mark(one, "3", "3")
+    review = review_of(chosen[0].run, [also(lead, [Role.LEAD])])
+    pages = [f"/reviews/{review.public_id}/?run={run}", f"/reviews/{review.public_id}/"]
+    pages += [f"/reviews/{review.public_id}/answers/?run={run}&value=1&dimension=reasoning"]
+    pages += [f"/api/v1/capability-reviews/{review.public_id}/"]
+    assert barred_by(pages, chosen, people, None) == (pages if number == 1 else [])
