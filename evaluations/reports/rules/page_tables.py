@@ -50,6 +50,11 @@ class ModelLine:
     best: bool = False
 
     @property
+    def is_unscored(self) -> bool:
+        """Whether no answer of the model has points."""
+        return not any(one and one.value is not None for one in (self.objective, self.subjective))
+
+    @property
     def has_starred(self) -> bool:
         """Whether the points of a subject are shown although some of its answers have none."""
         return any(

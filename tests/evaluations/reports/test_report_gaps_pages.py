@@ -72,3 +72,12 @@ def test_a_total_of_too_few_marked_answers_is_not_drawn(admin: User) -> None:
     body = client.get("/api/v1/reports/converted/", query).json()
     totals = [row["figures"]["total"] for row in body["rows"] if row["key"]["subject"] == "ALL"]
     assert [total["value"] for total in totals] == [375.0, 375.0]
+
+
+def test_a_model_without_any_points_says_so_in_words(admin: User) -> None:
+    """Also in the columns of the subjects, where there is no room for a reason each."""
+    written(run_of(ALPHA))
+    for language, said in (("en", "nothing scored yet"), ("zh-hans", "尚无评分")):
+        shown = logged_in(admin).get(OVERVIEW, headers={"Accept-Language": language}).text
+        models = shown[shown.index('id="models-title"') :].partition("</section>")[0]
+        assert f'colspan="10">{said}</td>' in models
