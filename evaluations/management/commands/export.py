@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.params import ReportParams, validated
 from evaluations.management.report_arguments import add_report_arguments, report_params
-from evaluations.reports.selectors.export_tables import NAMES, SUMMARIES, check_name
+from evaluations.reports.selectors.export_tables import NAMES, ROWS, SUMMARIES, check_name
 from evaluations.reports.services.exports import (
     JSON,
     Asked,
@@ -36,8 +36,9 @@ class Command(GradeappCommand):
     help = (
         "Write a table as CSV that spreadsheets open safely, or by the suffix of the file as a "
         "workbook (.xlsx), Parquet (.parquet) or JSON Lines (.jsonl), and FILE.manifest.json "
-        "beside it; questions to a FILE called .zip as JSON Lines with their images; the summaries "
-        "of GAOKAO-Bench as JSON."
+        "beside it; no table has the texts of replies, which the page “Search the responses” "
+        "writes as JSON Lines; questions to a FILE called .zip as JSON Lines with their images; "
+        "the summaries of GAOKAO-Bench as JSON."
     )
 
     def arguments(self, parser: ArgumentParser) -> None:
@@ -58,6 +59,18 @@ class Command(GradeappCommand):
             write_manifest(file, about)
         note_export(asked, about, acting_user=None)
         return {"file": str(file), **about}
+
+    def show(self, result: dict[str, Any]) -> None:
+        super().show(result)
+        # Tables with a row for each response, which people take for the responses themselves.
+        if result.get("parameters", {}).get("export") in ROWS:
+            self.stdout.write(
+                _(
+                    "The texts of the replies are not in this table: the page “Search the "
+                    "responses” (Runs) downloads them as JSON Lines, GET /api/v1/responses/ lists "
+                    "them."
+                )
+            )
 
 
 def format_of(name: str, file: Path) -> str:

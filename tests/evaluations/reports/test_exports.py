@@ -235,6 +235,8 @@ def test_every_report_is_a_file_of_the_page(db: None, admin: User) -> None:
     chosen(run_of(ALPHA, "gaokao-bench"), "A", "B")
     client = logged_in(admin)
     page = "/reports/exports/?dataset=gaokao-bench&policy=published&by=task&by=year"
+    for place in (page, "/reports/?dataset=gaokao-bench"):
+        assert 'href="/runs/search/?dataset=gaokao-bench"' in client.get(place).text, "the texts"
     offered = {value for value, _words in client.get(page).context["form"]["table"].field.choices}
     assert offered == {*EVERY_REPORT, *ROWS}
     # Of these, cuts and gains take other keys, and the tables of a paper its name.
@@ -316,9 +318,12 @@ def test_a_beat_that_the_database_refuses_is_left_out(
     assert (work.status, work.error) == (Is.STOPPED, "")
 
 
-def test_the_suffix_of_the_file_is_its_format(answers: list[Response], tmp_path: Path) -> None:
+def test_the_suffix_of_the_file_is_its_format(
+    answers: list[Response], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "all.jsonl"
     call_command("export", "responses", "--dataset", "exam", "--output", str(file))
+    assert "texts of the replies are not in this table" in capsys.readouterr().out
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert [line["outcome"] for line in lines[:3]] == ["correct", "wrong", "no_answer"]
     about = json.loads(file.with_name("all.jsonl.manifest.json").read_text())
