@@ -17,11 +17,12 @@ from django.db import transaction
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from evaluations.marking.desk.selectors.desk import own_progress
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import add_teachers, close_round, start_round
-from evaluations.models import BlindAnswer, MarkingRound, Response
+from evaluations.models import BlindAnswer, MarkingRound, Response, Slot
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -38,6 +39,7 @@ from tests.evaluations.marking_world import (
 from tests.evaluations.review_world import items_of, review_of, taken, wrong_answers
 from tests.factories import make_question, make_response
 from tests.test_blindness_roles import also
+from tests.test_blindness_windows import told
 
 pytestmark = pytest.mark.django_db
 
@@ -213,3 +215,27 @@ def test_a_planned_round_names_no_models_to_who_will_mark_and_bars_no_reader(
     assert not refused(chosen, again, lead)
     assert logged_in(reader).get(page).status_code == 200
     assert refused(chosen, again, lead) == "looked", "now its page shows marks"
+
+
+def test_counts_of_a_teacher_stay_while_others_help_out(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """Who helps out has marked all of their own: the mark of a partner too."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 3, question=subjective_question(()))
+    taken, shared, theirs = answers_of(made)
+    plan = {taken: people[:2], shared: [teacher, third_teacher], theirs: people[1:]}
+    for answer, pair in plan.items():
+        for slot, person in zip(answer.slots.order_by("kind"), pair, strict=True):
+            Slot.objects.filter(pk=slot.pk).update(planned=person)
+    client, places = logged_in(teacher), ["/", "/marking/", f"/marking/rounds/{made.public_id}/"]
+    before = [told(client, method="GET", path=place) for place in places]
+    for answer in (shared, theirs):
+        give(answer, third_teacher, "3")
+    helping = taken.slots.get(planned=teacher)
+    for marked in (False, True):
+        Slot.objects.filter(pk=helping.pk).update(holder=third_teacher, marked=marked)
+        assert [told(client, method="GET", path=place) for place in places] == before
+    give(shared, teacher, "3")
+    progress = own_progress(teacher, made)
+    assert (progress.marked, progress.total) == (1, 1), "nothing of their own is left"

@@ -78,12 +78,22 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
         AND pool.teacher_id = %(teacher)s AND NOT pool.paused)
     RETURNING id"""
 
-_COUNTS = """SELECT answer.round_id,
-    COUNT(*) FILTER (WHERE slot.marked AND slot.holder_id = %(teacher)s),
-    COUNT(*) FILTER (WHERE NOT slot.marked AND (slot.kind <> 'repeat' OR EXISTS (
+# Whether a slot is no intra-rater check, or one whose first response is the teacher's and {which}.
+_FIRST_IS = """(slot.kind <> 'repeat' OR EXISTS (
         SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = answer.repeat_of_id
         AND (first.holder_id = %(teacher)s
-            OR (first.planned_id = %(teacher)s AND NOT first.marked)))))
+            OR (first.planned_id = %(teacher)s AND {which}))))"""
+_MAY_COME = _FIRST_IS.format(which="NOT first.marked")
+# Marked by them; left; planned for them and lost to others; left, planned for them and not at
+# hand elsewhere.
+_COUNTS = f"""SELECT answer.round_id,
+    COUNT(*) FILTER (WHERE slot.marked AND slot.holder_id = %(teacher)s),
+    COUNT(*) FILTER (WHERE NOT slot.marked AND {_MAY_COME}),
+    COUNT(*) FILTER (WHERE slot.planned_id = %(teacher)s AND (
+        (slot.marked AND slot.holder_id <> %(teacher)s) OR (NOT slot.marked AND NOT {_MAY_COME}))),
+    COUNT(*) FILTER (WHERE NOT slot.marked AND slot.planned_id = %(teacher)s
+        AND (slot.holder_id IS NULL OR slot.holder_id = %(teacher)s) AND slot.void_version = 0
+        AND {_FIRST_IS.format(which="first.holder_id IS NULL")})
     FROM evaluations_slot AS slot
     JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
     WHERE slot.holder_id = %(teacher)s OR slot.planned_id = %(teacher)s
@@ -211,10 +221,13 @@ def claim_own(
 def own_counts(teacher: int) -> dict[int, tuple[int, int]]:
     """By round, how many slots the teacher marked, and how many are planned for or held by them.
 
-    An intra-rater check counts while its first response may still come to the teacher. All
+    An intra-rater check counts while its first response may still come to the teacher. What others
+    marked of what was planned for the teacher counts as left as long as something planned is:
+    they do so when they have marked all of their own, which a smaller number would tell. All
     rounds are read at once: asked for one, the database would read the whole round.
     """
-    return {key: (done, left) for key, done, left in _rows(_COUNTS, {"teacher": teacher})}
+    rows = _rows(_COUNTS, {"teacher": teacher})
+    return {key: (done, left + (lost if own else 0)) for key, done, left, lost, own in rows}
 
 
 def recent_marks(teacher: int, marking_round: int, most: int) -> list[tuple[int | None, datetime]]:

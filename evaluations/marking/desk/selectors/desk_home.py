@@ -16,7 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.desk.selectors.desk import OwnRound, own_rounds
 from evaluations.marking.desk.selectors.queue import free_for, slots_open_to
-from evaluations.models import Draft, Slot
+from evaluations.marking.desk.sql import own_counts
+from evaluations.models import Draft, MarkingRound, Slot
 from evaluations.models.vocabulary import LIVE
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -71,10 +72,10 @@ def marks_waiting(user: User) -> Iterator[Waiting]:
 
 
 def waiting_of(teacher: User) -> int:
-    """How many responses are planned for or held by *teacher* in open rounds; one query."""
-    own = Slot.objects.filter(answer__round__status__in=LIVE, marked=False)
-    held = own.filter(holder=teacher).count()
-    return held + own.filter(planned=teacher, holder=None).count()
+    """How many responses wait for *teacher* in all open rounds, as the pages of each count them."""
+    left = {key: left for key, (_done, left) in own_counts(teacher.pk).items() if left}
+    live = MarkingRound.objects.filter(pk__in=left, status__in=LIVE) if left else ()
+    return sum(left[one.pk] for one in live)
 
 
 def _by_round(rows: QuerySet[Any], column: str) -> Mapping[str, int]:

@@ -104,19 +104,31 @@ def same(row: Model | None) -> bool:
 
 def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     """What ``own_counts`` counts, as querysets say it."""
-    first = Slot.objects.filter(
-        Q(holder=teacher) | Q(planned=teacher, marked=False), answer=OuterRef("answer__repeat_of")
+    first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
+    may_come, is_theirs = (
+        ~Q(kind=SlotKind.REPEAT)
+        | Exists(first.filter(Q(holder=teacher) | Q(planned=teacher, **of)))
+        for of in ({"marked": False}, {"holder": None})
     )
+    at_hand = Q(holder=None) | Q(holder=teacher)
+    taken = Q(marked=True, holder__isnull=False) & ~Q(holder=teacher)
     own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher))
     rows = (
         own.order_by()
         .values("answer__round")
         .annotate(
             done=Count("pk", filter=Q(holder=teacher, marked=True)),
-            left=Count("pk", filter=Q(~Q(kind=SlotKind.REPEAT) | Exists(first), marked=False)),
+            left=Count("pk", filter=Q(may_come, marked=False)),
+            lost=Count("pk", filter=Q(taken | Q(~may_come, marked=False), planned=teacher)),
+            own=Count(
+                "pk", filter=Q(at_hand, is_theirs, planned=teacher, marked=False, void_version=0)
+            ),
         )
     )
-    return {row["answer__round"]: (row["done"], row["left"]) for row in rows}
+    return {
+        row["answer__round"]: (row["done"], row["left"] + (row["lost"] if row["own"] else 0))
+        for row in rows
+    }
 
 
 def test_claims_and_counts_are_those_of_the_orm(
