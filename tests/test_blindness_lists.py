@@ -13,13 +13,13 @@ import pytest
 from django.db import transaction
 
 from evaluations.facts.looks import SMALL_CELL
-from evaluations.models import Response
+from evaluations.models import Look, Response
 from evaluations.reports.views.reports import PAGE
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Question
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import responses_to, subjective_question
+from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 from tests.evaluations.report_world import JUDGE, judged, mark
 from tests.evaluations.review_world import review_of
 from tests.factories import make_question, make_response
@@ -142,3 +142,18 @@ def test_the_number_of_wrong_answers_tells_about_each_of_few(
     pages += [f"/reviews/{review.public_id}/answers/?run={run}&value=1&dimension=reasoning"]
     pages += [f"/api/v1/capability-reviews/{review.public_id}/"]
     assert barred_by(pages, chosen, people, None) == (pages if number == 1 else [])
+
+
+def test_who_steers_a_round_by_the_api_reads_its_counts_and_cannot_join_it(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """A deadline that is set again changes nothing, and could be sent after each mark."""
+    made = small_round([teacher, other_teacher], 1)
+    person = also(third_teacher, [Role.LEAD])
+    client, api = logged_in(person), f"/api/v1/rounds/{made.public_id}/"
+    for step in ("deadline", "pause", "resume", "close"):
+        Look.objects.all().delete()
+        body = {"deadline": None} if step == "deadline" else {}
+        answer = client.post(f"{api}{step}/", body, content_type="application/json")
+        assert "teachers" in answer.json(), step
+        assert Look.objects.filter(person=person, round=made).exists(), step

@@ -43,9 +43,13 @@ def lead_of(request: Request) -> User:
     return cast(User, request.user)
 
 
-def round_answer(marking_round: MarkingRound, code: int = status.HTTP_200_OK) -> Answer:
-    """A round with its counts and what each teacher has."""
+def round_answer(
+    marking_round: MarkingRound, reader: User, code: int = status.HTTP_200_OK
+) -> Answer:
+    """A round with its counts and what each teacher has; that *reader* looked is recorded."""
     row = round_list().get(pk=marking_round.pk)
+    if row.status != RoundStatus.PLANNED:  # its answer has no model and no mark
+        record_view(row, acting_user=reader, page="api")
     teachers = TeacherLoadSerializer(teacher_loads(marking_round), many=True).data
     return Answer({**RoundSerializer(row).data, "teachers": teachers}, status=code)
 
@@ -74,7 +78,7 @@ class RoundListAPI(generics.ListAPIView[MarkingRound]):
             acting_user=lead_of(request),
             now=timezone.now(),
         )
-        return round_answer(made, status.HTTP_201_CREATED)
+        return round_answer(made, lead_of(request), status.HTTP_201_CREATED)
 
 
 class RoundAPI(APIView):
@@ -86,9 +90,7 @@ class RoundAPI(APIView):
     def get(self, request: Request, round_id: UUID) -> Answer:
         """What the round's page shows above its responses; that you looked is recorded."""
         marking_round = visible_round(lead_of(request), round_id)
-        if marking_round.status != RoundStatus.PLANNED:  # its answer has no model and no mark
-            record_view(marking_round, acting_user=lead_of(request), page="api")
-        return round_answer(marking_round)
+        return round_answer(marking_round, lead_of(request))
 
 
 class RoundStepAPI(APIView):
@@ -102,7 +104,7 @@ class RoundStepAPI(APIView):
         """Take the step, or say in a sentence why not."""
         marking_round = visible_round(lead_of(request), round_id)
         type(self).step(marking_round, acting_user=lead_of(request))
-        return round_answer(marking_round)
+        return round_answer(marking_round, lead_of(request))
 
 
 class RoundStartAPI(RoundStepAPI):
@@ -131,7 +133,7 @@ class RoundCloseAPI(APIView):
         """Nothing more is given out or counted; marks and drafts stay."""
         marking_round = visible_round(lead_of(request), round_id)
         services.close_round(marking_round, acting_user=lead_of(request), now=timezone.now())
-        return round_answer(marking_round)
+        return round_answer(marking_round, lead_of(request))
 
 
 class RoundDeadlineAPI(APIView):
@@ -151,7 +153,7 @@ class RoundDeadlineAPI(APIView):
             acting_user=lead_of(request),
             now=timezone.now(),
         )
-        return round_answer(marking_round)
+        return round_answer(marking_round, lead_of(request))
 
 
 class RoundTeachersAPI(APIView):
@@ -167,7 +169,7 @@ class RoundTeachersAPI(APIView):
         form.is_valid(raise_exception=True)
         people = form.validated_data["teachers"]
         services.add_teachers(marking_round, people, acting_user=lead_of(request))
-        return round_answer(marking_round)
+        return round_answer(marking_round, lead_of(request))
 
 
 class MarkingNotesAPI(APIView):
