@@ -172,8 +172,10 @@ def median_of(way: Callable[[], object], rounds: int) -> float:
 def measure(responses: int, rounds: int) -> Iterator[Measured]:
     """The reports and the page, both beside the same floor."""
     from bench.report_world import make_world  # after Django is set up
+    from bench.round_world import as_after_a_while
 
     made = make_world(responses)
+    as_after_a_while()
     check_same(floor())
     client = client_of("lead")
 
