@@ -31,7 +31,7 @@ POOLED = " + "
 class PartFigure(Figure):
     """A figure from answers to ``answered`` of the ``questions`` that its cell covers.
 
-    Under several conditions, and in a difference of two figures, questions count more than once.
+    A question counts once for each condition that is pooled, and for each side of a difference.
     """
 
     answered: int = 0

@@ -214,7 +214,9 @@ def _cell(
         difference="=" if difference.value == 0 else text,
         reason=(difference.reason if difference.value is not None else ours.reason) or "",
         further=ours.reason or "",
-        answered=(int(answered.value), answered.n) if answered and answered.value else None,
+        answered=(int(answered.value), answered.n)
+        if answered and answered.value is not None
+        else None,
         notes=_notes(paper, name, difference) if published.value is not None else (),
         asked=(row.key["model"], row.key["condition"]),
         cell=rows_behind_cell(paper.paper, name) if row.key["model"] else None,

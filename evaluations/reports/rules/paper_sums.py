@@ -34,32 +34,26 @@ def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Fi
     """Return points over full marks in per cent for each value of column *by*, or all under "".
 
     n counts sub-answers with points. A rate of answers to only some of the *questions* has the
-    reason ``partly_answered``; a question is answered if it has points under each model and
-    condition of *answers*. A value whose answers all have no points has no rate, and the reason
+    reason ``partly_answered``; each model and condition of *answers* is to answer them all. A value
+    whose answers all have no points has no rate, and the reason
     that most of them give; one without answers is left out.
     """
     scored = answers[answers["n"] > 0]
     without = _grouped(answers[answers["n"] == 0], by)["reason"]
     lacking = {str(key): missing(reason_of(reasons)) for key, reasons in without}
     sums = _grouped(scored, by)[["points", "full", "units"]].sum()
-    answered, asked = answered_by(answers, by), _grouped(questions, by)["question"].nunique()
+    conditions = len(answers[["model", "condition"]].drop_duplicates())
+    # One row for each question under a condition.
+    answered, asked = _grouped(scored, by).size(), _grouped(questions, by).size()
     return lacking | {
         str(key): of_part(
             Figure(100 * float(row.points) / float(row.full), int(row.units)),
-            int(answered.get(key, 0)),
-            int(asked.get(key, 0)),
+            int(answered[key]),
+            conditions * int(asked.get(key, 0)),
         )
         for key, row in sums.iterrows()
         if row.full > 0
     }
-
-
-def answered_by(answers: pd.DataFrame, by: str = "") -> Any:
-    """Return by column *by* the questions with points under each model and condition."""
-    scored = answers[answers["n"] > 0]
-    conditions = len(answers[["model", "condition"]].drop_duplicates())
-    times = scored.groupby("question")["question"].transform("size")
-    return _grouped(scored[times == conditions], by)["question"].nunique()
 
 
 def reason_of(reasons: pd.Series[str]) -> str:
