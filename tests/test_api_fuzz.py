@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import requests
@@ -54,13 +54,19 @@ NAMED: dict[str, tuple[Any, str]] = {
 
 
 class Caller:
-    """Calls the API in this process as one person; nothing that a call writes stays."""
+    """Calls the API in this process as one person; nothing that a call writes stays.
+
+    The description is the same for all, and slow to make: all have that of the first caller.
+    """
+
+    described: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, role: Role | None) -> None:
         self.client = logged_in(make_user(role))
         self.client.raise_request_exception = False
-        described = self.client.get("/api/v1/schema/", {"format": "json"}).json()
-        self.schema = schemathesis.openapi.from_dict(described)
+        if not self.described:
+            self.described.update(self.client.get("/api/v1/schema/", {"format": "json"}).json())
+        self.schema = schemathesis.openapi.from_dict(self.described)
         self.existing = {
             part: [str(one) for one in model.objects.values_list(field, flat=True)[:3]]
             for part, (model, field) in NAMED.items()
