@@ -56,7 +56,7 @@ def main() -> None:
         from bench.desk_load import Load, run  # after Django is set up
 
         full = Load(blocks=4, alone=40, each=20, helping=40, answers_a_question=32)
-        quick = Load(blocks=1, alone=5, each=3, helping=3, answers_a_question=6, teachers=3)
+        quick = Load(blocks=1, alone=5, each=3, helping=3, answers_a_question=1, teachers=3)
         times = run(quick if options.quick else full)
         show(figures(times), as_json=options.json)
 
