@@ -112,20 +112,24 @@ def prompts_chart(
     """Return figure 5 or 6 of AGIBench as bars: one for each model and prompt.
 
     *columns* has the columns of *table* to draw with their names, *kinds* the names of prompts. A
-    row of the report is called ``model/prompt``, and has the colour of its condition.
+    row of the report is called ``model/prompt``, and has the colour of its condition; one of
+    answers to only some of the questions has their numbers behind its name.
     """
     values: dict[str, dict[str, float | None]] = {}
     asked: dict[str, ModelCondition] = {}
+    parts: dict[str, str] = {}
     for row in report.rows:
         if row.key["table"] == table and row.key["column"] in columns:
             name = row.key["row"]
             values.setdefault(name, {})[row.key["column"]] = row.figures["ours"].value
             asked[name] = row.asked
+            if answered := row.figures.get("answered"):
+                parts[name] = f" (n = {answered.value:,.0f}/{answered.n:,})"
     drawn = {name: own for name, own in values.items() if any(v is not None for v in own.values())}
     series = []
     for name, own in drawn.items():
         model, _slash, kind = name.rpartition("/")
-        label = f"{model} · {kinds.get(kind, kind)}"
+        label = f"{model} · {kinds.get(kind, kind)}{parts.get(name, '')}"
         colour = colours.get(asked[name], 0)
         series.append(
             {"name": label, "values": [own.get(one) for one in columns], "colour": colour}

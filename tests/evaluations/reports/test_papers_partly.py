@@ -122,7 +122,7 @@ def test_totals_and_coefficients_of_gaokao_bench_say_how_much_is_missing(admin: 
 
 
 @pytest.mark.django_db
-def test_repeats_of_agibench_say_how_much_is_missing() -> None:
+def test_repeats_of_agibench_say_how_much_is_missing(admin: User) -> None:
     run = asked_as("GPT-4", "agibench:answer", "agibench")
     first = chosen(run, "A", "A")
     others = []
@@ -138,6 +138,11 @@ def test_repeats_of_agibench_say_how_much_is_missing() -> None:
     cells = cells_of("agibench", policy="strict")
     assert part(cells, "figure-5", "GPT-4/answer", "all_same") == (2, 3)
     assert part(cells, "figure-6", "GPT-4/answer", "average") == (2, 3)
+    page = logged_in(admin).get(PAGE, {"paper": "agibench", "policy": "strict"})
+    drawn = [chart.data["series"] for _one, chart, _heads in page.context["tables"] if chart]
+    assert {one["name"] for series in drawn for one in series} == {
+        "GPT-4 · asked for the answer (n = 2/3)"
+    }
 
 
 @pytest.mark.django_db
