@@ -157,9 +157,12 @@ def test_who_plans_marks_no_question_that_one_model_alone_answered(
 
 
 def test_who_practises_on_one_model_marks_its_responses_nowhere_else(
-    teacher: User, other_teacher: User, lead: User
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
-    """They read texts of which they know the model; a round over several models tells nothing."""
+    """They read texts of which they know the model; a round over several models tells nothing.
+
+    Who plans a round over one model, or reads the page of its plan, knows the model as well.
+    """
     question, person = subjective_question(), also(teacher, [Role.LEAD])
     same, mixed = responses_to(question, 2), [*responses_to(question, 1)]
     mixed += responses_to(question, 1, QWEN)
@@ -168,6 +171,15 @@ def test_who_practises_on_one_model_marks_its_responses_nowhere_else(
         planned(chosen, people, person, practice=True)
         assert refused(chosen, people, lead) == code
         assert not refused(chosen, [other_teacher, also(lead, [Role.LEAD])], None)
+    others = responses_to(question, 2)
+    made = planned(others, [other_teacher, third_teacher], person)
+    assert refused(others, people, lead) == "looked"
+    reader = also(third_teacher, [Role.LEAD])
+    assert logged_in(reader).get(f"/rounds/{made.public_id}/").status_code == 200
+    assert not refused(others, [reader, other_teacher], lead), "teachers see no models"
+    theirs = planned(others, [other_teacher, also(lead, [Role.LEAD])], None)
+    assert logged_in(reader).get(f"/rounds/{theirs.public_id}/").status_code == 200
+    assert refused(others, [reader, other_teacher], lead) == "looked"
 
 
 def test_the_marks_of_a_practice_round_as_a_file_tell_models(
@@ -192,7 +204,8 @@ def test_a_planned_round_names_no_models_to_who_will_mark_and_bars_no_reader(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
     """Who sees its random seed does not join it, but has seen no mark: other rounds are open."""
-    chosen, person = responses_to(subjective_question(), 2), also(teacher, [Role.LEAD])
+    question, person = subjective_question(), also(teacher, [Role.LEAD])
+    chosen = [*responses_to(question, 1), *responses_to(question, 1, QWEN)]
     reader, people = also(third_teacher, [Role.LEAD]), [person, other_teacher]
     made = planned(chosen, people, lead)
     page, api = f"/rounds/{made.public_id}/", f"/api/v1/rounds/{made.public_id}/"

@@ -71,8 +71,8 @@ def plan_round(
     *acting_user* would mark responses to a question that one model alone has answered among them,
     or one of *teachers* responses that they pasted themselves or saw the model or marks of.
     """
-    planner = acting_user if acting_user in teachers else None
-    if planner is not None:
+    marks_too = acting_user in teachers
+    if marks_too:
         settings = replace(settings, random_seed=secrets.randbelow(2**53))
     contents = contents_of(responses, settings.seeds, settings.random_seed)
     one_more = settings.judge_check_share is not None
@@ -81,8 +81,9 @@ def plan_round(
     check_name(settings.name, responses)
     check_responses([*contents.answers, *contents.premarked], contents.rubrics, responses)
     with transaction.atomic():
-        if planner is not None:
-            _keep_what_is_known(contents, planner, settings)
+        if acting_user is not None:
+            refuse = marks_too and not settings.practice
+            _keep_what_is_known(contents, acting_user, refuse=refuse)
         made = MarkingRound.objects.create(
             dataset_id=Run.objects.values_list("dataset", flat=True).get(
                 pk=contents.answers[0].run_id
@@ -111,14 +112,14 @@ def plan_round(
     return made
 
 
-def _keep_what_is_known(contents: Contents, planner: User, settings: RoundSettings) -> None:
-    """Keep a look of a *planner* who will mark at each response that is surely of one model.
+def _keep_what_is_known(contents: Contents, planner: User, *, refuse: bool) -> None:
+    """Keep a look of *planner* at each response that is surely of one model.
 
-    Raises BadInput unless it is a practice round.
+    Raises BadInput if there are any and *refuse* is set.
     """
     chosen = [*contents.answers, *contents.premarked]
     known = responses_of_one_model(chosen)
-    if not settings.practice:
+    if refuse:
         check_planner(planner, known, len(chosen))
     record_views(known, acting_user=planner, page=PLAN)
 
