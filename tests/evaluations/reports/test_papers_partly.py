@@ -99,7 +99,7 @@ def test_totals_and_coefficients_of_gaokao_bench_say_how_much_is_missing(admin: 
     assert part(cells, "released-totals", GPT.upper(), "humanities") is None
     assert part(cells, "table-6", "without/spearman", GPT.upper()) == (20, 21)
     client = logged_in(admin)
-    for language, words in (("zh-hans", "n = 4（共5）"), ("en", "n = 4 of 5")):
+    for language, words in (("zh-hans", "n = 4 （共5）"), ("en", "n = 4 of 5")):
         page = client.get(PAGE, {"paper": "gaokao-bench"}, headers={"Accept-Language": language})
         (table,) = re.findall(r'<section[^>]*id="table-1".*?</section>', page.text, re.S)
         # Ours, how much it is of, and the printed one, which differs for that reason.
