@@ -14,7 +14,6 @@ from django.db import transaction
 
 from evaluations.facts.looks import SMALL_CELL
 from evaluations.models import Look, Response
-from evaluations.reports.views.reports import PAGE
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Question
@@ -22,13 +21,14 @@ from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 from tests.evaluations.report_world import JUDGE, judged, mark
 from tests.evaluations.review_world import review_of
-from tests.factories import make_question, make_response
+from tests.factories import make_question, make_response, make_task
 from tests.test_blindness_oracles import GPT, QWEN, refused
 from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
 # Right, so that a list of wrong answers and a review are empty.
 FULL = ("12", "12")
+LISTS = ("rows", "pairs")
 
 
 def several(question: Question, number: int) -> list[Response]:
@@ -81,33 +81,40 @@ def test_a_search_for_words_of_one_model_tells_which_texts_are_not_of_it(
     assert barred_by([page], [only], people, lead) == [page], "one model alone has answered it"
 
 
-def test_a_list_of_an_outcome_without_a_row_tells_about_all_of_few(
+def test_lists_behind_a_figure_are_looks_at_all_runs_that_were_asked_for(
     teacher: User, other_teacher: User, lead: User
 ) -> None:
-    """No response of question 7 is wrong: all are right, and so is the figure of few retries."""
+    """Whatever they show: sums are over all pages, and that none is wrong tells of each."""
     people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
     chosen = several(question, SMALL_CELL)
-    for one in chosen:
+    judge, other = f"judge:{JUDGE}", responses_to(question, 1, QWEN)
+    for one in (*chosen, *other):
         mark(one, *FULL)
-    rows = f"/reports/rows/?dataset={question.task.dataset.slug}&outcome=wrong"
-    retries = f"/api/v1/reports/retries/?dataset={question.task.dataset.slug}"
-    assert barred_by([rows, retries], chosen, people, lead) == []
-    few = responses_to(question, 1, QWEN)
-    mark(few[0], *FULL)
-    assert barred_by([rows, retries], few, people, lead) == [rows, retries]
+        judged(one, "12")
+    choice = make_question(make_task(question.task.dataset))
+    make_response(choice, chosen[0].run, "A")
+    rows, pairs = (f"/reports/{name}/?dataset={question.task.dataset.slug}" for name in LISTS)
+    run, condition = chosen[0].run_id, chosen[0].run.condition.name
+    asked = ["", f"&model={GPT}", f"&run={run}", f"&condition={condition}"]
+    tells = [page + one for page in (rows, pairs) for one in asked]
+    narrow = ["outcome=wrong", "unscored=yes", "page=9", "cut=year:1950", "year=2020"]
+    tells += [f"{rows}&model={GPT}&marker={judge}&{one}" for one in narrow]
+    tells += [f"{rows}&task={question.task.slug}", f"{pairs}&pair=teachers-{judge}&subject=Biology"]
+    free = [f"{rows}&part=objective", f"{rows}&task={choice.task.slug}", f"{rows}&model={QWEN}"]
+    free += [f"{pairs}&model={QWEN}", f"/reports/?dataset={question.task.dataset.slug}&model={GPT}"]
+    assert barred_by([*tells, *free], chosen, people, lead) == tells
 
 
-def test_the_figures_above_a_list_of_pairs_tell_about_pairs_of_its_next_page(
+def test_the_report_of_retries_tells_about_each_of_few(
     teacher: User, other_teacher: User, lead: User
 ) -> None:
-    """The largest difference comes first; a model with one pair without any has a figure."""
     people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
-    (few,) = responses_to(question, 1, QWEN)
-    for one in (few, *several(question, PAGE)):
-        mark(one, "3", "3")
-        judged(one, "3" if one == few else "9")
-    page = f"/reports/pairs/?dataset={question.task.dataset.slug}&pair=teachers-judge:{JUDGE}"
-    assert barred_by([page, f"{page}&page=2"], [few], people, lead) == [page, f"{page}&page=2"]
+    few, chosen = responses_to(question, 1, QWEN), several(question, SMALL_CELL)
+    for one in (*few, *chosen):
+        mark(one, *FULL)
+    page = f"/api/v1/reports/retries/?dataset={question.task.dataset.slug}"
+    assert barred_by([page], chosen, people, lead) == []
+    assert barred_by([page], few, people, lead) == [page]
 
 
 def previewed(run: int, people: Sequence[User], **fields: Any) -> dict[str, Any]:

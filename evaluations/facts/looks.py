@@ -125,6 +125,24 @@ def record_searched(rows: QuerySet[Response] | None, *, acting_user: User, page:
         record_views(seen, acting_user=acting_user, page=page)
 
 
+def record_scope(rows: QuerySet[Response], *, acting_user: User, page: str) -> None:
+    """Write down that somebody asked for single responses among *rows*, whatever was found.
+
+    That a response is not in a list tells about it too, so it is a look at each run that has a
+    subjective one of *rows*, which no filter on what is told (text, outcome, mark) narrows. The
+    audit trail gets one entry if there is a round with one of them that is not closed. Two queries,
+    and one more if a run is new.
+    """
+    rows = rows.filter(run__purpose=RunPurpose.ANSWER, question__part=Part.SUBJECTIVE).order_by()
+    known = Look.objects.filter(person=acting_user, run=OuterRef("pk"))
+    new = Run.objects.filter(~Exists(known), Exists(rows.filter(run=OuterRef("pk"))))
+    record_runs(new.values_list("pk", flat=True), acting_user=acting_user, page=page)
+    in_round = Exists(rows.filter(blind_answers__round=OuterRef("pk")))
+    live = MarkingRound.objects.filter(in_round, status__in=NOT_CLOSED).order_by("pk")
+    if rounds := list(live.values_list("pk", flat=True)):
+        _note(rounds, acting_user, page, outside=True)
+
+
 def in_small_cells(pairs: Iterable[tuple[Hashable, int]]) -> set[int]:
     """Return the responses in cells of fewer than ``SMALL_CELL`` of them.
 

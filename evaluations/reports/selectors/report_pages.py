@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from django.db.models import Exists, OuterRef
 
-from evaluations.facts.looks import in_small_cells
 from evaluations.facts.pairs import mark_pair_frame, pairs_state
 from evaluations.facts.params import ReportParams
 from evaluations.facts.published import how_asked
@@ -159,12 +158,6 @@ class PairsBehind:
     def __getitem__(self, wanted: slice) -> list[MarkPair]:
         """Return the pairs in *wanted*."""
         return pairs_of(self.frame[wanted])
-
-    @property
-    def few(self) -> set[int]:
-        """The responses of a model and condition with fewer than ``SMALL_CELL`` of them."""
-        asked = [*zip(self.frame["model"], self.frame["condition"], strict=True)]
-        return in_small_cells(zip(asked, self.frame["response"].tolist(), strict=True))
 
     def agreement(self) -> list[tuple[ModelCondition, dict[str, Figure]]]:
         """Return the figures of agreement by model and condition."""

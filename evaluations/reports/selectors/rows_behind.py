@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import numpy as np
+from django.db.models import QuerySet
 
 from evaluations.facts.params import ReportParams
 from evaluations.models import Response
@@ -64,8 +65,7 @@ class RowsBehind:
     """The answers that *cell* selects, by model, condition, task, question and repeat.
 
     Its length and a slice read no more answers than they give: a ``Paginator`` takes it.
-    ``frame`` is the ``question_frame`` of all of them. ``over`` are the groups that it was selected
-    from by outcome: a list that is empty tells about them too.
+    ``frame`` is the ``question_frame`` of all of them.
     """
 
     def __init__(self, params: ReportParams, cell: Cell) -> None:
@@ -81,7 +81,6 @@ class RowsBehind:
         if cell.cut:
             chosen = questions_of_cut(params.dataset, dict(cell.cut))
             groups = groups[groups["question"].isin(chosen)]
-        self.over = groups
         if cell.outcome:
             groups = groups[groups["outcome"] == cell.outcome]
         if cell.unscored:
@@ -124,6 +123,15 @@ class RowsBehind:
         rows.sort(key=lambda row: (row.asked, row.task, row.question, row.repeat))
         before = int(ends[first - 1]) if first else 0
         return rows[start - before : stop - before]
+
+
+def responses_in(params: ReportParams, cell: Cell) -> QuerySet[Response]:
+    """Return the responses that lists behind figures of *params* are about, whatever they show.
+
+    The models, conditions and runs of *params* and the task of *cell* choose them, nothing else.
+    """
+    rows = Response.objects.filter(params.of_runs("run__"))
+    return rows.filter(question__task__slug=cell.task) if cell.task else rows
 
 
 def frames_by_part(frame: pd.DataFrame) -> dict[ModelCondition, dict[str, pd.DataFrame]]:

@@ -18,7 +18,6 @@ from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.group_counts import counted, parts_of
 from evaluations.reports.selectors.pair_sums import few_pairs
 from evaluations.reports.selectors.reports import retried_responses
-from evaluations.reports.selectors.rows_behind import RowsBehind
 from evaluations.statistics.cuts import key_text
 from questions.rules.vocabulary import Part
 
@@ -63,15 +62,6 @@ def in_few(name: str, params: ReportParams) -> set[int]:
         for one in (replace(part, marker=marker) for marker in markers):
             items |= few_marked(counted(answer_groups(one)), one, cells)
     return responses_to(items)
-
-
-def few_behind(rows: RowsBehind) -> set[int]:
-    """Return the subjective responses whose mark the sums or the length of *rows* tell.
-
-    They are those of a model and condition with fewer than ``SMALL_CELL`` marks, whatever their
-    outcome: that none has the outcome that is asked for tells about each of them.
-    """
-    return responses_to(few_marked(counted(rows.over), rows.params, ((),)))
 
 
 def _few_retried(params: ReportParams) -> set[int]:

@@ -18,7 +18,7 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.facts.looks import record_views
+from evaluations.facts.looks import record_scope
 from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import ReportParams, validated
 from evaluations.facts.words import short_subject
@@ -55,9 +55,9 @@ from evaluations.reports.selectors.rows_behind import (
     Cell,
     RowsBehind,
     frames_by_part,
+    responses_in,
     row_facts,
 )
-from evaluations.reports.selectors.small_cells import few_behind
 from evaluations.reports.services.small_cells import note_overview
 from evaluations.reports.views.cut_words import cut_names
 from evaluations.reports.views.nothing import nothing_answered
@@ -248,8 +248,8 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     context["facts"] = row_facts(page.object_list)
     context["cut"] = cut_names(cell.cut)
     count_items(request.user, "mark", (row.response for row in page.object_list))
-    seen = {row.response for row in page.object_list if row.part == Part.SUBJECTIVE}
-    record_views(seen | few_behind(rows), acting_user=request.user, page="report")
+    if cell.part != Part.OBJECTIVE:
+        record_scope(responses_in(params, cell), acting_user=request.user, page="report")
     return render(request, "evaluations/reports/rows.html", context)
 
 
@@ -312,7 +312,6 @@ def report_pairs(request: MemberRequest) -> HttpResponse:
     context = {"params": params, "kind": kind, "subject": subject, "page": page}
     context["groups"] = pairs.agreement()
     context["facts"] = pair_facts(page.object_list)
-    seen = [pair.response for pair in page.object_list]
-    count_items(request.user, "mark", seen)
-    record_views({*seen, *pairs.few}, acting_user=request.user, page="report")
+    count_items(request.user, "mark", [pair.response for pair in page.object_list])
+    record_scope(responses_in(params, Cell()), acting_user=request.user, page="report")
     return render(request, "evaluations/reports/pairs.html", context)
