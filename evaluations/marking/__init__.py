@@ -5,7 +5,7 @@
 This package holds what they share: the tolerance, blinding, and finalizing a response.
 
 Tables: MarkingRound, RoundTeacher, MarkingNotes, MarkingSheet, DeskSettings, BlindAnswer, Slot,
-Mark, PointMark, Draft, FinalMark, FinalMarkSource, SeedAnswer, MarkChange.
+Mark, PointMark, Draft, HelpOffer, FinalMark, FinalMarkSource, SeedAnswer, MarkChange.
 Other features may call: rounds.selectors.round_choice, rules (tolerance, drawing).
 Who marks at present, and may therefore not see models, is asked of evaluations.facts.
 """

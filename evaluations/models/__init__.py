@@ -12,6 +12,7 @@ from evaluations.models.capability import (
 from evaluations.models.conditions import Condition, PromptSet, PromptSetVersion, Study
 from evaluations.models.exports import Export
 from evaluations.models.facts import AnswerFact, FactVersion
+from evaluations.models.helping import HelpOffer
 from evaluations.models.history import MarkChange
 from evaluations.models.imports import ImportedRun, ImportReader
 from evaluations.models.judging import (
@@ -73,6 +74,7 @@ __all__ = [
     "FactVersion",
     "FinalMark",
     "FinalMarkSource",
+    "HelpOffer",
     "ImportReader",
     "ImportedRun",
     "Job",

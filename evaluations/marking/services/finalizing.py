@@ -25,6 +25,7 @@ from evaluations.models import (
     BlindAnswer,
     FinalMark,
     FinalMarkSource,
+    HelpOffer,
     Mark,
     MarkingRound,
     Slot,
@@ -119,7 +120,10 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
         case NeedsArbitration():
             return Step(opened=_open(answer, SlotKind.ARBITRATION))
         case NeedsMark(slot=number) if number > scheme.planned_marks:
-            return Step(opened=_open(answer, TEACHERS[number - 1]))
+            kind = TEACHERS[number - 1]
+            if all(slot.kind != kind for slot in slots) and _all_were_shown(answer, slots):
+                kind = SlotKind.ARBITRATION
+            return Step(opened=_open(answer, kind))
     return Step()
 
 
@@ -216,6 +220,19 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
         slot.save(update_fields=["marked", "holder", "lease_until"])
         return slot
     return slot if made else None
+
+
+def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
+    """Whether every teacher who is left for one more mark would know that it is one.
+
+    They were shown the response while a planned mark of it was missing (``HelpOffer``).
+    """
+    marked = Mark.objects.filter(slot__answer=answer).values("teacher")
+    pool = answer.round.pool.filter(left_at=None).exclude(teacher__in=marked)
+    roles = {person for slot in slots for person in (slot.holder_id, slot.entered_by_id)}
+    left = set(pool.values_list("teacher", flat=True)) - roles
+    shown = HelpOffer.objects.filter(answer=answer, teacher__in=left, extra=False)
+    return bool(left) and shown.count() == len(left)
 
 
 def _withdraw(waiting: Iterable[Slot]) -> None:

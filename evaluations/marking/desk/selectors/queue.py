@@ -8,11 +8,13 @@ from enum import StrEnum
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from evaluations.models import Mark, MarkingRound, MarkingSheet, Slot
+from evaluations.models import HelpOffer, Mark, MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
+# One mark more than the scheme plans, as a third mark: no place in a queue was planned for it.
+EXTRA = Q(order=0)
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
 
@@ -75,6 +77,24 @@ def not_returned(teacher: User | int) -> Q:
     return ~(again & ((~Q(planned=teacher) & taken) | needless))
 
 
+def never_shown(teacher: User | int) -> Q:
+    """Extra marks: not to whom the response was shown while a planned mark of it was missing.
+
+    They would know that the two marks before it differ. What they hold already, or the lead
+    returned to them, stays theirs.
+    """
+    shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher, extra=False)
+    return ~EXTRA | Q(holder=teacher) | Q(planned=teacher) | ~Q(Exists(shown))
+
+
+def put_aside(teacher: User | int) -> QuerySet[HelpOffer]:
+    """Responses that *teacher* was given while helping out and has neither at hand nor marked."""
+    own = Slot.objects.filter(answer=OuterRef("answer"), holder=teacher)
+    marks = Mark.objects.filter(slot__answer=OuterRef("answer"), teacher=teacher)
+    rows = HelpOffer.objects.filter(~Exists(own), ~Exists(marks), teacher=teacher, helping=True)
+    return rows.order_by("at", "pk")
+
+
 def slots_open_to(
     teacher: User | int, marking_round: MarkingRound | int | None = None
 ) -> QuerySet[Slot]:
@@ -91,6 +111,7 @@ def slots_open_to(
         for_whom(teacher),
         repeats_open(teacher),
         not_returned(teacher),
+        never_shown(teacher),
         answer__round__status=RoundStatus.OPEN,
         answer__round__pool__teacher=teacher,
         answer__round__pool__paused=False,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
 
-from evaluations.marking.desk.selectors.queue import free_for, slots_open_to
+from evaluations.marking.desk.selectors.queue import free_for, put_aside, slots_open_to
 from evaluations.marking.desk.sql import LAST_VERSIONS
 from evaluations.marking.rules.seed_answers import LEAST_GAP
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
@@ -21,6 +21,8 @@ from gradeapp.accounts.models import User
 MOST_TRIES = 50
 # So many blocks of a round are looked into one by one before all that is open is read.
 FIRST_BLOCKS = 16
+# Who helps out can put so many responses aside before these come back.
+MOST_ASIDE = 3
 
 
 class Claimable(NamedTuple):
@@ -38,6 +40,8 @@ def claimable_slots(
     What is at hand comes first, so that a draft finds its teacher again; then
     what was planned for them, in its fixed order, and what of that they skipped;
     then what others left; last an intra-rater check that its first has hardly left.
+    Of what others left, each response comes once. What the teacher put aside comes back after
+    the others, or before them if it is much: nobody looks through all that is unmarked.
     """
     if marking_round is None:
         own = MarkingRound.objects.filter(pool__teacher=teacher, pool__paused=False)
@@ -46,9 +50,12 @@ def claimable_slots(
         rounds = [marking_round]
     yield from own_slots(teacher, rounds, now)
     others = Q(planned=None) | ~Q(planned=teacher)
-    yield from _first_blocks(teacher, rounds, now, others & Q(skipped_at=None))
-    for which in (others & Q(skipped_at=None), others & Q(skipped_at__isnull=False)):
-        yield from _by_lot(teacher, rounds, now, which)
+    aside = _aside(teacher, rounds, now, others)
+    if len(aside) < MOST_ASIDE:
+        fresh = others & ~Q(answer__in=[answer for answer, _slots in aside])
+        yield from _first_blocks(teacher, rounds, now, fresh)
+        yield from _by_lot(teacher, rounds, now, fresh)
+    yield from chain.from_iterable(slots for _answer, slots in aside)
     yield from _by_lot(teacher, rounds, now, _too_soon(teacher))
 
 
@@ -69,6 +76,23 @@ def own_slots(
         for slot, kind in ordered.values_list("pk", "rank")[:MOST_TRIES]:
             kinds[kind].append(Claimable(slot, one.lease_minutes))
     return chain.from_iterable(kinds)
+
+
+def _aside(
+    teacher: User, rounds: Sequence[MarkingRound], now: datetime, which: Q
+) -> list[tuple[int, list[Claimable]]]:
+    """Return what the teacher put aside and can still be given: each response with its slots.
+
+    The order is that in which they were given to the teacher, whatever others did since.
+    """
+    found: dict[int, list[Claimable]] = {}
+    for one in rounds:
+        answers = put_aside(teacher).filter(answer__round=one).values_list("answer", flat=True)
+        found |= {answer: [] for answer in answers}
+        rows = _free(teacher, one, now).filter(which, answer__in=answers.order_by()).order_by("pk")
+        for slot, answer in rows.values_list("pk", "answer"):
+            found.setdefault(answer, []).append(Claimable(slot, one.lease_minutes))
+    return [(answer, slots) for answer, slots in found.items() if slots]
 
 
 def _first_blocks(
