@@ -118,7 +118,8 @@ def paste_answer(
 ) -> Response:
     """Store *text* as the answer to *question*, and score it; a stored answer never changes.
 
-    *revision_id* is the revision that was asked. The same text a second time changes nothing.
+    *revision_id* is the revision that was asked. The same text a second time changes nothing; it is
+    a look at the run, as any text is.
     Raises BadInput for an empty or much too long text, Conflict if there is another answer, or if
     the question was edited in between.
     """
@@ -128,6 +129,8 @@ def paste_answer(
     if len(text) > MOST_CHARACTERS:
         words = _("The text is longer than %(most)s characters.")
         raise BadInput(words % {"most": f"{MOST_CHARACTERS:,}"})
+    # Also where nothing is stored: that a text is there already, or is not, tells its model.
+    record_runs([paste_list.run_id], acting_user=acting_user, page=PASTED)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=paste_list.run_id)
         there = Response.objects.filter(run=run, question=question, repeat=paste_list.repeat)
@@ -153,7 +156,6 @@ def paste_answer(
         if paste_list.repeat > run.repeats:
             Run.objects.filter(pk=run.pk).update(repeats=paste_list.repeat)
         record_responses([response.pk])
-        record_runs([run.pk], acting_user=acting_user, page=PASTED)
         record(Tag.ANSWER_PASTED, run, actor=acting_user, response=str(response.public_id))
     if question.part == Part.OBJECTIVE:
         score_responses([response])

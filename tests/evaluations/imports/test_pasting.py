@@ -151,3 +151,21 @@ def test_who_pasted_answers_marks_none_of_their_run(lead: User, teacher: User) -
     logged_in(other).get(f"/runs/imports/paste/{paste_list.public_id}/?n={number}")
     with pytest.raises(BadInput, match="has looked"):
         refuse_who_looked(opened, [other])
+
+
+def test_whether_a_text_is_stored_already_tells_its_model(lead: User, teacher: User) -> None:
+    """The same text again is accepted and another one refused: both are looks at the run."""
+    question = subjective_question()
+    paste_list = made(question.task.dataset, lead)
+    given = {"revision_id": question.current_id}
+    response = paste_answer(paste_list, question, text="t = 1", acting_user=lead, **given)
+    number = paste_list.questions.index(question.pk) + 1
+    opened = round_over([response], [teacher], scheme=Scheme.SINGLE, repeat_share=Decimal(0))
+    for name, text, status in (("ou", "t = 1", 302), ("qi", "t = 2", 409)):
+        other = make_user(Role.LEAD, name)
+        ensure_user(name, roles=[Role.LEAD, Role.TEACHER])
+        sent = {"revision": question.current_id, "text": text}
+        page = f"/runs/imports/paste/{paste_list.public_id}/?n={number}"
+        assert logged_in(other).post(page, sent).status_code == status
+        with pytest.raises(BadInput, match=r"has (pasted|looked)"):
+            add_teachers(opened, [other], acting_user=None)
