@@ -168,3 +168,24 @@ def test_who_reads_the_check_of_an_upload_has_a_look_once_it_is_imported(
     assert not planned([made], [reader, other_teacher], None)
     assert "one.jsonl" in logged_in(reader).get(f"/audit/?object=importbatch:{batch.pk}").text
     assert planned([made], [reader, other_teacher], None) == "looked"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_checks_a_file_learns_which_of_its_texts_are_stored(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """The same text is stored already, and another is refused: both without importing anything."""
+    stored, people = answer_to(subjective_question(), "one"), (teacher, third_teacher)
+    first = [SimpleUploadedFile("one.jsonl", stored)]
+    batch = take_answers(first, "", model="", repeat=1, acting_user=lead)
+    assert work_on_answers(batch.pk)
+    confirm_import(batch, acting_user=lead)
+    assert work_on_answers(batch.pk)
+    made = Response.objects.get()
+    for one, text in zip(people, (b"by one", b"by another"), strict=True):
+        person = also(one, [Role.LEAD])
+        assert not planned([made], [person, other_teacher], None)
+        file = [SimpleUploadedFile("check.jsonl", stored.replace(b"by one", text))]
+        batch = take_answers(file, "", model="", repeat=1, acting_user=person)
+        assert work_on_answers(batch.pk)
+        assert planned([made], [person, other_teacher], None) == "pasted"

@@ -17,7 +17,11 @@ from evaluations.imports.rules.answer_records import AnswerFile
 from evaluations.imports.rules.csv_answers import read_csv_answers
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT, read_jsonl_answers
 from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME, read_model_outputs
-from evaluations.imports.services.published_answers import StoredAnswers, store_answers
+from evaluations.imports.services.published_answers import (
+    StoredAnswers,
+    runs_named_in,
+    store_answers,
+)
 from evaluations.imports.services.published_gradings import store_gradings
 from evaluations.imports.services.published_marks import store_marks
 from evaluations.imports.services.report_looks import keep_imported_runs
@@ -97,13 +101,12 @@ class _Import:
                     transaction.set_rollback(True)
                     again = counts["responses"] - self.dry_run.new_ones(stored)
                     counts.update(responses=-again, same=again)
-                else:
-                    runs = {row.response.run_id for row in stored.rows}
-                    record_runs(runs, acting_user=self.acting_user, page=IMPORTED)
-                    if any(counts[name] for name in ADDED):
-                        self.log.wrote(stored.dataset, counts, file.name)
-                    if self.log.batch is not None:
-                        keep_imported_runs(self.log.batch, runs)
+                elif any(counts[name] for name in ADDED):
+                    self.log.wrote(stored.dataset, counts, file.name)
+                if not self.dry_run:
+                    self._note_looks(file)
+            if self.dry_run:
+                self._note_looks(file)
             # In transactions of its own: scoring takes longer than storing, and SQLite has one
             # writer at a time. After a kill, the next import or ``score`` scores the rest.
             if not self.dry_run:
@@ -114,6 +117,13 @@ class _Import:
         self.log.problems += problems
         self.counts += counts
         return self.log.goes_on(replace(file, problems=tuple(problems)), counts)
+
+    def _note_looks(self, file: AnswerFile) -> None:
+        """Keep looks at the runs of *file*: also a check tells which of its texts are stored."""
+        runs = runs_named_in(file)
+        record_runs(runs, acting_user=self.acting_user, page=IMPORTED)
+        if self.log.batch is not None:
+            keep_imported_runs(self.log.batch, runs)
 
 
 def import_answers(

@@ -110,8 +110,7 @@ def store_answers(file: AnswerFile) -> StoredAnswers:
 def imported_run(dataset: Dataset, model: str, setting: str = "", condition: str = "") -> Run:
     """Return the run of all imported answers of *model* to *dataset* under one condition."""
     language_model = LanguageModel.objects.get_or_create(name=model)[0]
-    asked = f":{setting}:{condition}" if setting or condition else ""
-    key = hashlib.sha256(f"import:{dataset.slug}:{model}{asked}".encode()).hexdigest()
+    key = _run_key(dataset.slug, model, setting, condition)
     defaults = {
         "purpose": RunPurpose.ANSWER,
         "language_model": language_model,
@@ -121,6 +120,20 @@ def imported_run(dataset: Dataset, model: str, setting: str = "", condition: str
         "finished_at": timezone.now(),
     }
     return Run.objects.get_or_create(idempotency_key=key, defaults=defaults)[0]
+
+
+def runs_named_in(file: AnswerFile) -> set[int]:
+    """Return the runs of imports that the rows of *file* would be in, of those that there are.
+
+    Also those from which no row is stored: that another answer is there tells what a text is not.
+    """
+    keys = {_run_key(one.dataset, one.model, one.setting, one.condition) for one in file.answers}
+    return set(Run.objects.filter(idempotency_key__in=keys).values_list("pk", flat=True))
+
+
+def _run_key(dataset: str, model: str, setting: str, condition: str) -> str:
+    asked = f":{setting}:{condition}" if setting or condition else ""
+    return hashlib.sha256(f"import:{dataset}:{model}{asked}".encode()).hexdigest()
 
 
 def _matched(
