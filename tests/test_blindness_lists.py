@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from evaluations.facts.looks import SMALL_CELL
 from evaluations.models import Look, Response
@@ -49,6 +50,7 @@ def barred_by(
         before = transaction.savepoint()
         seen = logged_in(people[0]).get(page)
         assert seen.status_code == 200, page
+        b"".join(seen.streaming_content) if seen.streaming else seen.content
         why = refused(chosen, people, lead)
         assert why in ("", "looked"), page
         barred += [page] if why else []
@@ -56,29 +58,41 @@ def barred_by(
     return barred
 
 
-def test_a_search_for_words_of_one_model_tells_which_texts_are_not_of_it(
+def test_lists_and_searches_are_looks_at_all_runs_that_were_asked_for(
     teacher: User, other_teacher: User, lead: User
 ) -> None:
-    """Found or not; without a model it tells nothing, for no text has the words."""
+    """Found or not: that no text of a model has the words tells which texts are not of it."""
     question = subjective_question()
-    chosen = [*responses_to(question, 1), *responses_to(question, 1, QWEN)]
+    chosen, other = several(question, 2), responses_to(question, 1, QWEN)[0].run_id
+    choice = make_question(make_task(question.task.dataset))
+    make_response(choice, chosen[0].run, "A")
     run, people = chosen[0].run_id, [also(teacher, [Role.LEAD]), other_teacher]
-    named = [f"run={run}", f"model={GPT}", f"condition={chosen[0].run.condition.name}"]
-    tells = [
-        f"{list_}?{one}&q=zebra"
-        for list_ in ("/runs/search/", "/api/v1/responses/")
-        for one in named
-    ]
-    tells += [f"/runs/{run}/responses/?q=zebra", f"/api/v1/runs/{run}/responses/?q=zebra"]
-    dataset, asked = question.task.dataset.slug, question.public_id
-    free = ["/runs/search/?q=zebra", f"/runs/search/?q=zebra&question={asked}"]
-    free += [f"/runs/search/?q=zebra&dataset={dataset}", "/api/v1/responses/?q=zebra"]
-    free += ["/runs/search/?outcome=correct", f"/runs/{run}/responses/?outcome=wrong"]
+    named = ["", f"run={run}&", f"model={GPT}&", f"condition={chosen[0].run.condition.name}&"]
+    named += [f"question={question.public_id}&", f"dataset={question.task.dataset.slug}&"]
+    searches = ("/runs/search/", "/runs/search/export/", "/api/v1/responses/")
+    tells = [f"{page}?{one}q=zebra" for page in searches for one in named]
+    lists = (*searches, f"/runs/{run}/responses/", f"/api/v1/runs/{run}/responses/")
+    tells += [f"{page}?outcome=wrong&repeat=7" for page in lists]
+    tells += [f"{page}?part=subjective" for page in lists]
+    beside = f"/runs/compare/{question.public_id}/"
+    tells += [beside, f"{beside}?run={run}&repeat=7"]
+    free = [f"{page}?part=objective" for page in lists]
+    free += [f"{page}?task={choice.task.slug}" for page in lists]
+    free += [f"{page}?q=zebra&run={other}" for page in searches]
+    free += [f"/runs/compare/{choice.public_id}/", f"{beside}?run={other}"]
     assert barred_by([*tells, *free], chosen, people, lead) == tells
-    alone = make_question(question.task, marks=("12",), stem="How far does it fall?")
-    only = make_response(alone, chosen[0].run, "$s = 1$")
-    page = f"/runs/search/?q=zebra&question={alone.public_id}"
-    assert barred_by([page], [only], people, lead) == [page], "one model alone has answered it"
+
+
+def test_a_second_look_at_a_list_writes_no_look(teacher: User) -> None:
+    chosen = several(subjective_question(), 2)
+    client, page = logged_in(also(teacher, [Role.LEAD])), f"/runs/{chosen[0].run_id}/responses/"
+    written = []
+    for _look in range(2):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(page).status_code == 200
+        written.append(sum('INTO "evaluations_look"' in one["sql"] for one in queries))
+    assert written == [1, 0]
+    assert Look.objects.get().run_id == chosen[0].run_id
 
 
 def test_lists_behind_a_figure_are_looks_at_all_runs_that_were_asked_for(

@@ -346,16 +346,16 @@ def test_who_looked_at_marks_of_a_round_cannot_join_it(
     )
     person, joining = also(third_teacher, [Role.LEAD]), f"/rounds/{made.public_id}/teachers/"
     joined = []
-    for page in ("/rounds/", "/runs/", "/runs/search/?q=nowhere", *LOOKED):
+    for page in ("/rounds/", "/runs/", "/runs/search/?part=objective", *LOOKED):
         before = transaction.savepoint()
         seen = logged_in(person).get(page.format(**names), follow=True)
         assert seen.status_code == 200, page
         tried = logged_in(lead).post(joining, {"teachers": [person.pk]}, follow=True)
-        refused = "has looked at the marks or models of this round" in tried.text
+        refused = "has looked at responses or marks of a run of this round" in tried.text
         assert refused != made.pool.filter(teacher=person).exists()
         joined += [] if refused else [page]
         transaction.savepoint_rollback(before)
-    assert joined == ["/rounds/", "/runs/", "/runs/search/?q=nowhere"]
+    assert joined == ["/rounds/", "/runs/", "/runs/search/?part=objective"]
 
 
 def test_who_looks_between_the_plan_of_a_round_and_its_start_does_not_mark_in_it(

@@ -100,31 +100,6 @@ def record_runs(runs: Iterable[int], *, acting_user: User | None, page: str) -> 
         _keep([Look(person=acting_user, run_id=run, page=page[:40]) for run in sorted(set(runs))])
 
 
-def record_taken(rows: QuerySet[Response], *, acting_user: User) -> None:
-    """Keep that somebody takes away texts and models of *rows*: of runs that have any of them."""
-    of_run = rows.filter(run=OuterRef("pk")).order_by()
-    runs = Run.objects.filter(Exists(of_run), purpose=RunPurpose.ANSWER)
-    record_runs(runs.values_list("pk", flat=True), acting_user=acting_user, page="export")
-
-
-def record_searched(rows: QuerySet[Response] | None, *, acting_user: User, page: str) -> None:
-    """Keep what a search for words among *rows* tells, which are of one model or condition.
-
-    Of each it tells whether it has the words, found or not, and so which texts are not of the
-    model. Of more than ``BATCH`` responses all of their runs are kept.
-    """
-    if rows is None:
-        return
-    own = rows.filter(question__part=Part.SUBJECTIVE).order_by()
-    seen = list(own.values_list("pk", flat=True)[: BATCH + 1])
-    if len(seen) > BATCH:
-        record_runs(
-            own.values_list("run", flat=True).distinct(), acting_user=acting_user, page=page
-        )
-    else:
-        record_views(seen, acting_user=acting_user, page=page)
-
-
 def record_scope(rows: QuerySet[Response], *, acting_user: User, page: str) -> None:
     """Write down that somebody asked for single responses among *rows*, whatever was found.
 
@@ -161,7 +136,10 @@ def refuse_who_looked(marking_round: MarkingRound, teachers: Collection[User]) -
     looks = [Look.objects.filter(round=marking_round)]
     if not marking_round.practice:
         looks += _of_responses(marking_round)
-    words = _("%(name)s has looked at the marks or models of this round and cannot mark in it.")
+    words = _(
+        "%(name)s has looked at responses or marks of a run of this round and cannot mark in it. "
+        "Leave them out, or plan another round for them, of runs that they have not looked at."
+    )
     _refuse(looks, [one.pk for one in teachers], words)
 
 
@@ -171,8 +149,8 @@ def refuse_who_knows(marking_round: MarkingRound, teachers: Collection[int]) -> 
     Its own pages show no models and no marks before it starts.
     """
     words = _(
-        "%(name)s has seen models or marks of responses of this round and cannot mark in it. "
-        "Plan a round without them, or one of other responses."
+        "%(name)s has looked at responses or marks of a run of this round and cannot mark in it. "
+        "Plan a round without them, or one of runs that they have not looked at."
     )
     _refuse(_of_responses(marking_round), teachers, words)
 

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 
-from evaluations.facts.looks import record_searched, record_views
+from evaluations.facts.looks import record_scope
 from evaluations.models import Response
 from evaluations.runs.api.run_serializers import ResponseSerializer
 from evaluations.runs.forms.found import SearchFilter
@@ -53,11 +53,8 @@ class SearchPagination(BasePagination):
             request.query_params.get("q", ""),
             before=int(before) if before.isdecimal() else None,
         )
-        seen = [response.pk for response in self.found.rows]
-        user = cast(User, request.user)
-        record_views(seen, acting_user=user, page="api")
         asked = SearchFilter(request.query_params, queryset=searchable())
-        record_searched(asked.searched(), acting_user=user, page="api")
+        record_scope(asked.scope(), acting_user=cast(User, request.user), page="api")
         return self.found.rows
 
     def get_paginated_response(self, data: Any) -> Answer:

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from evaluations.facts.looks import record_searched, record_views
+from evaluations.facts.looks import record_scope
 from evaluations.models import Batch, Response, Run
 from evaluations.runs.api.run_serializers import (
     BatchSerializer,
@@ -167,13 +167,10 @@ class ResponseListAPI(DeclaredFilters, generics.ListAPIView[Response]):
         return responses_of(get_run(self.kwargs["pk"]))
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        """Return a page of *queryset*; who sees responses of a round is noted."""
+        """Return a page of *queryset*; who asks for one has looked at the run."""
         page = super().paginate_queryset(queryset)
-        seen = [response.pk for response in page or ()]
-        user = cast(User, self.request.user)
-        record_views(seen, acting_user=user, page="api")
         asked = ResponseFilter(self.request.query_params, queryset=self.get_queryset())
-        record_searched(asked.searched(), acting_user=user, page="api")
+        record_scope(asked.scope(), acting_user=cast(User, self.request.user), page="api")
         return page
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:

@@ -11,12 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.models import Response
 from evaluations.runs.forms.choices import ConditionNameFilter, ModelNameFilter
 from evaluations.runs.forms.runs import ResponseFilter
-from evaluations.runs.selectors.found_responses import is_of_one_model
 from questions.models import Dataset
-
-# Filters that name the model of a response, or its condition, and those that may leave one model.
-NAMES_MODEL = ("run", "model", "condition")
-NARROWS = ("dataset", "question", "task", "part", "repeat")
 
 
 class SearchFilter(ResponseFilter):
@@ -36,18 +31,6 @@ class SearchFilter(ResponseFilter):
         field_name="run", min_value=1, max_value=10**18 - 1, label=_("Run")
     )
     question = django_filters.UUIDFilter(field_name="question__public_id", label=_("Question"))
-
-    def searched(self) -> QuerySet[Response] | None:
-        """Return what a search looks through if the filters name a model, or leave one only.
-
-        None without words to look for, and for a search of everything.
-        """
-        rows = super().searched()
-        if rows is None or any(self.data.get(name) for name in NAMES_MODEL):
-            return rows
-        if not any(self.data.get(name) for name in NARROWS):
-            return None
-        return rows if is_of_one_model(rows) else None
 
     def unchanged(self, rows: QuerySet[Response], _name: str, _value: object) -> Any:
         """Return *rows* as they are."""

@@ -194,6 +194,10 @@ class RunPageFilter(RunFilter):
     condition = ConditionNameFilter("condition__name")
 
 
+# Filters of a list of responses that leave out some by what is in them, or go on in it.
+TELLS = frozenset({"q", "outcome", "repeat", "before"})
+
+
 class ResponseFilter(django_filters.FilterSet):
     """The filters of a run's responses: words, task, part, outcome, repeat."""
 
@@ -228,14 +232,8 @@ class ResponseFilter(django_filters.FilterSet):
             choices = [("", _("All tasks")), *((slug, task_name(slug)) for slug in slugs)]
             self.filters["task"].extra["widget"] = forms.Select(choices=choices)
 
-    def searched(self) -> QuerySet[Response] | None:
-        """Return what a search for words looks through if it is of one model; else None.
-
-        That one of these responses does not have the words tells which text is not of the model.
-        """
-        data = self.data.copy() if self.data and self.data.get("q") else None
-        if data is None:
-            return None
-        del data["q"]
+    def scope(self) -> QuerySet[Response]:
+        """Return what the filters choose from: of those that tell about a text, none narrows it."""
+        data = {name: value for name, value in (self.data or {}).items() if name not in TELLS}
         rows: QuerySet[Response] = type(self)(data, queryset=self.queryset).qs
         return rows

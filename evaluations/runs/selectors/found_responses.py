@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.models import Response, Run
@@ -17,7 +17,6 @@ from evaluations.runs.rules.option_order import as_printed
 from evaluations.runs.selectors.responses import SHOWN, response_list
 from gradeapp.common.refusals import NotFound
 from questions.models import Question
-from questions.rules.vocabulary import Part
 
 PAGE = 50
 # One search looks at so many responses, the newest first; the next one goes on with earlier ones.
@@ -77,13 +76,6 @@ def search(
     if len(found) > page:
         return Found(found[:page], found[page - 1].pk, all_searched=False)
     return Found(found, last, all_searched=last is None)
-
-
-def is_of_one_model(rows: QuerySet[Response]) -> bool:
-    """Return whether the subjective ones of *rows* are of at most one model."""
-    own = rows.filter(question__part=Part.SUBJECTIVE, run=OuterRef("pk")).order_by()
-    models = Run.objects.filter(Exists(own)).order_by().values("language_model").distinct()
-    return len(models[:2]) < 2
 
 
 def all_found(among: QuerySet[Response], words: str) -> Iterator[Response]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from django.db.models import QuerySet
 
-from evaluations.facts.looks import record_taken
+from evaluations.facts.looks import record_scope
 from evaluations.models import Response
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -14,9 +14,9 @@ from gradeapp.audit.tags import Tag
 
 
 def note_responses_exported(
-    filters: Mapping[str, str], rows: QuerySet[Response], *, acting_user: User
+    filters: Mapping[str, str], scope: QuerySet[Response], *, acting_user: User
 ) -> None:
-    """Record that *acting_user* takes away what a search with *filters* finds among *rows*."""
+    """Record that *acting_user* takes away what a search with *filters* finds in *scope*."""
     given = {name: value[:200] for name, value in filters.items() if value}
     record(Tag.EXPORTED, "responses", actor=acting_user, report="responses", parameters=given)
-    record_taken(rows, acting_user=acting_user)
+    record_scope(scope, acting_user=acting_user, page="export")

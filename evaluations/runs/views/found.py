@@ -12,7 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import record_searched, record_views
+from evaluations.facts.looks import record_scope
 from evaluations.models import Response
 from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
@@ -34,9 +34,7 @@ def search_page(request: MemberRequest) -> HttpResponse:
     filters = SearchPageFilter(request.GET, queryset=reading.searchable())
     words, before = _said(filters)
     found = reading.search(filters.qs, words, before=before)
-    seen = [response.pk for response in found.rows]
-    record_views(seen, acting_user=request.user, page="responses")
-    record_searched(filters.searched(), acting_user=request.user, page="responses")
+    record_scope(filters.scope(), acting_user=request.user, page="responses")
     count_items(request.user, "response", (row.public_id for row in found.rows))
     query = request.GET.copy()
     query.pop("before", None)
@@ -65,7 +63,7 @@ def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpRespons
     """
     filters = SearchPageFilter(request.GET, queryset=reading.searchable())
     words, _before = _said(filters)
-    note_responses_exported(request.GET.dict(), filters.qs, acting_user=request.user)
+    note_responses_exported(request.GET.dict(), filters.scope(), acting_user=request.user)
     answer = StreamingHttpResponse(
         _counted(
             reading.all_found(filters.qs, words),
@@ -110,8 +108,9 @@ def compare_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     repeat = request.GET.get("repeat", "")
     number = int(repeat) if repeat.isdecimal() and 0 < len(repeat) < 6 else None
     beside = reading.side_by_side(question, list(dict.fromkeys(wanted)), number)
-    seen = [one.response.pk for one in beside]
-    record_views(seen, acting_user=request.user, page="responses")
+    shown = wanted or [one.response.run_id for one in beside]
+    asked = reading.searchable().filter(question=question, run__in=shown)
+    record_scope(asked, acting_user=request.user, page="responses")
     count_items(request.user, "response", (one.response.public_id for one in beside))
     assert question.current is not None
     context = {
@@ -119,7 +118,7 @@ def compare_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "revision": question.current,
         "images": image_addresses(question.task.dataset, question.current.images),
         "runs": reading.runs_with(question),
-        "chosen": wanted or [one.response.run_id for one in beside],
+        "chosen": shown,
         "repeat": number,
         "beside": beside,
         "most": reading.MOST_BESIDE,

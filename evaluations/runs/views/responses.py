@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import record_searched, record_views
+from evaluations.facts.looks import record_scope, record_views
 from evaluations.runs.forms.runs import ResponseFilter
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import asked_as_shown
@@ -33,9 +33,7 @@ def response_list_page(request: MemberRequest, pk: int) -> HttpResponse:
     run = get_run(pk)
     filters = ResponseFilter(request.GET, queryset=responses_of(run), run=run)
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
-    seen = [response.pk for response in page.object_list]
-    record_views(seen, acting_user=request.user, page="responses")
-    record_searched(filters.searched(), acting_user=request.user, page="responses")
+    record_scope(filters.scope(), acting_user=request.user, page="responses")
     count_items(request.user, "response", (one.public_id for one in page))
     context = {"run": run, "kind": kind_of(run), "filters": filters, "page": page}
     return render(request, "evaluations/runs/responses.html", context)
