@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from evaluations.facts.looks import SMALL_CELL
-from evaluations.models import Look, Response
+from evaluations.models import Judge, Look, Response
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Question
@@ -22,7 +22,7 @@ from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 from tests.evaluations.report_world import JUDGE, judged, mark
 from tests.evaluations.review_world import review_of
-from tests.factories import make_question, make_response, make_task
+from tests.factories import make_dataset, make_question, make_response, make_task
 from tests.test_blindness_oracles import GPT, QWEN, refused
 from tests.test_blindness_roles import also
 
@@ -163,6 +163,27 @@ def test_the_number_of_wrong_answers_tells_about_each_of_few(
     pages += [f"/reviews/{review.public_id}/answers/?run={run}&value=1&dimension=reasoning"]
     pages += [f"/api/v1/capability-reviews/{review.public_id}/"]
     assert barred_by(pages, chosen, people, None) == (pages if number == 1 else [])
+
+
+def test_lists_of_judgements_are_looks_at_all_runs_that_were_asked_for(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """No status but one and no difference: that a response is not in the list tells its mark."""
+    question, people = subjective_question(), [also(teacher, [Role.LEAD]), other_teacher]
+    chosen, other = several(question, SMALL_CELL), responses_to(question, 1, QWEN)
+    for one in (*chosen, *other):
+        mark(one, *FULL)
+        judged(one, "12")
+    judge, calibrated = Judge.objects.get(), make_dataset("judged")
+    lists = (f"/judging/{judge.pk}/", "/api/v1/judgements/")
+    tells = [f"{page}?{one}status=no_total" for page in lists for one in ("", f"model={GPT}&")]
+    tells += [f"/judging/{judge.pk}/calibration/"]
+    free = [f"{page}?{one}" for page in lists for one in (f"model={QWEN}", "subject=Biology")]
+    free += [f"{page}?dataset={calibrated.slug}" for page in lists]
+    free += ["/judging/"]
+    few = responses_to(question, 1, "canary-few")
+    assert barred_by([*tells, *free], chosen, people, lead) == tells
+    assert barred_by([*tells, *free], few, people, lead) == [], "which no judge has marked"
 
 
 def test_who_steers_a_round_by_the_api_reads_its_counts_and_cannot_join_it(

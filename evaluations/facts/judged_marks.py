@@ -93,14 +93,12 @@ def calibration_of(params: ReportParams) -> Report:
     return report
 
 
-def few_judged(params: ReportParams, marks: Sequence[JudgedMark] | None = None) -> set[int]:
-    """Return the responses behind figures of ``calibration_of`` that are about too few of them.
-
-    *marks* are the ``judged_marks`` of *params*, if they are read already.
-    """
+def few_judged(params: ReportParams) -> set[int]:
+    """Return the responses behind figures of ``calibration_of`` that are about too few of them."""
     value = KEYS[params.by or DEFAULT_KEY]
-    read = judged_marks(params) if marks is None else marks
-    return in_small_cells(((one.judge, one.asked, value(one)), one.response) for one in read)
+    return in_small_cells(
+        ((one.judge, one.asked, value(one)), one.response) for one in judged_marks(params)
+    )
 
 
 def families_of_judges(names: Collection[str]) -> dict[str, str]:

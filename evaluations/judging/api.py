@@ -8,7 +8,7 @@ from django.urls import path
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import generics, serializers
 
-from evaluations.facts.looks import record_views
+from evaluations.facts.looks import record_scope
 from evaluations.judging.forms import JudgementQuery
 from evaluations.judging.selectors import judgement_list
 from evaluations.models import Judgement
@@ -69,11 +69,12 @@ class JudgementListAPI(DeclaredFilters, generics.ListAPIView[Judgement]):
     queryset = judgement_list()
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        """Return a page of *queryset*; who looks at marks of a round that is going on is noted."""
+        """Return a page of *queryset*; who asks for one has looked at the runs."""
         page = super().paginate_queryset(queryset)
-        seen = [judgement.response_id for judgement in page or ()]
-        count_items(self.request.user, "mark", seen)
-        record_views(seen, acting_user=cast(User, self.request.user), page="api")
+        user = cast(User, self.request.user)
+        count_items(user, "mark", [judgement.response_id for judgement in page or ()])
+        asked = JudgementQuery(self.request.query_params, queryset=self.get_queryset())
+        record_scope(asked.scope(), acting_user=user, page="api")
         return page
 
 

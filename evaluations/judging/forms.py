@@ -6,6 +6,7 @@ from typing import Any
 
 import django_filters
 from django import forms
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.facts.words import reason_words
@@ -18,7 +19,7 @@ from evaluations.judging.rules.judge_condition import (
 )
 from evaluations.judging.selectors import family_with, prompts_to_choose
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
-from evaluations.models import Endpoint, Judgement, Run
+from evaluations.models import Endpoint, Judgement, Response, Run
 from evaluations.runs.forms import amounts
 from evaluations.runs.forms.choices import ConditionNameFilter, ModelNameFilter, RunChoice
 from evaluations.statistics.outcomes import JudgeStatus
@@ -54,6 +55,12 @@ class JudgementFilter(django_filters.FilterSet):
     class Meta:
         model = Judgement
         fields: list[str] = []
+
+    def scope(self) -> QuerySet[Response]:
+        """Return the responses whose judgements the filters choose from, of any status."""
+        data = {name: value for name, value in (self.data or {}).items() if name != "status"}
+        rows = type(self)(data, queryset=self.queryset).qs
+        return Response.objects.filter(Exists(rows.filter(response=OuterRef("pk"))))
 
 
 class JudgementQuery(JudgementFilter):

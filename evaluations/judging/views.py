@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluations.facts.looks import record_views
+from evaluations.facts.looks import record_scope, record_views
 from evaluations.judging.forms import JudgeForm, JudgementFilter, JudgeRunForm
 from evaluations.judging.selectors import (
     is_proven,
@@ -101,9 +101,8 @@ def judge_page(request: MemberRequest, judge_id: int) -> HttpResponse:
     judge = get_object_or_404(Judge, pk=judge_id)
     filters = JudgementFilter(request.GET, judgement_list().filter(judge=judge).defer("reply"))
     page = Paginator(filters.qs, PAGE).get_page(request.GET.get("page"))
-    seen = [judgement.response_id for judgement in page]
-    count_items(request.user, "mark", seen)
-    record_views(seen, acting_user=request.user, page="judgements")
+    count_items(request.user, "mark", [judgement.response_id for judgement in page])
+    record_scope(filters.scope(), acting_user=request.user, page="judgements")
     context = {"judge": judge, "filters": filters, "page": page}
     return render(request, "evaluations/judging/judge.html", context)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from evaluations.facts.judged_marks import (
     annotator_tests,
     calibration_of,
-    few_judged,
     judged_marks,
 )
 from evaluations.facts.params import JUDGE_PREFIX, ReportParams
@@ -62,15 +61,11 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPage:
-    """All that the page shows of one judge and dataset.
-
-    ``few`` are the responses behind figures of too few of them (``SMALL_CELL``).
-    """
+    """All that the page shows of one judge and dataset."""
 
     report: Report
     groups: tuple[Calibrated, ...]
     disagreements: tuple[Disagreement, ...]
-    few: frozenset[int]
 
 
 def human_band(row: ReportRow) -> str:
@@ -128,5 +123,4 @@ def calibration_page(judge: Judge, dataset: Dataset, by: str) -> CalibrationPage
         for one in apart[:MOST_SHOWN]
         if one.points != one.final
     )
-    few = frozenset(few_judged(params, marks))
-    return CalibrationPage(report, tuple(groups), found, few)
+    return CalibrationPage(report, tuple(groups), found)

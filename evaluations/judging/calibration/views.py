@@ -7,11 +7,11 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import record_views
+from evaluations.facts.looks import record_scope
 from evaluations.judging.calibration.forms import CalibrationFilter
 from evaluations.judging.calibration.selectors import calibration_page, judged_datasets
 from evaluations.judging.selectors import runs_left_out
-from evaluations.models import Judge
+from evaluations.models import Judge, Response
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import count_items
@@ -34,7 +34,8 @@ def judge_calibration(request: MemberRequest, judge_id: int) -> HttpResponse:
         page = calibration_page(judge, dataset, form.cleaned_data["by"])
         seen = [one.response.pk for one in page.disagreements]
         count_items(request.user, "mark", seen)
-        record_views({*seen, *page.few}, acting_user=request.user, page="judgements")
+        asked = Response.objects.filter(judgements__judge=judge, run__dataset=dataset)
+        record_scope(asked, acting_user=request.user, page="judgements")
         context |= {"page": page, "dataset": dataset, "by": form.cleaned_data["by"]}
         context["left_out"] = runs_left_out(judge, dataset)
     return render(request, "evaluations/judging/calibration/calibration.html", context)
