@@ -142,27 +142,31 @@ def previewed(run: int, people: Sequence[User], **fields: Any) -> dict[str, Any]
 def test_the_number_of_wrong_answers_tells_about_each_of_few(
     number: int, teacher: User, other_teacher: User, lead: User
 ) -> None:
-    """In the preview of a review, where none can be opened, and in the figures of one."""
+    """In the figures of a review; its preview and its answers are looks at the runs, of any number.
+
+    No review can be opened of none, and the refusal tells it.
+    """
     people, chosen = (
         [also(teacher, [Role.LEAD]), other_teacher],
         several(subjective_question(), number),
     )
     for one in chosen:
         mark(one, *FULL)
-    run, code, client = chosen[0].run_id, "looked" if number == 1 else "", logged_in(people[0])
+    run, client = chosen[0].run_id, logged_in(people[0])
     for fields in ({"preview": "yes"}, {}):
         before = transaction.savepoint()
         sent = client.post("/reviews/new/", previewed(run, people, **fields))
         assert sent.status_code == (200 if fields else 400)
-        assert refused(chosen, people, lead) == code
+        assert refused(chosen, people, lead) == "looked"
         transaction.savepoint_rollback(before)
     for one in chosen:
         mark(one, "3", "3")
     review = review_of(chosen[0].run, [also(lead, [Role.LEAD])])
     pages = [f"/reviews/{review.public_id}/?run={run}", f"/reviews/{review.public_id}/"]
-    pages += [f"/reviews/{review.public_id}/answers/?run={run}&value=1&dimension=reasoning"]
     pages += [f"/api/v1/capability-reviews/{review.public_id}/"]
-    assert barred_by(pages, chosen, people, None) == (pages if number == 1 else [])
+    answers = [f"/reviews/{review.public_id}/answers/?run={run}&value=1&dimension=reasoning"]
+    barred = [*(pages if number == 1 else []), *answers]
+    assert barred_by([*pages, *answers], chosen, people, None) == barred
 
 
 def test_lists_of_judgements_are_looks_at_all_runs_that_were_asked_for(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
-from evaluations.facts.looks import in_small_cells
 from evaluations.facts.params import ReportParams
 from evaluations.marking.rules.drawing import sample_per_group
 from evaluations.models import BlindAnswer, Response, Run
@@ -16,7 +15,6 @@ from evaluations.models.vocabulary import RoundStatus, RunPurpose
 from evaluations.reports.selectors.scored_answers import scored_answers
 from evaluations.statistics.outcomes import UNREAD, LedgerOutcome
 from evaluations.statistics.rows import ScoredAnswer
-from questions.rules.vocabulary import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +33,9 @@ class TaskSample:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The wrong answers of a review by task, and how many answers had to be left out and why.
-
-    ``few`` are the subjective responses that are few in a number: that of the wrong ones of a task
-    tells about all that have points, that of those which are marked at present about these.
-    """
+    """The wrong answers of a review by task, and how many answers had to be left out and why."""
 
     tasks: tuple[TaskSample, ...] = ()
-    few: frozenset[int] = frozenset()
     under_review: int = 0
     unscored: int = 0
     being_marked: int = 0
@@ -81,11 +74,8 @@ def sample(runs: Sequence[Run], policy: str, per_task: int, random_seed: int) ->
     fewer = [row for row in rows if row.points is not None and row.points < row.full]
     wrong = [row for row in fewer if row.response not in marked_now]
     under_review = sum(row.outcome == LedgerOutcome.EXCLUDED for row in rows)
-    marked = [row for row in rows if row.points is not None and row.part == Part.SUBJECTIVE]
-    cells = (("" if row.response in marked_now else row.task, row.response) for row in marked)
     return Sample(
         tasks=tuple(_tasks(wrong, per_task, random_seed)),
-        few=frozenset(in_small_cells(cells)),
         under_review=under_review,
         unscored=sum(row.points is None for row in rows) - under_review,
         being_marked=len(fewer) - len(wrong),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.capability.selectors.capability_review import Share, few_in
 from evaluations.capability.selectors.capability_sample import Sample, sample
-from evaluations.facts.looks import record_views
+from evaluations.facts.looks import record_scope, record_views
 from evaluations.marking.rules.assignment_plan import plan
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import (
@@ -91,14 +91,14 @@ def plan_review(
     *,
     acting_user: User | None,
 ) -> Sample:
-    """Return the sample of a review, and keep a look of *acting_user* at what it tells.
+    """Return the sample of a review, and keep a look of *acting_user* at its runs.
 
-    That are subjective responses with marks which are few in one of its numbers.
+    How many of their answers are wrong tells about each one of a task with few.
     """
-    drawn = sample(runs, policy, per_task, random_seed)
     if acting_user is not None:
-        record_views(drawn.few, acting_user=acting_user, page="review")
-    return drawn
+        asked = Response.objects.filter(run__in=runs)
+        record_scope(asked, acting_user=acting_user, page="review")
+    return sample(runs, policy, per_task, random_seed)
 
 
 def close_review(review: CapabilityReview, *, acting_user: User | None, now: datetime) -> None:

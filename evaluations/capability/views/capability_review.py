@@ -34,8 +34,8 @@ from evaluations.capability.services.capability_review import (
     too_few_reviewers,
 )
 from evaluations.capability.views.capability_files import review_table
-from evaluations.facts.looks import record_views
-from evaluations.models import CapabilityReview
+from evaluations.facts.looks import record_scope
+from evaluations.models import CapabilityReview, Response
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.tally import ALL
 from gradeapp.accounts.confirmation import confirmed
@@ -123,11 +123,11 @@ def answers(request: MemberRequest, review_id: UUID) -> HttpResponse:
     """The answers behind one figure, with everything that was said of each."""
     review = _review(review_id)
     wanted = _wanted(request.GET)
-    look_at_review(review, [wanted.share], acting_user=request.user, page="answers")
+    look_at_review(review, [], acting_user=request.user, page="answers")
+    asked = Response.objects.filter(wanted.share.at(""), run__in=review.runs.all())
+    record_scope(asked, acting_user=request.user, page="review")
     page = Paginator(answers_behind(review, wanted), PAGE).get_page(request.GET.get("page"))
     count_items(request.user, "response", (row.item.public_id for row in page.object_list))
-    seen = [row.item.response_id for row in page.object_list]
-    record_views(seen, acting_user=request.user, page="review")
     context = {
         "review": review,
         "wanted": wanted,
