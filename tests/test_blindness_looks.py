@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from evaluations.facts.answer_facts import record_judgements
-from evaluations.facts.looks import SMALL_CELL
+from evaluations.facts.looks import SMALL_CELL, record_runs
 from evaluations.imports.services.answer_imports import import_answers
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import plan_round
@@ -140,7 +140,9 @@ def test_a_figure_of_five_responses_bars_nobody(
     record_judgements([one.pk for one in chosen])
     assert logged_in(person).get(page).status_code == 200
     assert planned(chosen, [person, other_teacher], lead) == "looked"
-    assert not planned(chosen[:1], [person, other_teacher], lead), "its mark was not shown"
+    assert planned(chosen[:1], [person, other_teacher], lead) == "looked", "others of its question"
+    elsewhere = responses_to(subjective_question(year=2022), 1)
+    assert not planned(elsewhere, [person, other_teacher], lead)
 
 
 def test_pairs_of_marks_of_one_response(
@@ -317,3 +319,18 @@ def test_looks_of_the_audit_trail_are_copied(
         *((third_teacher.pk, None, one, None, "export") for one in responses),
         (lead.pk, None, None, run.pk, "pasted"),
     }
+
+
+def test_who_saw_what_one_model_answered_marks_no_other_answer_to_the_question(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """With two models the text that is not of the one is of the other."""
+    question = subjective_question()
+    (seen,), (left,) = responses_to(question, 1), responses_to(question, 1, "another-model")
+    person, people = also(teacher, [Role.LEAD]), [teacher, other_teacher]
+    before = transaction.savepoint()
+    assert logged_in(person).get(f"/runs/responses/{seen.public_id}/").status_code == 200
+    assert planned([left], people, lead) == "looked"
+    transaction.savepoint_rollback(before)
+    record_runs([seen.run_id], acting_user=person, page="export")
+    assert planned([left], people, lead) == "looked"

@@ -49,7 +49,7 @@ def test_the_sums_of_a_file_that_nobody_fetches_are_a_look_at_its_marks(
     """The SHA-256 changes with a mark: whoever asked for the file reads it in its manifest."""
     chosen = responses_to(subjective_question(), 1)
     judged(chosen)
-    others = responses_to(chosen[0].question, 1, "another-model")
+    others = responses_to(subjective_question(), 1, "another-model")
     person = also(teacher, [Role.LEAD])
     slug = chosen[0].question.task.dataset.slug
     params = ReportParams(slug, models=(chosen[0].run.language_model.name,))
@@ -127,10 +127,9 @@ def test_reports_of_imports_of_answers_are_for_who_may_see_runs_and_looks_at_the
     teacher: User, other_teacher: User, lead: User, tmp_path: Path
 ) -> None:
     """Pages and the API of imports of questions, open to who marks, do not have them."""
-    question = subjective_question()
     for model in ("one", "two"):
         file = tmp_path / f"{model}.jsonl"
-        file.write_bytes(answer_to(question, model))
+        file.write_bytes(answer_to(subjective_question(), model))
         import_answers("jsonl", file)
     first, second = Response.objects.order_by("pk")
     batch = ImportBatch.objects.get(source__contains="one.jsonl")

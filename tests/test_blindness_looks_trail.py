@@ -130,7 +130,7 @@ def test_who_reads_the_sum_of_a_file_knows_what_its_taker_knows(
 ) -> None:
     """Of a table the small cells, of a file of marks its runs, also where the command made it."""
     question = subjective_question()
-    first, second = responses_to(question, 2)
+    (first,), (second,) = responses_to(question, 1), responses_to(subjective_question(), 1)
     judged([first])
     slug, person = question.task.dataset.slug, also(teacher, [Role.ADMIN])
     marker = f"dataset={slug}&marker=judge:judge"

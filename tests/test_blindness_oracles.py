@@ -164,8 +164,8 @@ def test_who_practises_on_one_model_marks_its_responses_nowhere_else(
     Who plans a round over one model, or reads the page of its plan, knows the model as well.
     """
     question, person = subjective_question(), also(teacher, [Role.LEAD])
-    same, mixed = responses_to(question, 2), [*responses_to(question, 1)]
-    mixed += responses_to(question, 1, QWEN)
+    same, another = responses_to(question, 2), subjective_question()
+    mixed = [*responses_to(another, 1), *responses_to(another, 1, QWEN)]
     people = [person, other_teacher]
     for chosen, code in ((same, "looked"), (mixed, "")):
         planned(chosen, people, person, practice=True)

@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Job, Look, MarkingRound, Response, Run
-from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose
+from evaluations.models.vocabulary import NOT_CLOSED, RunPurpose
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -169,19 +169,20 @@ def _refuse(looks: Iterable[QuerySet[Look]], people: Collection[int], words: str
 
 
 def _of_responses(marking_round: MarkingRound) -> list[QuerySet[Look]]:
-    """Return the looks at the responses of a round, at their runs, and at other marks of them.
+    """Return the looks at other responses, or at marks, of the questions of a round.
 
-    The last are looks at other rounds, except practice, in which a response of this one, checks
-    aside, was marked; not those at a plan, on which there was no mark yet.
+    Whoever knows what some models answered to a question can tell the others by elimination, so it
+    does not matter which of its responses they saw. Of other rounds, except practice, those count
+    in which a response to one of the questions was marked; not looks at a plan, without a mark yet.
     """
-    answers = BlindAnswer.objects.filter(round=marking_round).order_by()
-    same = answers.filter(role=AnswerRole.ANSWER).values("response")
-    others = BlindAnswer.objects.filter(response__in=same, slots__marked=True).order_by()
-    others = others.filter(round__practice=False).exclude(round=marking_round)
+    asked = BlindAnswer.objects.filter(round=marking_round).order_by().values("question")
+    marked = BlindAnswer.objects.filter(question__in=asked, slots__marked=True).order_by()
+    others = marked.filter(round__practice=False).exclude(round=marking_round)
+    answered = Response.objects.filter(run=OuterRef("run"), question__in=asked)
     return [
         Look.objects.filter(round__in=others.values("round").distinct()).exclude(page=PLAN),
-        Look.objects.filter(response__in=answers.values("response")),
-        Look.objects.filter(run__in=answers.values("response__run").distinct()),
+        Look.objects.filter(response__question__in=asked),
+        Look.objects.filter(Exists(answered), run__isnull=False),
     ]
 
 
