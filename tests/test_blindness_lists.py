@@ -101,7 +101,7 @@ def test_lists_behind_a_figure_are_looks_at_all_runs_that_were_asked_for(
     """Whatever they show: sums are over all pages, and that none is wrong tells of each."""
     people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
     chosen = several(question, SMALL_CELL)
-    judge, other = f"judge:{JUDGE}", responses_to(question, 1, QWEN)
+    judge, other = f"judge:{JUDGE}", responses_to(subjective_question(), 1, QWEN)
     for one in (*chosen, *other):
         mark(one, *FULL)
         judged(one, "12")
@@ -123,7 +123,7 @@ def test_the_report_of_retries_tells_about_each_of_few(
     teacher: User, other_teacher: User, lead: User
 ) -> None:
     people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
-    few, chosen = responses_to(question, 1, QWEN), several(question, SMALL_CELL)
+    few, chosen = responses_to(subjective_question(), 1, QWEN), several(question, SMALL_CELL)
     for one in (*few, *chosen):
         mark(one, *FULL)
     page = f"/api/v1/reports/retries/?dataset={question.task.dataset.slug}"
