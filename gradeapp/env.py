@@ -172,7 +172,9 @@ def postgresql(name: str, url: str) -> dict[str, object]:
         port = parts.port or 5432
     except ValueError:
         raise ImproperlyConfigured(f"{name} has a port that is not a number.") from None
+    # Every row of a cursor is read, not the first tenth, which is what PostgreSQL plans for.
     settings = "-c statement_timeout=60000 -c lock_timeout=10000 -c jit=off -c random_page_cost=1.1"
+    settings += " -c cursor_tuple_fraction=1"
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": database,
