@@ -40,7 +40,25 @@ def record_rounds(rounds: Collection[MarkingRound], *, acting_user: User, page: 
         return
     keys = sorted({one.pk for one in rounds})
     _keep_rounds(keys, acting_user, page)
+    if page != PLAN:
+        practice = sorted({one.pk for one in rounds if one.practice})
+        record_runs(_runs_of_one_model(practice), acting_user=acting_user, page=page)
     _note(keys, acting_user, page)
+
+
+def _runs_of_one_model(rounds: Iterable[int]) -> set[int]:
+    """Return the runs of those of *rounds* that are over one model, which is that of each text.
+
+    Pages of other practice rounds tell of no response which model wrote it.
+    """
+    found: set[int] = set()
+    for key in rounds:
+        answers = BlindAnswer.objects.filter(round=key, response__run=OuterRef("pk"))
+        rows = Run.objects.filter(Exists(answers)).values_list("pk", "language_model")
+        runs = dict(rows.order_by())
+        if len(set(runs.values())) == 1:
+            found |= runs.keys()
+    return found
 
 
 def note_round_taken(marking_round: MarkingRound, *, acting_user: User) -> None:
