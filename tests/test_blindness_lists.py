@@ -63,7 +63,8 @@ def test_lists_and_searches_are_looks_at_all_runs_that_were_asked_for(
 ) -> None:
     """Found or not: that no text of a model has the words tells which texts are not of it."""
     question = subjective_question()
-    chosen, other = several(question, 2), responses_to(question, 1, QWEN)[0].run_id
+    chosen = several(question, 2)
+    other = responses_to(subjective_question(), 1, QWEN)[0].run_id
     choice = make_question(make_task(question.task.dataset))
     make_response(choice, chosen[0].run, "A")
     run, people = chosen[0].run_id, [also(teacher, [Role.LEAD]), other_teacher]
@@ -174,7 +175,7 @@ def test_lists_of_judgements_are_looks_at_all_runs_that_were_asked_for(
 ) -> None:
     """No status but one and no difference: that a response is not in the list tells its mark."""
     question, people = subjective_question(), [also(teacher, [Role.LEAD]), other_teacher]
-    chosen, other = several(question, SMALL_CELL), responses_to(question, 1, QWEN)
+    chosen, other = several(question, SMALL_CELL), responses_to(subjective_question(), 1, QWEN)
     for one in (*chosen, *other):
         mark(one, *FULL)
         judged(one, "12")
@@ -185,7 +186,7 @@ def test_lists_of_judgements_are_looks_at_all_runs_that_were_asked_for(
     free = [f"{page}?{one}" for page in lists for one in (f"model={QWEN}", "subject=Biology")]
     free += [f"{page}?dataset={calibrated.slug}" for page in lists]
     free += ["/judging/"]
-    few = responses_to(question, 1, "canary-few")
+    few = responses_to(subjective_question(), 1, "canary-few")
     assert barred_by([*tells, *free], chosen, people, lead) == tells
     assert barred_by([*tells, *free], few, people, lead) == [], "which no judge has marked"
 
