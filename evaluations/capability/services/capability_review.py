@@ -13,6 +13,7 @@ from evaluations.capability.selectors.capability_review import Share, few_in
 from evaluations.capability.selectors.capability_sample import Sample, sample
 from evaluations.facts.looks import record_scope, record_views
 from evaluations.marking.rules.assignment_plan import plan
+from evaluations.marking.rules.blinding import names_model
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import (
     CapabilityReview,
@@ -55,6 +56,7 @@ def open_review(
     *random_seed*. What was read in an answer and what it got are frozen. Raises
     BadInput with one sentence where the review could not work.
     """
+    name = _checked_name(name, runs)
     _check_people(reviewers, reviewers_each)
     _check_choice(runs, per_task)
     planned = plan_review(runs, policy, per_task, random_seed, acting_user=acting_user)
@@ -63,7 +65,7 @@ def open_review(
         raise BadInput(_("These runs have no wrong answers to review."), code="no_wrong_answers")
     with transaction.atomic():
         made = CapabilityReview.objects.create(
-            name=_checked_name(name),
+            name=name,
             dataset=runs[0].dataset,
             policy=policy,
             per_task=per_task,
@@ -149,9 +151,20 @@ def too_few_reviewers(reviewers: int, each: int) -> str:
     }
 
 
-def _checked_name(name: str) -> str:
+def _checked_name(name: str, runs: Sequence[Run]) -> str:
+    """Return *name* stripped. Raises BadInput where it names a model, because reviewers read it."""
     if not (name := name.strip()) or len(name) > 100:
         raise BadInput(_("Enter a name of 1 to 100 characters for the review."))
+    for model in sorted({run.language_model.name for run in runs}):
+        if names_model(name, model):
+            raise BadInput(
+                _(
+                    "Reviewers can read the name of the analysis, and it contains the name of the "
+                    "model %(model)s. Choose another name."
+                )
+                % {"model": model},
+                code="name_names_model",
+            )
     return name
 
 

@@ -50,7 +50,11 @@ from questions.templatetags.names import task_name
 
 PAGE = 50
 # Where a refusal of a new review stands, if it belongs to one field.
-FIELD_OF = {"too_few_reviewers": "reviewers_each", "no_wrong_answers": "runs"}
+FIELD_OF = {
+    "too_few_reviewers": "reviewers_each",
+    "no_wrong_answers": "runs",
+    "name_names_model": "name",
+}
 
 
 @require_safe

@@ -117,6 +117,7 @@ def test_judgements_are_spread_evenly_and_nobody_judges_an_answer_twice(
     ("fields", "code"),
     [
         ({"name": " "}, "bad_input"),
+        ({"name": "Mistakes of Canary GPT-7f3a"}, "name_names_model"),
         ({"per_task": 0}, "bad_input"),
         ({"per_task": 1001}, "bad_input"),
         ({"reviewers_each": 3}, "bad_input"),
