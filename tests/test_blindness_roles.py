@@ -351,7 +351,7 @@ def test_who_looked_at_marks_of_a_round_cannot_join_it(
         seen = logged_in(person).get(page.format(**names), follow=True)
         assert seen.status_code == 200, page
         tried = logged_in(lead).post(joining, {"teachers": [person.pk]}, follow=True)
-        refused = "has looked at responses or marks of a run of this round" in tried.text
+        refused = "has looked at responses or marks of questions of this round" in tried.text
         assert refused != made.pool.filter(teacher=person).exists()
         joined += [] if refused else [page]
         transaction.savepoint_rollback(before)

@@ -155,8 +155,8 @@ def refuse_who_looked(marking_round: MarkingRound, teachers: Collection[User]) -
     if not marking_round.practice:
         looks += _of_responses(marking_round)
     words = _(
-        "%(name)s has looked at responses or marks of a run of this round and cannot mark in it. "
-        "Leave them out, or plan another round for them, of runs that they have not looked at."
+        "%(name)s has looked at responses or marks of questions of this round and cannot mark in "
+        "it. Leave them out, or plan another round for them, of other questions."
     )
     _refuse(looks, [one.pk for one in teachers], words)
 
@@ -167,8 +167,8 @@ def refuse_who_knows(marking_round: MarkingRound, teachers: Collection[int]) -> 
     Its own pages show no models and no marks before it starts.
     """
     words = _(
-        "%(name)s has looked at responses or marks of a run of this round and cannot mark in it. "
-        "Plan a round without them, or one of runs that they have not looked at."
+        "%(name)s has looked at responses or marks of questions of this round and cannot mark in "
+        "it. Plan a round without them, or one of other questions."
     )
     _refuse(_of_responses(marking_round), teachers, words)
 
