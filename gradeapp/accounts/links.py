@@ -18,7 +18,13 @@ from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import AccessLink, LinkKind, User
 from gradeapp.accounts.people import check_may_change, check_roles
-from gradeapp.accounts.roles import Capability, Role
+from gradeapp.accounts.roles import (
+    OPEN_WHILE_MARKING,
+    Capability,
+    Role,
+    capabilities,
+    roles_named,
+)
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import check_name_is_plain
@@ -92,13 +98,30 @@ def open_links(kind: LinkKind) -> models.QuerySet[AccessLink]:
 
 
 def find(token: str, kind: LinkKind) -> AccessLink:
-    """The link of *token*. Raises NotFound if there was none, Gone if it works no more."""
+    """The link of *token*.
+
+    Raises NotFound if there was none, Gone if it works no more, Conflict while it must wait.
+    """
     link = AccessLink.objects.filter(kind=kind, token_hash=hashed(token)).first()
     if link is None:
         raise NotFound(_("There is no such link. Copy the whole address."))
     if not works(link):
         raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
+    if _opens_what_is_closed(link):
+        raise Conflict(
+            _(
+                "This link cannot be used while the admin who made it is marking. Try again later, "
+                "or ask another admin for a new one."
+            )
+        )
     return link
+
+
+def _opens_what_is_closed(link: AccessLink) -> bool:
+    """Return whether *link* leads to an account that may see what its maker, who marks, may not."""
+    by, roles = link.created_by, roles_named(link.roles)
+    gives = link.user.granted if link.user is not None else capabilities(roles)
+    return by is not None and not gives <= OPEN_WHILE_MARKING and by.capabilities != by.granted
 
 
 def works(link: AccessLink) -> bool:

@@ -15,13 +15,16 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
+from evaluations.marking.rounds.services.rounds import close_round
 from gradeapp.accounts import links, people, tasks
 from gradeapp.accounts.models import AccessLink, User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user
 from gradeapp.accounts.session_rules import POLLED
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import Conflict
 from tests.conftest import logged_in
+from tests.evaluations.marking_world import small_round
 from tests.factories import PASSWORD, make_user
 
 NEW = "another-long-password"
@@ -148,6 +151,22 @@ def test_an_admin_who_is_none_any_more_comes_back_by_no_link(
     assert use(kept).status_code == Client().post(reset, values).status_code == 410
     assert not User.objects.filter(username="lihua").exists()
     assert "Li Hua" not in logged_in(other).get("/people/").text
+
+
+def test_an_admin_who_marks_becomes_nobody_else_by_a_link(
+    admin: User, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Links that they kept wait until they mark no more; those of people who mark only do not."""
+    person = ensure_user(admin.username, roles=[Role.ADMIN, Role.TEACHER])
+    client, values = logged_in(person), {"password1": NEW, "password2": NEW}
+    kept = invitation_from(client, roles=["lead"])
+    of_lead = f"/reset/{links.reset_link(lead, acting_user=person)}/"
+    of_teacher = f"/reset/{links.reset_link(teacher, acting_user=person)}/"
+    made = small_round([person, other_teacher], 1)
+    assert use(kept).status_code == Client().post(of_lead, values).status_code == 409
+    assert Client().post(of_teacher, values).status_code == 302
+    close_round(made, acting_user=lead, now=timezone.now())
+    assert use(kept).status_code == Client().post(of_lead, values).status_code == 302
 
 
 def test_a_reset_link_does_not_outlast_a_promotion(admin: User, teacher: User) -> None:
