@@ -22,7 +22,7 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import add_teachers, close_round, start_round
-from evaluations.models import BlindAnswer, MarkingRound, Response, Slot
+from evaluations.models import BlindAnswer, Look, MarkingRound, Response, Slot
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -155,6 +155,25 @@ def test_who_plans_marks_no_question_that_one_model_alone_answered(
         transaction.savepoint_rollback(before)
     with pytest.raises(BadInput, match="the model of 1 of its 3 responses"):
         planned(more, people, person)
+
+
+def test_the_random_seed_of_a_closed_round_is_read_with_a_look_only(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Whoever knows it can tell which response was behind each alias that they marked."""
+    person, client = also(third_teacher, [Role.LEAD]), logged_in(lead)
+    made = small_round([teacher, other_teacher], 2, random_seed=2**40 + 7)
+    trial = small_round([teacher, other_teacher], 2, random_seed=2**40 + 8, practice=True)
+    for one in (made, trial):
+        close_round(one, acting_user=lead, now=timezone.now())
+    seeds = [str(made.random_seed), str(trial.random_seed)]
+    for page in ("/api/v1/rounds/", "/rounds/"):
+        told_by = logged_in(person).get(page).text
+        assert not any(one in told_by for one in seeds), page
+    assert not Look.objects.filter(person=person).exists()
+    for base in ("/rounds/", "/api/v1/rounds/"):
+        assert seeds[0] in client.get(f"{base}{made.public_id}/").text
+        assert seeds[1] not in client.get(f"{base}{trial.public_id}/").text, "which bars nobody"
 
 
 def test_who_practises_on_one_model_marks_its_responses_nowhere_else(

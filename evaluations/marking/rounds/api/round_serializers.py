@@ -53,7 +53,10 @@ class Strict(serializers.Serializer[Any]):
 
 
 class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
-    """A round as the list shows it; ``waiting`` are responses that wait for the lead."""
+    """A round as the list shows it; ``waiting`` are responses that wait for the lead.
+
+    The random seed is given with ``is_looked_at`` in the context: that a look at the round is kept.
+    """
 
     id = serializers.UUIDField(source="public_id")
     dataset = serializers.CharField(source="dataset.slug")
@@ -63,12 +66,14 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
     house_rulings = serializers.CharField(source="marking_notes")
     rulings_to_judge = serializers.BooleanField(source="notes_to_judge")
     random_seed = serializers.SerializerMethodField(
-        help_text="null until the round is closed: aliases and checks follow from it"
+        help_text="null in the list, in practice rounds, and until the round is closed: aliases "
+        "and checks follow from it"
     )
 
     def get_random_seed(self, row: MarkingRound) -> int | None:
         """Who knows the seed can tell which response is behind an alias, and which is a check."""
-        return row.random_seed if row.status == RoundStatus.CLOSED else None
+        is_free = row.status == RoundStatus.CLOSED and not row.practice
+        return row.random_seed if is_free and self.context.get("is_looked_at") else None
 
     class Meta:
         model = MarkingRound

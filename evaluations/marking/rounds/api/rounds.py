@@ -51,7 +51,8 @@ def round_answer(
     if row.status != RoundStatus.PLANNED:  # its answer has no model and no mark
         record_view(row, acting_user=reader, page="api")
     teachers = TeacherLoadSerializer(teacher_loads(marking_round), many=True).data
-    return Answer({**RoundSerializer(row).data, "teachers": teachers}, status=code)
+    shown = RoundSerializer(row, context={"is_looked_at": True}).data
+    return Answer({**shown, "teachers": teachers}, status=code)
 
 
 class RoundListAPI(generics.ListAPIView[MarkingRound]):
