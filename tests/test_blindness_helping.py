@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from evaluations.marking.desk.selectors.queue import has_work
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE
 from evaluations.marking.desk.services.slots import claim_next, skip
+from evaluations.marking.desk.sql import own_counts
 from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
@@ -119,3 +121,22 @@ def test_an_own_response_that_a_colleague_took_over_does_not_come_back_as_a_thir
     assert answer.slots.filter(kind=SlotKind.THIRD).exists()
     assert claim_next(first, round=made, now=later(4)) is None
     assert HelpOffer.objects.filter(answer=answer).count() == 2
+
+
+def test_what_helpers_leave_of_a_queue_is_not_its_checks(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """A check goes where the response before it in the queue went, from counts and home too."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 9)
+    own = Slot.objects.filter(planned=teacher).order_by("order")
+    Slot.objects.filter(pk=own[2].pk).update(kind=SlotKind.SEED)
+    planned = own_counts(teacher.pk)[made.pk]
+    for person in people[1:]:
+        while slot := claim_next(person, round=made, now=later(1)):
+            give(slot.answer, person, ["1", "1", "1"])
+    assert not own.filter(kind__in=("first", "second"), marked=False).exists()
+    assert own.get(kind=SlotKind.SEED).holder is None
+    assert claim_next(teacher, round=made, now=later(5)) is None
+    assert not has_work(teacher, made, later(5))
+    assert (planned, own_counts(teacher.pk)[made.pk]) == ((0, len(own)), (0, 0))

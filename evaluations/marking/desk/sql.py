@@ -62,6 +62,18 @@ _REPEATED = f"""slot.answer_id IN (SELECT answer.id FROM evaluations_blindanswer
         WHERE mark.teacher_id = %(teacher)s AND NOT mark.stale
         ORDER BY mark.id DESC LIMIT {LAST_VERSIONS}) AS last
         WHERE last.version = last.void_version + 1 ORDER BY last.id DESC LIMIT {LEAST_GAP - 1}))"""
+# Whether another marked the ordinary slot before a check in the queue of its teacher.
+_LOST_BESIDE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
+    JOIN evaluations_blindanswer AS own ON own.id = beside.answer_id
+    WHERE beside.planned_id = %(teacher)s AND beside.kind IN ('first', 'second')
+    AND beside.holder_id <> %(teacher)s AND beside.marked
+    AND own.round_id = (SELECT round_id FROM evaluations_blindanswer WHERE id = slot.answer_id)
+    AND beside."order" < slot."order" AND NOT EXISTS (
+        SELECT 1 FROM evaluations_slot AS nearer
+        JOIN evaluations_blindanswer AS its ON its.id = nearer.answer_id
+        WHERE nearer.planned_id = %(teacher)s AND nearer.kind IN ('first', 'second')
+        AND its.round_id = own.round_id AND nearer."order" < slot."order"
+        AND nearer."order" > beside."order"))"""
 # The last conditions stand on the slot's own row: PostgreSQL checks them again after a rival's
 # update. The slot of a returned mark has conditions of its own.
 _CLAIM = f"""UPDATE evaluations_slot AS slot
@@ -71,7 +83,7 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
     AND (slot.holder_id IS NULL OR slot.lease_until <= %(now)s OR ({_HELD}))
     AND (slot.kind IN ('first', 'second', 'third')
         OR (slot.planned_id = %(teacher)s AND (slot.kind = 'seed' OR (slot.kind = 'repeat'
-            AND {_REPEATED}))))
+            AND {_REPEATED})) AND (slot.holder_id IS NOT NULL OR NOT {_LOST_BESIDE})))
     AND EXISTS (SELECT 1 FROM evaluations_markinground AS round
         JOIN evaluations_roundteacher AS pool ON pool.round_id = round.id
         WHERE round.id = %(round)s AND round.status = 'open'
@@ -79,14 +91,18 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
     RETURNING id"""
 
 # Whether a slot is no intra-rater check, or one whose first response is the teacher's and {which}.
+# A check goes where the slot before it in the queue went, or what is left would be checks.
 _FIRST_IS = """(slot.kind <> 'repeat' OR EXISTS (
-        SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = answer.repeat_of_id
+        SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = slot.repeat_of_id
         AND (first.holder_id = %(teacher)s
-            OR (first.planned_id = %(teacher)s AND {which}))))"""
-_MAY_COME = _FIRST_IS.format(which="NOT first.marked")
+            OR (first.planned_id = %(teacher)s AND {which}))))
+        AND (slot.kind NOT IN ('seed', 'repeat') OR slot.holder_id IS NOT NULL
+            OR COALESCE(slot.beside, 0) %% 2 = 0)"""
+_MAY_COME = "(" + _FIRST_IS.format(which="NOT first.marked") + ")"
 # Marked by them; left; planned for them and lost to others; left, planned for them and not at
-# hand elsewhere.
-_COUNTS = f"""SELECT answer.round_id,
+# hand elsewhere. ``beside`` is twice the place of the ordinary slot before, and one more if it is
+# lost.
+_COUNTS = f"""SELECT slot.round_id,
     COUNT(*) FILTER (WHERE slot.marked AND slot.holder_id = %(teacher)s),
     COUNT(*) FILTER (WHERE NOT slot.marked AND {_MAY_COME}),
     COUNT(*) FILTER (WHERE slot.planned_id = %(teacher)s AND (
@@ -94,10 +110,16 @@ _COUNTS = f"""SELECT answer.round_id,
     COUNT(*) FILTER (WHERE NOT slot.marked AND slot.planned_id = %(teacher)s
         AND (slot.holder_id IS NULL OR slot.holder_id = %(teacher)s) AND slot.void_version = 0
         AND {_FIRST_IS.format(which="first.holder_id IS NULL")})
-    FROM evaluations_slot AS slot
-    JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
-    WHERE slot.holder_id = %(teacher)s OR slot.planned_id = %(teacher)s
-    GROUP BY answer.round_id"""
+    FROM (SELECT slot.*, answer.round_id, answer.repeat_of_id,
+        MAX(CASE WHEN slot.planned_id = %(teacher)s AND slot.kind IN ('first', 'second')
+            THEN 2 * slot."order"
+                + CASE WHEN slot.marked AND slot.holder_id <> %(teacher)s THEN 1 ELSE 0 END
+            END) OVER (PARTITION BY answer.round_id ORDER BY slot."order"
+                RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS beside
+        FROM evaluations_slot AS slot
+        JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
+        WHERE slot.holder_id = %(teacher)s OR slot.planned_id = %(teacher)s) AS slot
+    GROUP BY slot.round_id"""
 
 Row = TypeVar("Row", bound=models.Model)
 

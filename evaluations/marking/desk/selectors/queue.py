@@ -39,7 +39,6 @@ class EmptyQueue:
 
 def free_for(teacher: User | int, now: datetime) -> Q:
     """Slots that nobody holds, that *teacher* holds at the desk, or whose lease has ended.
-
     What *teacher* took away on a sheet is not at the desk until the sheet ends.
     """
     at_desk = Q(lease_until=None) | ~on_sheet(teacher, now)
@@ -63,6 +62,20 @@ def repeats_open(teacher: User | int) -> Q:
         answer=OuterRef("answer__repeat_of"), holder=teacher, marked=True
     ).exclude(kind=SlotKind.ARBITRATION)
     return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
+
+
+def not_lost_beside(teacher: User | int) -> Q:
+    """Checks: not where another marked the ordinary slot before it in the queue of *teacher*.
+
+    Who helps out takes no checks, so what they leave of a queue would be checks.
+    """
+    own = Slot.objects.filter(
+        planned=teacher, kind__in=TWO, answer__round=OuterRef("answer__round")
+    )
+    nearer = own.filter(order__gt=OuterRef("order"), order__lt=OuterRef(OuterRef("order")))
+    before = own.filter(~Exists(nearer), order__lt=OuterRef("order"), marked=True)
+    lost = Exists(before.exclude(holder=teacher))
+    return ~Q(kind__in=CHECK_KINDS) | Q(holder__isnull=False) | ~Q(lost)
 
 
 def not_returned(teacher: User | int) -> Q:
@@ -110,6 +123,7 @@ def slots_open_to(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
         for_whom(teacher),
         repeats_open(teacher),
+        not_lost_beside(teacher),
         not_returned(teacher),
         never_shown(teacher),
         answer__round__status=RoundStatus.OPEN,

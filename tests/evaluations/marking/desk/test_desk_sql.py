@@ -10,6 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Model, OuterRef, Q
 
+from evaluations.marking.desk.selectors.queue import not_lost_beside
 from evaluations.marking.desk.services.slot_order import own_slots
 from evaluations.marking.desk.sql import (
     claim_own,
@@ -106,8 +107,11 @@ def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     """What ``own_counts`` counts, as querysets say it."""
     first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
     may_come, is_theirs = (
-        ~Q(kind=SlotKind.REPEAT)
-        | Exists(first.filter(Q(holder=teacher) | Q(planned=teacher, **of)))
+        (
+            ~Q(kind=SlotKind.REPEAT)
+            | Exists(first.filter(Q(holder=teacher) | Q(planned=teacher, **of)))
+        )
+        & not_lost_beside(teacher)
         for of in ({"marked": False}, {"holder": None})
     )
     at_hand = Q(holder=None) | Q(holder=teacher)
@@ -146,7 +150,7 @@ def test_claims_and_counts_are_those_of_the_orm(
             assert own_counts(person.pk) == counts_by_orm(person)
             expected = next(own_slots(person, [made], NOW), None)
             own = Slot.objects.filter(Q(holder=person) | Q(planned=person), marked=False)
-            special = own.filter(Q(kind=SlotKind.REPEAT) | Q(void_version__gt=0)).exists()
+            special = own.filter(Q(kind__in=CHECK_KINDS) | Q(void_version__gt=0)).exists()
             until = NOW + timedelta(minutes=30)
             with transaction.atomic():
                 key = claim_own(person.pk, made.pk, until=until, now=NOW)
