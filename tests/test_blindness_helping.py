@@ -8,6 +8,7 @@ from evaluations.marking.desk.selectors.queue import has_work
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE
 from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.desk.sql import own_counts
+from evaluations.marking.rounds.forms.round_plan import PlanForm
 from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
@@ -140,3 +141,9 @@ def test_what_helpers_leave_of_a_queue_is_not_its_checks(
     assert claim_next(teacher, round=made, now=later(5)) is None
     assert not has_work(teacher, made, later(5))
     assert (planned, own_counts(teacher.pk)[made.pk]) == ((0, len(own)), (0, 0))
+
+
+def test_the_seed_that_the_form_of_a_round_offers_is_not_found_by_trying(db: None) -> None:
+    """The aliases follow from it: with six digits a teacher could try all of them in a minute."""
+    offered = [PlanForm().fields["random_seed"].initial for _n in range(5)]
+    assert max(offered) > 10**12

@@ -81,7 +81,7 @@ class ReviewForm(forms.Form):
         self.fields["runs"].queryset = reviewable_runs()  # type: ignore[attr-defined]
         self.fields["reviewers"].queryset = possible_teachers()  # type: ignore[attr-defined]
         self.fields["policy"].choices = choices_of(Policy)  # type: ignore[attr-defined]
-        self.fields["random_seed"].initial = secrets.randbelow(10**6)
+        self.fields["random_seed"].initial = secrets.randbelow(2**53)
 
     def settings(self) -> dict[str, Any]:
         """The arguments of ``open_review``."""

@@ -245,7 +245,7 @@ class PlanForm(forms.Form):
         fields["teachers"].queryset = possible_teachers()
         fields["scheme"].choices = choices_of(Scheme)
         fields["scheme"].initial = Scheme.fitting(fields["teachers"].queryset.count()).value
-        fields["random_seed"].initial = secrets.randbelow(10**6)
+        fields["random_seed"].initial = secrets.randbelow(2**53)
         found = offers()
         runs: Any = fields["runs"].queryset
         fields["runs"].widget.datasets = dict(runs.values_list("pk", "dataset"))
