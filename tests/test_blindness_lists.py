@@ -18,6 +18,7 @@ from evaluations.models import Judge, Look, Response
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Question
+from questions.rules.vocabulary import Part
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 from tests.evaluations.report_world import JUDGE, judged, mark
@@ -204,3 +205,15 @@ def test_who_steers_a_round_by_the_api_reads_its_counts_and_cannot_join_it(
         answer = client.post(f"{api}{step}/", body, content_type="application/json")
         assert "teachers" in answer.json(), step
         assert Look.objects.filter(person=person, round=made).exists(), step
+
+
+def test_a_question_that_is_objective_for_a_while_keeps_looks_at_its_responses(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """A curator may import it as one, read its responses, and import it as it was."""
+    question, people = subjective_question(), [also(teacher, [Role.LEAD]), other_teacher]
+    (response,) = responses_to(question, 1)
+    Question.objects.filter(pk=question.pk).update(part=Part.OBJECTIVE)
+    assert logged_in(people[0]).get(f"/runs/responses/{response.public_id}/").status_code == 200
+    Question.objects.filter(pk=question.pk).update(part=Part.SUBJECTIVE)
+    assert refused([response], people, lead) == "looked"

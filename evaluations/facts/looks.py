@@ -17,12 +17,15 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
-from questions.rules.vocabulary import Part
+from questions.rules.vocabulary import Part, QuestionType
 
 # A figure of fewer marked responses tells about each of them: a look at it is one at them.
 SMALL_CELL = 5
 BATCH = 1000
 T = TypeVar("T")
+# Responses that people mark. The part of a question may change for a while, by an import.
+SUBJECTIVE_TYPES = [one.value for one in QuestionType if one.part is Part.SUBJECTIVE]
+MARKED = Q(question__part=Part.SUBJECTIVE) | Q(revision__question_type__in=SUBJECTIVE_TYPES)
 # Pages of looks at a run by whoever brought its answers in.
 PASTED, IMPORTED = "pasted", "imported"
 # Page of looks at a round that is planned: who sees its random seed learns no model and no mark.
@@ -77,10 +80,10 @@ def record_views(responses: Collection[int], *, acting_user: User, page: str) ->
     for some in in_batches(seen):
         own = Look.objects.filter(person=acting_user, response=OuterRef("pk"))
         new = Response.objects.filter(
+            MARKED,
             ~Exists(own),
             pk__in=some,
             run__purpose=RunPurpose.ANSWER,
-            question__part=Part.SUBJECTIVE,
         )
         keys = new.order_by("pk").values_list("pk", flat=True)
         _keep([Look(person=acting_user, response_id=key, page=page[:40]) for key in keys])
@@ -126,7 +129,7 @@ def record_scope(rows: QuerySet[Response], *, acting_user: User, page: str) -> N
     audit trail gets one entry if there is a round with one of them that is not closed. Two queries,
     and one more if a run is new.
     """
-    rows = rows.filter(run__purpose=RunPurpose.ANSWER, question__part=Part.SUBJECTIVE).order_by()
+    rows = rows.filter(MARKED, run__purpose=RunPurpose.ANSWER).order_by()
     known = Look.objects.filter(person=acting_user, run=OuterRef("pk"))
     new = Run.objects.filter(~Exists(known), Exists(rows.filter(run=OuterRef("pk"))))
     record_runs(new.values_list("pk", flat=True), acting_user=acting_user, page=page)

@@ -248,8 +248,10 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     context["facts"] = row_facts(page.object_list)
     context["cut"] = cut_names(cell.cut)
     count_items(request.user, "mark", (row.response for row in page.object_list))
-    if cell.part != Part.OBJECTIVE:
-        record_scope(responses_in(params, cell), acting_user=request.user, page="report")
+    scope = responses_in(params, cell)
+    if cell.part == Part.OBJECTIVE:  # what people marked while it was not
+        scope = scope.filter(question__part=Part.OBJECTIVE)
+    record_scope(scope, acting_user=request.user, page="report")
     return render(request, "evaluations/reports/rows.html", context)
 
 
