@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import LazySettings
 
 from evaluations.marking.desk.selectors.queue import has_work
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE
@@ -14,6 +15,7 @@ from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.common.random_seeds import hard_to_guess
 from tests.conftest import make_user
 from tests.evaluations.marking_world import (
     answers_of,
@@ -147,3 +149,15 @@ def test_the_seed_that_the_form_of_a_round_offers_is_not_found_by_trying(db: Non
     """The aliases follow from it: with six digits a teacher could try all of them in a minute."""
     offered = [PlanForm().fields["random_seed"].initial for _n in range(5)]
     assert max(offered) > 10**12
+
+
+def test_a_small_seed_is_replaced_by_one_that_follows_from_the_secret_key(
+    settings: LazySettings,
+) -> None:
+    settings.SECRET_KEY = "a" * 50
+    large = hard_to_guess(7)
+    assert 10**12 <= large < 2**53
+    assert (hard_to_guess(7), hard_to_guess(large), hard_to_guess(10**12)) == (large, large, 10**12)
+    assert hard_to_guess(8) != large
+    settings.SECRET_KEY = "b" * 50
+    assert hard_to_guess(7) != large

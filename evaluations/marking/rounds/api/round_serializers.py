@@ -30,6 +30,7 @@ from evaluations.schemes import (
 )
 from gradeapp import api_fields
 from gradeapp.accounts.models import User
+from gradeapp.common.random_seeds import hard_to_guess
 from questions.models import Knowledge, Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
 
@@ -186,6 +187,10 @@ class NewRoundSerializer(Strict):
     rulings_to_judge = serializers.BooleanField(source="notes_to_judge", default=False)
     practice = serializers.BooleanField(default=False)
     random_seed = api_fields.IntegerField(min_value=0, max_value=2**62)
+
+    def validate_random_seed(self, given: int) -> int:
+        """Aliases and queues follow from it, so a teacher must not find it by trying."""
+        return hard_to_guess(given)
 
     def validate_task_tolerances(self, given: dict[str, Decimal]) -> dict[int, Decimal]:
         """Tasks by their slugs become tasks by their keys."""

@@ -36,6 +36,7 @@ from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named
+from gradeapp.common.random_seeds import hard_to_guess
 from questions.forms.filters import difficulty_choices
 from questions.models import Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
@@ -271,6 +272,9 @@ class PlanForm(forms.Form):
     def tolerances(self) -> list[forms.BoundField]:
         """A field for the tolerance of each task."""
         return [self[name] for name in self.own_tolerances]
+
+    def clean_random_seed(self) -> int:
+        return hard_to_guess(self.cleaned_data["random_seed"])
 
     def clean_window_minutes(self) -> int:
         """The usual time where none is given."""

@@ -14,6 +14,7 @@ from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
+from gradeapp.common.random_seeds import hard_to_guess
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 
@@ -50,6 +51,7 @@ def test_a_lead_plans_starts_and_closes_a_round(
     body = planned.json()
     assert (body["status"], body["responses"], body["scheme"]) == ("planned", 3, "2+1")
     made = MarkingRound.objects.get()
+    assert made.random_seed == hard_to_guess(7)
     assert str(made.answers.first().tolerance) == "2.00"  # type: ignore[union-attr]
     one = f"{ROUNDS}{body['id']}/"
     assert post(client, f"{one}start/").json()["status"] == "open"
