@@ -63,17 +63,12 @@ _REPEATED = f"""slot.answer_id IN (SELECT answer.id FROM evaluations_blindanswer
         ORDER BY mark.id DESC LIMIT {LAST_VERSIONS}) AS last
         WHERE last.version = last.void_version + 1 ORDER BY last.id DESC LIMIT {LEAST_GAP - 1}))"""
 # Whether another marked the ordinary slot before a check in the queue of its teacher.
-_LOST_BESIDE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
+_LOST_BESIDE = """COALESCE((SELECT beside.marked AND beside.holder_id <> %(teacher)s
+    FROM evaluations_slot AS beside
     JOIN evaluations_blindanswer AS own ON own.id = beside.answer_id
     WHERE beside.planned_id = %(teacher)s AND beside.kind IN ('first', 'second')
-    AND beside.holder_id <> %(teacher)s AND beside.marked
     AND own.round_id = (SELECT round_id FROM evaluations_blindanswer WHERE id = slot.answer_id)
-    AND beside."order" < slot."order" AND NOT EXISTS (
-        SELECT 1 FROM evaluations_slot AS nearer
-        JOIN evaluations_blindanswer AS its ON its.id = nearer.answer_id
-        WHERE nearer.planned_id = %(teacher)s AND nearer.kind IN ('first', 'second')
-        AND its.round_id = own.round_id AND nearer."order" < slot."order"
-        AND nearer."order" > beside."order"))"""
+    AND beside."order" < slot."order" ORDER BY beside."order" DESC LIMIT 1), FALSE)"""
 # The last conditions stand on the slot's own row: PostgreSQL checks them again after a rival's
 # update. The slot of a returned mark has conditions of its own.
 _CLAIM = f"""UPDATE evaluations_slot AS slot
@@ -114,8 +109,7 @@ _COUNTS = f"""SELECT slot.round_id,
         MAX(CASE WHEN slot.planned_id = %(teacher)s AND slot.kind IN ('first', 'second')
             THEN 2 * slot."order"
                 + CASE WHEN slot.marked AND slot.holder_id <> %(teacher)s THEN 1 ELSE 0 END
-            END) OVER (PARTITION BY answer.round_id ORDER BY slot."order"
-                RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS beside
+            END) OVER (PARTITION BY answer.round_id ORDER BY slot."order") AS beside
         FROM evaluations_slot AS slot
         JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
         WHERE slot.holder_id = %(teacher)s OR slot.planned_id = %(teacher)s) AS slot
