@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ASKED = ["model", "condition"]
-ITEM = ["asked", "question"]
 
 
 def repeats_of(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
@@ -56,43 +55,54 @@ def repeats_of(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
 
 def _items(rule: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each item: what a model answered to a question in all its repeats."""
-    asked = rule.groupby(ASKED, sort=False).ngroup()
-    answers = rule.assign(
-        asked=asked,
-        code=rule["answer"].fillna("").factorize()[0],
-        is_known=rule["answer"].notna(),
-        is_whole=rule["answer"].map(_wholes(rule)).eq(True),
-        each=rule["points"] / rule["scored"].where(rule["scored"] > 0),
-        first=rule["full_each"],
+    asked = rule.groupby(ASKED, sort=False).ngroup().to_numpy()
+    question = rule["question"].to_numpy()
+    _keys, first, item = np.unique(
+        asked * (question.max() + 1) + question, return_index=True, return_inverse=True
     )
-    items = answers.groupby(ITEM, sort=False).agg(
-        model=("model", "first"),
-        condition=("condition", "first"),
-        subject=("subject", "first"),
-        full=("first", "first"),
-        n=("n", "sum"),
-        scored=("scored", "sum"),
-        points=("points", "sum"),
-        right=("right", "sum"),
-        worst=("each", "min"),
-        best=("each", "max"),
-        is_known=("is_known", "all"),
-        is_whole=("is_whole", "all"),
-    )
-    votes = answers.groupby([*ITEM, "code"], sort=False)[["n", "points"]].sum()
-    of_item = votes.groupby(level=[0, 1], sort=False)["n"]
-    items["most"], items["distinct"] = of_item.max(), of_item.size()
-    tied = votes[votes["n"].to_numpy() == of_item.transform("max").to_numpy()]
-    of_answer = (tied["points"] / tied["n"]).groupby(level=[0, 1], sort=False)
-    items["majority"] = of_answer.mean()
-    return items.reset_index()
+    of = rule[[*ASKED, "subject", "question", "full_each"]].iloc[first]
+    items = of.rename(columns={"full_each": "full"}).reset_index(drop=True)
+    items["asked"] = asked[first]
+    sums = {name: rule[name].to_numpy() for name in ("n", "scored", "points", "right")}
+    for name, column in sums.items():
+        items[name] = np.bincount(item, column).astype(column.dtype)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(sums["scored"] > 0, sums["points"] / sums["scored"], np.nan)
+    order = np.argsort(item, kind="stable")
+    starts = np.searchsorted(item[order], np.arange(len(items)))
+    items["worst"] = np.fmin.reduceat(each[order], starts)
+    items["best"] = np.fmax.reduceat(each[order], starts)
+    answers, known = rule["answer"].fillna("").factorize()
+    is_whole = np.array([_is_whole(one) for one in known], dtype=bool)[answers]
+    items["is_known"] = np.bincount(item, rule["answer"].isna()) == 0
+    items["is_whole"] = np.bincount(item, ~is_whole) == 0
+    return items.assign(**_votes(item * len(known) + answers, len(known), sums))
 
 
-def _wholes(rule: pd.DataFrame) -> dict[Any, bool]:
-    """Return by answer whether every sub-answer was read."""
+def _votes(
+    keys: NDArray[Any], answers: int, sums: dict[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Return by item how often its most frequent answer came, how many there are, their points.
+
+    *keys* are the number of the item times the number of *answers*, plus that of the answer.
+    """
+    votes, place = np.unique(keys, return_inverse=True)
+    item = votes // answers
+    n, points = (np.bincount(place, sums[name]) for name in ("n", "points"))
+    starts = np.searchsorted(item, np.arange(item[-1] + 1))
+    most = np.maximum.reduceat(n, starts)
+    tied = n == most[item]
+    of_answer = np.bincount(item[tied], points[tied] / n[tied])
     return {
-        one: bool(one) and "-" not in one.split(" ") for one in rule["answer"].dropna().unique()
+        "most": most,
+        "distinct": np.bincount(item),
+        "majority": of_answer / np.bincount(item[tied]),
     }
+
+
+def _is_whole(answer: str) -> bool:
+    """Return whether every sub-answer was read."""
+    return bool(answer) and "-" not in answer.split(" ")
 
 
 def _figures(items: dict[str, NDArray[Any]], times: int) -> dict[str, Figure]:
