@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from types import MappingProxyType
 
 from evaluations.statistics.coverage import NO_SHORTFALLS, Coverage, Shortfalls, coverage
 from evaluations.statistics.figure import Figure, Report, ReportRow
@@ -15,6 +16,8 @@ from evaluations.statistics.tally import ALL, subject_order
 from questions.rules.vocabulary import Part, Stream
 
 Figures = Mapping[str, Figure]
+
+NO_PARTS: Mapping[ModelCondition, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class ModelLine:
     ``totals`` has by stream the figures ``total`` and, under policy ``published``,
     ``total_full_precision``. A rate is None if the model has no answers of that part. ``gaps`` has
     what is not scored yet, ``short`` the coverages that are too low to show a figure, both by
-    subject or stream. ``best`` marks the most points among several models without gaps.
+    subject or stream. ``answered`` is the number of questions with an answer where others have
+    none, else None. ``best`` marks the most points among several models without gaps that answered
+    as many questions as any.
     """
 
     asked: ModelCondition
@@ -47,6 +52,7 @@ class ModelLine:
     subjects: dict[str, Figure]
     gaps: Mapping[str, Sequence[Gap]]
     short: Mapping[str, Coverage]
+    answered: int | None = None
     best: bool = False
 
     @property
@@ -100,8 +106,12 @@ def model_lines(
     rates: Report,
     asked: Sequence[ModelCondition],
     short: Shortfalls = NO_SHORTFALLS,
+    partly: Mapping[ModelCondition, int] = NO_PARTS,
 ) -> list[ModelLine]:
-    """Return a line for each of *asked*, in their order; *short* is from ``shortfalls``."""
+    """Return a line for each of *asked*, in their order; *short* is from ``shortfalls``.
+
+    *partly* has the number of answered questions of those that did not answer all.
+    """
     overall = {
         (row.asked, row.key["part"]): row.figures["rate"]
         for row in rates.rows
@@ -123,15 +133,18 @@ def model_lines(
             },
             gaps=gaps.get(one, {}),
             short=short.get(one, {}),
+            answered=partly.get(one),
         )
         for one in asked
         if one in points
     ]
+    numbers = [line.answered for line in lines]
+    most_answered = None if None in numbers else max((n for n in numbers if n), default=None)
     sums = {}
     for line in lines:
         totals = [figures["total"].value for figures in line.totals.values()]
         known = [value for value in totals if value is not None]
-        if len(known) == len(Stream) and not line.gaps:
+        if len(known) == len(Stream) and not line.gaps and line.answered == most_answered:
             sums[line.asked] = sum(known)
     if len(sums) < 2:
         return lines

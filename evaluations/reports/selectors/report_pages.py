@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from evaluations.facts.pairs import mark_pair_frame, pairs_state
 from evaluations.facts.params import ReportParams
+from evaluations.facts.points import left_out
 from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
@@ -36,6 +37,7 @@ from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL
 from gradeapp.common.collector import collector_paused
 from gradeapp.common.snapshot import one_snapshot, sees_only_committed
+from questions.models import Question
 from questions.rules.vocabulary import Part
 
 
@@ -43,7 +45,9 @@ from questions.rules.vocabulary import Part
 class Overview:
     """All reports of the same parameters, made from the same rows.
 
-    ``few`` are the responses in figures of too few marks (``SMALL_CELL``).
+    ``answered`` has the number of questions with an answer by model and condition, of all
+    ``questions`` that count. ``few`` are the responses in figures of too few marks
+    (``SMALL_CELL``).
     ``state`` is all that they were made from; None in a transaction that may not be committed.
     """
 
@@ -53,6 +57,8 @@ class Overview:
     ledger: Report
     repeats: Report
     pairs: PairSums
+    answered: Mapping[ModelCondition, int]
+    questions: int
     few: frozenset[int]
     state: State | None = None
 
@@ -83,7 +89,7 @@ def _overview(params: ReportParams) -> Overview:
     of_all_pairs = replace(params, marker="")
     parts = parts_of(params)
     pairs = pair_sums(replace(part, marker="") for part in parts)
-    reports, few = _from_facts(params, parts)
+    reports, few, answered = _from_facts(params, parts)
     return Overview(
         rates=reports["rates"],
         converted=reports["converted"],
@@ -91,6 +97,8 @@ def _overview(params: ReportParams) -> Overview:
         repeats=reports["repeats"],
         agreement=Report("agreement", asked_params(of_all_pairs), pairs.rows),
         pairs=pairs,
+        answered=answered,
+        questions=_questions(params),
         few=frozenset(responses_to(few) | pairs.few),
     )
 
@@ -100,14 +108,19 @@ FROM_FACTS = ("rates", "converted", "ledger", "repeats")
 
 def _from_facts(
     params: ReportParams, parts: Sequence[ReportParams]
-) -> tuple[dict[str, Report], set[Item]]:
-    """Return the reports of the page that are computed from the facts, and what few marks tell."""
+) -> tuple[dict[str, Report], set[Item], dict[ModelCondition, int]]:
+    """Return the reports of the page that are computed from the facts, what few marks tell, and how
+    many questions each model answered.
+    """
     about, few = About(), set[Item]()
+    answered: dict[ModelCondition, int] = {}
     rows: dict[str, list[ReportRow]] = {name: [] for name in FROM_FACTS}
     for part in parts:
         groups = answer_groups(part, Detail.LEDGER)
         about.add(groups)
         frame = frame_of(counted(groups), part)
+        different = counted(groups).groupby(["model", "condition"])["question"].nunique()
+        answered |= {ModelCondition(*asked): int(n) for asked, n in different.items()}
         few |= few_marked(counted(groups), part, OF_OVERVIEW)
         rows["rates"] += rates_of(frame).rows
         rows["converted"] += converted_of([frame], marker=params.marker).rows
@@ -116,7 +129,15 @@ def _from_facts(
         answers = answer_groups(part, Detail.ANSWERS) if is_repeated else groups.assign(answer=None)
         rows["repeats"] += repeats_of(counted(answers)).rows
     numbers = asked_params(params) | about.numbers()
-    return {name: Report(name, dict(numbers), own) for name, own in rows.items()}, few
+    return {name: Report(name, dict(numbers), own) for name, own in rows.items()}, few, answered
+
+
+def _questions(params: ReportParams) -> int:
+    """Return how many questions of the dataset, and of the year that is asked for, count."""
+    questions = Question.objects.filter(task__dataset__slug=params.dataset)
+    if params.year is not None:
+        questions = questions.filter(year=params.year)
+    return questions.exclude(status__in=left_out(params.policy)).count()
 
 
 def asked_by_other_prompts(params: ReportParams) -> bool:

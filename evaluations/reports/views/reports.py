@@ -179,9 +179,10 @@ def shown(
 def tables(made: Overview, asked: list[ModelCondition], short: Shortfalls) -> dict[str, Any]:
     """Return the tables of the page."""
     rates = rate_lines(made.rates, asked)
+    partly = {one: n for one, n in made.answered.items() if n < made.questions}
     return {
         "reports": made,
-        "model_lines": model_lines(made.converted, made.rates, asked, short),
+        "model_lines": model_lines(made.converted, made.rates, asked, short, partly),
         "gaps": gaps_of(made.rates),
         "rate_lines": rates,
         "exact_lines": [

@@ -81,3 +81,16 @@ def test_a_model_without_any_points_says_so_in_words(admin: User) -> None:
         shown = logged_in(admin).get(OVERVIEW, headers={"Accept-Language": language}).text
         models = shown[shown.index('id="models-title"') :].partition("</section>")[0]
         assert f'colspan="10">{said}</td>' in models
+
+
+def test_a_model_that_answered_some_questions_says_of_how_many_it_is(admin: User) -> None:
+    """Its total looks like one of the whole examination."""
+    whole_paper(run_of(ALPHA))
+    assert "answers to" not in page(admin)
+    written(run_of("canary-beta"))
+    response = logged_in(admin).get(OVERVIEW)
+    lines = {line.asked.model: line.answered for line in response.context["model_lines"]}
+    assert lines == {ALPHA: 60, "canary-beta": 1}
+    text, said = words(response.text), "answers to 60 of 61 questions"
+    assert text.count(f"{ALPHA} · as published {said}") == 1, "in the table of the models"
+    assert text.count(f"{ALPHA} · as published · {said}") == 1, "below the chart"
