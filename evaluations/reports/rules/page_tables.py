@@ -138,18 +138,22 @@ def model_lines(
         for one in asked
         if one in points
     ]
-    numbers = [line.answered for line in lines]
-    most_answered = None if None in numbers else max((n for n in numbers if n), default=None)
     sums = {}
     for line in lines:
         totals = [figures["total"].value for figures in line.totals.values()]
         known = [value for value in totals if value is not None]
-        if len(known) == len(Stream) and not line.gaps and line.answered == most_answered:
+        if len(known) == len(Stream) and not line.gaps:
             sums[line.asked] = sum(known)
     if len(sums) < 2:
         return lines
-    most = max(sums.values())
-    return [replace(line, best=sums.get(line.asked) == most) for line in lines]
+    numbers = [line.answered for line in lines]
+    most_answered = None if None in numbers else max(n for n in numbers if n is not None)
+    fair = {line.asked for line in lines if line.answered == most_answered}
+    most = max((total for one, total in sums.items() if one in fair), default=None)
+    return [
+        replace(line, best=line.asked in fair and sums.get(line.asked) == most is not None)
+        for line in lines
+    ]
 
 
 def gaps_of(rates: Report) -> Gaps:
