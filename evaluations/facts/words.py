@@ -74,6 +74,7 @@ REASONS = {
     "not_printed": gettext_lazy("the paper prints no figure"),
     "not_in_paper": gettext_lazy("the table of the paper has no such model"),
     "stated": gettext_lazy("a statement of the paper, not a measurement"),
+    "not_answered": gettext_lazy("none of the questions is answered"),
     "partly_answered": gettext_lazy("some of the questions have no answer with points"),
     "own_run": gettext_lazy("the answers are of a run made here, not those of the paper"),
     "other_policy": gettext_lazy("scored under another policy than the paper’s"),

@@ -7,13 +7,13 @@ nine replies; so do we, over the conditions of the three prompts that are loaded
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from evaluations.reports.rules.paper_cells import Cells, Loaded, StandIns, best, of_part
+from evaluations.reports.rules.paper_cells import PARTLY, Cells, Loaded, StandIns, best, of_part
 from evaluations.reports.rules.paper_sums import (
+    gaps_by,
     means_by,
-    minus,
     of_conditions,
     put,
     put_row,
@@ -22,7 +22,7 @@ from evaluations.reports.rules.paper_sums import (
     shares_by,
 )
 from evaluations.reports.rules.published_tables import PublishedPaper
-from evaluations.statistics.figure import Figure
+from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.repeats import Item, accuracies, repeatability
 from questions.rules.taxonomy import TAXONOMY
 from questions.rules.vocabulary import AbilityBranch
@@ -44,6 +44,9 @@ HUMAN = "Human"
 BEST = "GPT-4"
 NO_HUMAN = "no_human_rate"
 TOO_FEW = "too_few_repeats"
+NOT_ANSWERED = "not_answered"
+NO_QUESTIONS = "no_questions"
+LEAD = "lead"
 REPLIES_OF_TWELVE = "replies_not_released"
 NO_TRIAL = "no_few_shot_trial"
 
@@ -75,6 +78,14 @@ class AgibenchMaterial:
         return found
 
 
+class _Rated(NamedTuple):
+    """The rates of a model and its ``gaps`` to people by level, and the conditions pooled."""
+
+    rates: Mapping[str, Figure]
+    gaps: Mapping[str, Figure]
+    whose: Sequence[Loaded]
+
+
 def kind_of(loaded: Loaded) -> str:
     """Return which of the three prompts a condition is of; "" for another.
 
@@ -89,27 +100,34 @@ def rebuilt(material: AgibenchMaterial) -> Cells:
     """Return every cell that the loaded questions, answers and rates of people give."""
     questions = labelled(material.questions)
     cells = _of_questions(material, questions) | _of_people(material, questions)
-    rates: list[tuple[Mapping[str, Figure], Sequence[Loaded]]] = []
+    rated: list[_Rated] = []
     for name in material.stand_ins.models:
         conditions = material.conditions(name)
         whose = list(conditions.values())
         answers = labelled(of_conditions(material.answers, [one.asked for one in whose]))
         figures = {
-            by: rates_by(answers, questions, by) for by in ("branch", "cell", "difficulty", "modal")
+            by: _rates(answers, questions, by) for by in ("branch", "cell", "difficulty", "modal")
         }
         by_cell = _with_averages(figures["cell"], figures["branch"])
-        rows = list(material.paper.table("table-6").rows)
-        cells |= put("table-6", rows, name, by_cell, *whose)
-        levels = list(material.paper.table("figure-4").rows)
-        cells |= put("figure-4", levels, name, figures["difficulty"], *whose)
-        cells |= put(
-            "modals", list(material.paper.table("modals").rows), name, figures["modal"], *whose
-        )
+        for table, of_model in (
+            ("table-6", by_cell),
+            ("figure-4", figures["difficulty"]),
+            ("modals", figures["modal"]),
+        ):
+            rows = list(material.paper.table(table).rows)
+            cells |= put(table, rows, name, of_model, *whose, lacking=NO_QUESTIONS)
         cells |= _repeats(material, name, conditions)
-        rates.append((figures["difficulty"], whose))
+        gaps = gaps_by(answers, questions, "difficulty")
+        rated.append(_Rated(figures["difficulty"], gaps, whose))
         if name == BEST:
-            cells |= _summary(questions, by_cell, whose)
-    return cells | _leads(material, questions, rates)
+            cells |= _summary(figures["branch"], gaps_by(answers, questions, "branch"), whose)
+    return cells | _leads(material, questions, rated)
+
+
+def _rates(answers: pd.DataFrame, questions: pd.DataFrame, by: str) -> dict[str, Figure]:
+    """Return ``rates_by``, and why there is no rate of questions that nobody answered."""
+    asked = (str(key) for key in questions[by].dropna().unique())
+    return dict.fromkeys(asked, missing(NOT_ANSWERED)) | rates_by(answers, questions, by)
 
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
@@ -188,36 +206,59 @@ def _of_people(material: AgibenchMaterial, questions: pd.DataFrame) -> Cells:
     return cells
 
 
-def _leads(
-    material: AgibenchMaterial,
-    questions: pd.DataFrame,
-    rates: Iterable[tuple[Mapping[str, Figure], Sequence[Loaded]]],
-) -> Cells:
-    """Return by level how far people are ahead of the best of the loaded models."""
-    people = means_by(questions, "human", "difficulty")
+def _leads(material: AgibenchMaterial, questions: pd.DataFrame, rated: Iterable[_Rated]) -> Cells:
+    """Return by level how far people are ahead of the best of the loaded models.
+
+    Only a model that answered all questions of the level can be the best.
+    """
+    with_questions = set(questions["difficulty"].dropna().map(str))
     cells: Cells = {}
     for level in material.paper.table("figure-4").rows:
-        known = [(own[level], whose) for own, whose in rates if level in own]
-        best, whose = max(known, key=lambda one: _or_below(one[0]), default=(None, ()))
-        figures = {"lead": minus(people.get(level), best, "no_data")}
-        cells |= put_row("figure-4", level, ["lead"], figures, *whose)
+        own = [one for one in rated if level in one.rates]
+        whole = [(value, one) for one in own if (value := _of_all(one.rates[level])) is not None]
+        if whole:
+            _value, first = max(whole, key=lambda one: one[0])
+            lead = _negated(_gap(first.gaps, first.rates, level))
+            cells |= put_row("figure-4", level, [LEAD], {LEAD: lead}, *first.whose)
+        else:
+            lacking = _why_no_best([one.rates[level].reason or "" for one in own])
+            lacking = lacking if level in with_questions else NO_QUESTIONS
+            cells |= put_row("figure-4", level, [LEAD], {}, lacking=lacking)
     return cells
 
 
-def _or_below(figure: Figure) -> float:
-    """Return the value of *figure*, and less than any rate without one."""
-    return -1.0 if figure.value is None else figure.value
+def _of_all(rate: Figure) -> float | None:
+    """Return the value of a rate over all questions of its cell; None for any other."""
+    return None if rate.reason == PARTLY else rate.value
+
+
+def _why_no_best(reasons: Sequence[str]) -> str:
+    """Return why none of the models with these *reasons* can be the best of a level."""
+    if PARTLY in reasons:
+        return PARTLY
+    return next((one for one in reasons if one != NOT_ANSWERED), NOT_ANSWERED)
+
+
+def _gap(gaps: Mapping[str, Figure], rates: Mapping[str, Figure], key: str) -> Figure:
+    """Return the gap of *key*, or why there is none."""
+    rate = rates.get(key) or missing(NO_QUESTIONS)
+    if rate.value is None:
+        return rate
+    return gaps.get(key) or missing(NO_HUMAN)
+
+
+def _negated(gap: Figure) -> Figure:
+    """Return how far people are ahead where *gap* is how far the model is."""
+    return gap if gap.value is None else replace(gap, value=0.0 - gap.value)
 
 
 def _summary(
-    questions: pd.DataFrame, by_cell: Mapping[str, Figure], whose: Sequence[Loaded]
+    rates: Mapping[str, Figure], gaps: Mapping[str, Figure], whose: Sequence[Loaded]
 ) -> Cells:
-    """Return the two differences of table 1."""
-    people = means_by(questions, "human", "branch")
-    common, reasoning = (by_cell.get(f"{one}/Avg") for one in ("Common Sense", "Reasoning"))
+    """Return the two differences of table 1 from the rates and gaps by branch."""
     figures = {
-        "common sense, GPT-4 minus human": minus(common, people.get("Common Sense"), "no_data"),
-        "reasoning, human minus GPT-4": minus(people.get("Reasoning"), reasoning, "no_data"),
+        "common sense, GPT-4 minus human": _gap(gaps, rates, "Common Sense"),
+        "reasoning, human minus GPT-4": _negated(_gap(gaps, rates, "Reasoning")),
     }
     return put_row("table-1", "multi-granularity/observation/2", list(figures), figures, *whose)
 

@@ -71,6 +71,28 @@ def means_by(frame: pd.DataFrame, column: str, by: str = "") -> Figures:
     }
 
 
+def gaps_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str) -> Figures:
+    """Return the rate of *answers* less that of people in percentage points by column *by*.
+
+    Both are over the questions with points and a ``human`` rate, as the ``gap`` of the report
+    ``cuts``: the rate of people of a question is weighted by its full marks times its answers. n
+    counts these questions. The reasons are those of ``rates_by`` for the questions with a rate of
+    people; a value without answers to such a question is left out.
+    """
+    rated = answers[answers["human"].notna()]
+    figures = rates_by(rated, questions[questions["human"].notna()], by)
+    scored = rated[rated["n"] > 0]
+    weighted = _grouped(scored.assign(people=scored["human"] * scored["full"]), by)
+    sums, compared = weighted[["people", "full"]].sum(), weighted["question"].nunique()
+    for key, row in sums.iterrows():
+        rate = figures.get(str(key))
+        if rate is not None and rate.value is not None:
+            gap = rate.value - 100 * float(row.people) / float(row.full)
+            gap_figure = Figure(gap, int(compared[key]), reason=rate.reason)
+            figures[str(key)] = of_parts(gap_figure, [rate])
+    return figures
+
+
 def exact_by_task(answers: pd.DataFrame, questions: pd.DataFrame) -> dict[str, Figures]:
     """Return ``exact match`` and ``f1`` in per cent by task with exact answers.
 

@@ -15,9 +15,11 @@ from django.core.management import call_command
 from evaluations.conditions import ConditionOrigin, PromptSetting
 from evaluations.models import Condition, LanguageModel, Response, Run
 from evaluations.reading.services.scoring import score_responses
-from evaluations.reports.rules.paper_cells import PartFigure
-from evaluations.reports.rules.paper_sums import exact_by_task, rates_by
-from evaluations.reports.rules.published_tables import Paper, published_paper
+from evaluations.reports.rules import paper_agibench
+from evaluations.reports.rules.paper_cells import Loaded, PartFigure, StandIns
+from evaluations.reports.rules.paper_sums import exact_by_task, gaps_by, rates_by
+from evaluations.reports.rules.published_tables import CellName, Paper, published_paper
+from evaluations.statistics.rows import ModelCondition
 from gradeapp.accounts.models import User
 from questions.models import Question, Task
 from questions.rules.vocabulary import Part, Subject
@@ -180,3 +182,88 @@ def test_pooled_conditions_and_exact_answers_count_questions() -> None:
     assert (exact.answered, exact.questions, exact.reason) == (2, 3, "partly_answered")
     whole = exact_by_task(one, questions.head(2))["t"]["f1"]
     assert whole.reason is None
+
+
+def answers_of(model: str, condition: str, points: dict[int, float | None]) -> list[dict[str, Any]]:
+    """A row for each question of *points*; None is an answer without points."""
+    return [
+        {
+            **{"model": model, "condition": condition, "question": question},
+            **{"n": int(given is not None), "units": int(given is not None)},
+            **{"points": given or 0.0, "full": float(given is not None)},
+            "reason": "no_key" if given is None else "",
+        }
+        for question, given in points.items()
+    ]
+
+
+def test_a_gap_to_people_is_over_the_questions_that_were_answered() -> None:
+    """Question 1 is answered twice, 2 once; of 3 no rate of people is known, 4 has no answer."""
+    questions = pd.DataFrame({"question": [1, 2, 3, 4], "human": [0.9, 0.5, None, 0.1], "by": "x"})
+    rows = answers_of("m", "a", {1: 1.0, 2: 1.0, 3: 0.0}) + answers_of("m", "b", {1: 0.0})
+    answers = pd.DataFrame(rows).merge(questions, on="question")
+    gap = gaps_by(answers, questions, "by")["x"]
+    # 2 of 3 right; people (0.9 + 0.9 + 0.5) / 3.
+    assert gap.value == pytest.approx(-10)
+    assert isinstance(gap, PartFigure)
+    assert (gap.n, gap.answered, gap.questions, gap.reason) == (2, 3, 6, "partly_answered")
+    unknown = gaps_by(answers[answers["question"] == 3], questions, "by")
+    assert unknown == {}
+
+
+def agibench_of(points: dict[str, dict[int, float | None]]) -> paper_agibench.Cells:
+    """Levels 1 to 4: three, two, one and one questions; level 1 common sense, others reasoning."""
+    columns = ["question", "difficulty", "ability_branch", "human"]
+    rows = [(1, 1, "common_sense", 0.9), (2, 1, "common_sense", 0.5), (3, 1, "common_sense", 0.1)]
+    rows += [(4, 2, "reasoning", 0.6), (5, 2, "reasoning", 0.4), (6, 3, "reasoning", 0.3)]
+    questions = pd.DataFrame([*rows, (7, 4, "reasoning", 0.2)], columns=columns)
+    questions = questions.assign(knowledge="", subclass="", modal="text", characters=10)
+    loaded = [Loaded(ModelCondition(name, "agibench:answer"), imported=True) for name in points]
+    given = [
+        row for name, own in points.items() for row in answers_of(name, "agibench:answer", own)
+    ]
+    return paper_agibench.rebuilt(
+        paper_agibench.AgibenchMaterial(
+            paper=published_paper(Paper.AGIBENCH),
+            stand_ins=StandIns({name: name for name in points}, loaded),
+            questions=questions,
+            answers=pd.DataFrame(given).merge(questions, on="question"),
+            repeats=pd.DataFrame(columns=["model", "condition", "question", "repeat", "reason"]),
+            patterns={},
+        )
+    )
+
+
+def test_the_lead_of_people_is_over_a_model_that_answered_all_of_the_level() -> None:
+    cells = agibench_of(
+        {
+            "GPT-4": {1: 1.0, 2: 0.0, 4: 1.0, 6: None},
+            "whole": {1: 1.0, 2: 0.0, 3: 0.0},
+        }
+    )
+    leads = {cell.row: one for cell, one in cells.items() if cell.column == "lead"}
+    # Level 1: GPT-4 has 1 of the 2 that it answered, the other model 1 of all 3.
+    lead = leads.pop("1")
+    assert (lead.model, lead.figure.n, lead.figure.reason) == ("whole", 3, None)
+    assert lead.figure.value == pytest.approx(50 - 100 / 3)
+    assert {level: (one.figure.value, one.figure.reason) for level, one in leads.items()} == {
+        "2": (None, "partly_answered"),
+        "3": (None, "no_key"),
+        "4": (None, "not_answered"),
+        "5": (None, "no_questions"),
+    }
+    assert cells[CellName("figure-4", "1", "Human")].figure.value == pytest.approx(50)
+    assert cells[CellName("figure-4", "4", "GPT-4")].figure.reason == "not_answered"
+    assert cells[CellName("table-6", "Understanding/Avg", "GPT-4")].figure.reason == "no_questions"
+    table = "table-1", "multi-granularity/observation/2"
+    common = cells[CellName(*table, "common sense, GPT-4 minus human")].figure
+    reasoning = cells[CellName(*table, "reasoning, human minus GPT-4")].figure
+    # People: 0.9 and 0.5 of questions 1 and 2; 0.6 of question 4.
+    for figure, value, n, answered, asked in (
+        (common, 50 - 70, 2, 2, 3),
+        (reasoning, 60 - 100, 1, 1, 4),
+    ):
+        assert isinstance(figure, PartFigure)
+        assert figure.value == pytest.approx(value)
+        assert (figure.n, figure.answered, figure.questions) == (n, answered, asked)
+        assert figure.reason == "partly_answered"

@@ -27,7 +27,7 @@ from tests.evaluations.statistics.statistics_rows import answered, marked
 CODES = [
     *JudgeStatus,
     *(READ_FROM_WORDING, STEPS_DO_NOT_ADD_UP, TOTAL_REPEATED),
-    "no_answers",
+    *("no_answers", "not_answered"),
     *("no_data", "too_few_pairs", "no_variance", "too_few_repeats", "only_two_repeats"),
     *(UNMARKED, NOT_JUDGED, KEY_REPAIRED.reason, NO_KEY.reason),
     *(ItemStatus.QUARANTINED.value, ItemStatus.EXCLUDED.value),
