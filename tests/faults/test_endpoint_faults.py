@@ -114,20 +114,24 @@ def lost_answers_hold(case: Case) -> None:
 
 
 def broken_replies_hold(case: Case) -> None:
-    """R20: each is asked for once more, but a gzip bomb; nothing else failed."""
+    """R20: each is asked for once more, but a gzip bomb; nothing else failed.
+
+    A bomb that comes among others of these in a row counts to an outage, and is asked for too.
+    """
     jobs = Job.objects.filter(run=case.run)
     bombs = BROKEN_SENT["gzip_bomb"]
     assert Counter(jobs.values_list("status", "error").distinct()).keys() <= {
         ("done", ""),
         ("failed", "oversize"),
     }
-    assert jobs.filter(status="failed").count() == bombs
-    assert Response.objects.filter(run=case.run).count() == case.items - bombs
+    failed = jobs.filter(status="failed").count()
+    assert failed <= bombs
+    assert Response.objects.filter(run=case.run).count() == case.items - failed
     broken = sum(BROKEN_SENT.values())
     assert len(set(BROKEN_SENT)) == len(BROKEN) > 0
-    assert len(case.server.requests) == case.items + broken - bombs
+    assert len(case.server.requests) == case.items + broken - failed
     unknown = case.attempts.filter(status="unknown").count()
-    assert case.server.ledger.billed <= case.items - bombs + unknown + broken
+    assert case.server.ledger.billed <= case.items - failed + unknown + broken
 
 
 def broken() -> Fault:
