@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import cast
 
-from evaluations.reports.rules.paper_agibench import BRANCH_VALUES, KNOWLEDGE_SLUGS
+from evaluations.reports.rules.paper_agibench import BRANCH_VALUES, KNOWLEDGE_SLUGS, LEAD
 from evaluations.reports.rules.paper_cells import NOTE, PARTLY
 from evaluations.reports.rules.published_tables import (
     CellName,
@@ -40,7 +40,7 @@ class PageCell:
     how many questions of the cell our figure has answers, and of how many it should have; None if
     it has all. ``notes`` are the ids of the notes about a printed figure without one of ours, or of
     the note that accounts for the difference. ``cell`` selects the answers behind our figure, None
-    where no list of answers is the same.
+    where no list of answers is the same. ``over`` is the model that a lead is over, "" elsewhere.
     """
 
     ours: str
@@ -52,6 +52,7 @@ class PageCell:
     notes: tuple[str, ...]
     asked: Asked
     cell: Mapping[str, str] | None
+    over: str = ""
 
     @property
     def codes(self) -> list[str]:
@@ -220,6 +221,7 @@ def _cell(
         notes=_notes(paper, name, difference) if published.value is not None else (),
         asked=(row.key["model"], row.key["condition"]),
         cell=rows_behind_cell(paper.paper, name) if row.key["model"] else None,
+        over=row.key["model"] if name.column == LEAD else "",
     )
 
 
@@ -250,7 +252,7 @@ def rows_behind_cell(paper: Paper, cell: CellName) -> dict[str, str] | None:
         return {**subject, "part": part.value}
     if paper is Paper.AGIEVAL and cell.table in ("table-2", "table-3", "exact-answers"):
         return {} if cell.row == "Average" else {"task": cell.row}
-    if paper is Paper.AGIBENCH and cell.table in _CUT_BY and cell.column != "lead":
+    if paper is Paper.AGIBENCH and cell.table in _CUT_BY and cell.column != LEAD:
         return {"cut": f"{_CUT_BY[cell.table]}:{cell.row}"}
     if paper is Paper.AGIBENCH and cell.table == "table-6":
         branch, _slash, knowledge = cell.row.partition("/")

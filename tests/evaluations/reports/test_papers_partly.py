@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from decimal import Decimal
 from typing import Any
 
 import pandas as pd
@@ -21,7 +22,7 @@ from evaluations.reports.rules.paper_sums import exact_by_task, gaps_by, rates_b
 from evaluations.reports.rules.published_tables import CellName, Paper, published_paper
 from evaluations.statistics.rows import ModelCondition
 from gradeapp.accounts.models import User
-from questions.models import Question, Task
+from questions.models import HumanRate, LabelRevision, Question, Task
 from questions.rules.vocabulary import Part, Subject
 from tests.conftest import logged_in
 from tests.evaluations.report_world import chosen, judged, mark, run_of, written
@@ -182,6 +183,26 @@ def test_pooled_conditions_and_exact_answers_count_questions() -> None:
     assert (exact.answered, exact.questions, exact.reason) == (2, 3, "partly_answered")
     whole = exact_by_task(one, questions.head(2))["t"]["f1"]
     assert whole.reason is None
+
+
+@pytest.mark.django_db
+def test_the_page_names_the_model_that_a_lead_is_over(admin: User) -> None:
+    worse = asked_as("worse", "agibench:answer", "agibench")
+    first, second = (one.question for one in chosen(worse, "B", "B"))
+    right = asked_as("right", "agibench:answer", "agibench")
+    score_responses([make_response(first, right, "【答案】A <eoa>")])
+    for question, level, rate in ((first, 1, "0.9"), (second, 2, "0.7")):
+        question.label = LabelRevision.objects.create(question=question, difficulty=level)
+        question.save(update_fields=["label"])
+        HumanRate.objects.create(question=question, value=Decimal(rate), source="people")
+    client = logged_in(admin)
+    for language, words in (("en", "over {}"), ("zh-hans", "相对于{}")):
+        asked = {"paper": "agibench", "policy": "strict"}
+        page = client.get(PAGE, asked, headers={"Accept-Language": language})
+        (table,) = re.findall(r'<section[^>]*id="figure-4".*?</section>', page.text, re.S)
+        # People 90 and 70 %: 10 below the one that is right, 70 over the one that is not.
+        assert f"−10.00 % {words.format('right')} +31.67 %" in text_of(table)
+        assert f"+70.00 % {words.format('worse')} +16.68 %" in text_of(table)
 
 
 def answers_of(model: str, condition: str, points: dict[int, float | None]) -> list[dict[str, Any]]:
