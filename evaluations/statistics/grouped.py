@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluations.statistics.figure import Figure, missing
-from evaluations.statistics.intervals import sum_half_width, t_quantile, wilson
+from evaluations.statistics.intervals import (
+    Interval,
+    sum_half_width,
+    t_quantile,
+    uniform_interval,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,14 +35,16 @@ class Ratios:
     """Ratio estimates of groups: arrays with one entry per group, NaN for none.
 
     ``value`` is sum(points) / sum(full); ``variance`` that of the ratio estimator over clusters
-    (``intervals.ratio_variance``), NaN for fewer than two; ``clusters`` how many have points.
+    (``intervals.ratio_variance``), NaN for fewer than two; ``clusters`` how many have points;
+    ``effective`` how many of equal weight tell as much (``intervals.effective_number``).
     """
 
     value: Floats
     variance: Floats
     clusters: Floats
+    effective: Floats
 
-    def interval(self, group: int, *, least: float = 0.0) -> tuple[float, float] | None:
+    def interval(self, group: int, *, least: float = 0.0) -> Interval | None:
         """Return R +- t(m - 1) se within *least* to 1; None as in ``intervals.ratio_interval``."""
         variance = self.variance[group]
         if not variance > 0:
@@ -44,6 +52,12 @@ class Ratios:
         rate = float(self.value[group])
         half = t_quantile(self.clusters[group] - 1) * float(np.sqrt(variance))
         return max(least, rate - half), max(rate, min(1.0, rate + half))
+
+    def uniform(self, group: int) -> Interval | None:
+        """Return ``intervals.uniform_interval`` of a group whose clusters have one rate."""
+        if self.variance[group] > 0:
+            return None
+        return uniform_interval(float(self.value[group]), float(self.effective[group]))
 
 
 def ratios(codes: Codes, groups: int, points: Floats, full: Floats) -> Ratios:
@@ -59,10 +73,11 @@ def ratios(codes: Codes, groups: int, points: Floats, full: Floats) -> Ratios:
         value = np.bincount(codes, weights=points, minlength=groups) / total
         squares = np.bincount(codes, weights=(points - value[codes] * full) ** 2, minlength=groups)
         variance = clusters * squares / ((clusters - 1) * total**2)
+        effective = total**2 / np.bincount(codes, weights=full**2, minlength=groups)
     # Clusters of equal rates differ by rounding only.
     variance[variance < 1e-24] = 0.0
     variance[clusters < 2] = np.nan
-    return Ratios(value, variance, clusters)
+    return Ratios(value, variance, clusters, effective)
 
 
 def rate_figures(
@@ -72,9 +87,9 @@ def rate_figures(
 
     n counts ``units`` with points. The interval is Wilson's where each question of the
     group is one answer, all are worth the same and each earned everything or nothing, and over the
-    repeats where the group is one such question and *over_repeats* holds; else that of the ratio
-    estimator. Reason:
-    ``no_data`` if nothing in a group has points.
+    repeats where the group is one such question and *over_repeats* holds; where every question
+    earned nothing, or everything, in all its repeats, it is Wilson's over the questions; else that
+    of the ratio estimator. Reason: ``no_data`` if nothing in a group has points.
     """
     points, full = (frame[name].to_numpy(np.float64) for name in ("points", "full"))
     answers, right = (frame[name].to_numpy(np.float64) for name in ("n", "right"))
@@ -92,16 +107,18 @@ def rate_figures(
     np.minimum.at(least, codes[scored], each[scored])
     single = ~mixed & (most == least) & (~repeated | (over_repeats & (estimates.clusters == 1)))
     successes = np.bincount(codes[scored], weights=right[scored], minlength=groups)
+    given = np.bincount(codes[scored], weights=answers[scored], minlength=groups)
     figures = []
     for group in range(groups):
         if np.isnan(estimates.value[group]):
             figures.append(missing("no_data"))
             continue
-        count = int(n[group])
-        interval = (
-            wilson(float(successes[group]), count) if single[group] else estimates.interval(group)
-        )
-        figures.append(Figure(float(estimates.value[group]), count, *(interval or (None, None))))
+        if single[group]:
+            interval = wilson(float(successes[group]), float(given[group]))
+        else:
+            interval = estimates.interval(group) or estimates.uniform(group)
+        value = float(estimates.value[group])
+        figures.append(Figure(value, int(n[group]), *(interval or (None, None))))
     return figures, estimates
 
 

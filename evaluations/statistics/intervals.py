@@ -14,17 +14,19 @@ from evaluations.statistics.student import t_quantile_of
 
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+# How far rounding may move a rate.
+ROUNDING = 1e-9
 
 Interval = tuple[float, float]
 
 
-def wilson(successes: float, n: int) -> Interval | None:
+def wilson(successes: float, n: float) -> Interval | None:
     """Return Wilson's score interval for a proportion of *successes* among *n*.
 
     Within 0 to 1, and of positive width also at 0 or n successes; None for n = 0. If *successes* is
-    a sum of fractions, which vary less than 0 and 1, the interval is conservative. Source: Wilson
-    (1927), JASA 22, 209-212; recommended for small n by Newcombe (1998), Statistics in Medicine 17,
-    857-872, method 3.
+    a sum of fractions, which vary less than 0 and 1, the interval is conservative. *n* may be an
+    effective number, which is not whole. Source: Wilson (1927), JASA 22, 209-212; recommended for
+    small n by Newcombe (1998), Statistics in Medicine 17, 857-872, method 3.
     """
     if n == 0:
         return None
@@ -59,6 +61,27 @@ def ratio_variance(points: Sequence[float], full: Sequence[float]) -> float | No
     ratio = math.fsum(points) / total_full
     squares = math.fsum((p - ratio * f) ** 2 for p, f in zip(points, full, strict=True))
     return clusters * squares / ((clusters - 1) * total_full * total_full)
+
+
+def effective_number(full: Sequence[float]) -> float:
+    """Return how many clusters of equal weight tell as much: (sum f)^2 / sum f^2.
+
+    At most their number, which it is for equal *full*; 0 without full marks. Source: Kish (1965),
+    Survey Sampling.
+    """
+    squares = math.fsum(f * f for f in full)
+    return math.fsum(full) ** 2 / squares if squares > 0 else 0.0
+
+
+def uniform_interval(rate: float, clusters: float) -> Interval | None:
+    """Return Wilson's interval of a *rate* of 0 or 1 that every cluster has; None for other rates.
+
+    *clusters* is the ``effective_number`` of clusters, not of answers: repeats of one question are
+    not independent.
+    """
+    if abs(rate) < ROUNDING:
+        return wilson(0.0, clusters)
+    return wilson(clusters, clusters) if abs(rate - 1) < ROUNDING else None
 
 
 def t_quantile(degrees: float) -> float:

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluations.statistics.figure import Figure, missing
-from evaluations.statistics.intervals import Interval, ratio_interval, ratio_variance, wilson
+from evaluations.statistics.intervals import (
+    Interval,
+    effective_number,
+    ratio_interval,
+    ratio_variance,
+    uniform_interval,
+    wilson,
+)
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from questions.rules.vocabulary import Part, Subject
 
@@ -56,10 +63,18 @@ class Tally:
         return self.points / self.full if self.full > 0 else None
 
     def interval(self) -> Interval | None:
-        """Return Wilson's interval for all-or-nothing items, else that of the ratio estimator."""
+        """Return Wilson's interval for all-or-nothing items, else that of the ratio estimator.
+
+        Where every question earned nothing, or everything, in all its repeats: Wilson's interval
+        over the questions (``intervals.uniform_interval``).
+        """
         if self.all_or_nothing is not None:
             return wilson(*self.all_or_nothing)
-        return ratio_interval(self.cluster_points, self.cluster_full)
+        if (found := ratio_interval(self.cluster_points, self.cluster_full)) is not None:
+            return found
+        rate = self.rate()
+        questions = effective_number(self.cluster_full)
+        return None if rate is None else uniform_interval(rate, questions)
 
     @cached_property
     def variance(self) -> float | None:

@@ -78,6 +78,24 @@ def test_repeats_are_pooled_and_clustered_by_question() -> None:
     assert wide == pytest.approx(0.621034, abs=1e-5)
 
 
+@pytest.mark.parametrize("right", [0, 1])
+def test_all_or_none_right_in_all_repeats_is_wilsons_over_questions(right: int) -> None:
+    rows = [
+        answered(question=question, repeat=repeat, points=6.0 * right)
+        for question in range(4)
+        for repeat in range(3)
+    ]
+    expected = stats.binomtest(4 * right, 4).proportion_ci(method="wilson")
+    rate = figures(rates(rows), subject="Biology")["rate"]
+    assert (rate.value, rate.n) == (right, 12)
+    assert (rate.low, rate.high) == pytest.approx((expected.low, expected.high))
+    marks = [marked(points=10.0 * right) for _question in range(4)]
+    parts = [answered(points=6.0 * right, subs=2) for _question in range(4)]
+    for rows in (marks, parts):
+        rate = figures(rates(rows), subject="Biology")["rate"]
+        assert (rate.low, rate.high) == pytest.approx((expected.low, expected.high))
+
+
 def test_unscored_rows_are_counted_and_left_out() -> None:
     report = rates([marked(points=5.0), marked(points=None, reason="two_totals")])
     row = figures(report, subject="Biology")

@@ -11,11 +11,13 @@ from scipy import stats
 from scipy.special import stdtrit
 
 from evaluations.statistics.intervals import (
+    effective_number,
     ratio_interval,
     ratio_variance,
     share,
     sum_half_width,
     t_quantile,
+    uniform_interval,
     wilson,
 )
 from evaluations.statistics.student import t_quantile_of
@@ -67,6 +69,19 @@ def test_ratio_with_equal_full_marks_is_the_t_interval_of_the_mean() -> None:
 )
 def test_no_interval(points: list[float], full: list[float]) -> None:
     assert ratio_interval(points, full) is None
+
+
+def test_a_rate_of_all_questions_is_wilsons_over_them() -> None:
+    # (4 + 2)^2 / (16 + 4) = 1.8 questions of equal weight; at rate 0 the bound is z^2 / (n + z^2).
+    assert effective_number([4.0, 2.0]) == pytest.approx(1.8)
+    assert effective_number([5.0] * 7) == pytest.approx(7)
+    assert effective_number([]) == 0
+    square = stats.norm.ppf(0.975) ** 2
+    assert uniform_interval(0.0, 1.8) == pytest.approx((0.0, square / (1.8 + square)))
+    assert uniform_interval(1.0, 1.8) == pytest.approx((1.8 / (1.8 + square), 1.0))
+    assert uniform_interval(0.5, 4) is None
+    assert uniform_interval(12 / 11, 4) is None
+    assert uniform_interval(0.0, 0) is None
 
 
 def test_a_rate_above_one_stays_in_its_interval() -> None:
