@@ -8,13 +8,14 @@ tables 2 and 3: over tasks).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
 from evaluations.statistics.grouped import Codes, Floats, Ratios, mean_figure, rate_figures, ratios
+from evaluations.statistics.intervals import ROUNDING
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, Params, subject_order
 from questions.rules.vocabulary import AbilityBranch, Modal, Part, QuestionType
@@ -63,10 +64,10 @@ def cuts(
     ``unscored``, and where there are exact answers ``exact_match`` and ``f1``. ``human`` is the
     mean of the rates of people over the questions with points, weighted as the rate is; ``gap`` is
     the rate less ``human`` over the questions that have both, from -1 to 1, with the interval of a
-    ratio estimator that takes the rates of people as known. A question without a rate of its own
-    has that of its task (*tasks*), unless the questions of the task are in several rows: then the
-    rate of the task says nothing of a row. ``human_top`` is the same mean of the top rates of
-    tasks. Reasons: ``no_data``, ``no_human_rate``, ``missing_rows``.
+    ratio estimator that takes the rates of people as known (``_Human.gap``). A question without a
+    rate of its own has that of its task (*tasks*), unless the questions of the task are in several
+    rows: then the rate of the task says nothing of a row. ``human_top`` is the same mean of the top
+    rates of tasks. Reasons: ``no_data``, ``no_human_rate``, ``missing_rows``.
 
     Raises ValueError for unknown or repeated keys, and if a question occurs twice (two markers or
     two policies).
@@ -149,9 +150,10 @@ class _Cells:
 
 @dataclass(frozen=True, slots=True)
 class _Human:
-    """Rates of people by group (NaN for none), and how far the model is above them."""
+    """Rates of people by group (NaN for none), those of the model, and how far it is above."""
 
     value: Floats
+    model: Ratios
     above: Ratios
 
     def figure(self, place: int) -> Figure:
@@ -160,10 +162,32 @@ class _Human:
         return Figure(float(self.value[place]), int(self.above.clusters[place]))
 
     def gap(self, place: int) -> Figure:
-        value, n = self.above.value[place], int(self.above.clusters[place])
+        """Return how far the model is above people in the group at *place*.
+
+        Where the model earned nothing, or everything, in several questions, the differences vary
+        with people alone; the interval is then that of its rate, less the rate of people.
+        """
+        value, n = float(self.above.value[place]), int(self.above.clusters[place])
         if np.isnan(value):
             return missing("no_human_rate", n)
-        return Figure(float(value), n, *(self.above.interval(place, least=-1.0) or (None, None)))
+        interval = self.above.interval(place, least=-1.0)
+        if n > 1 and (of_rate := self.model.uniform(place)) is not None:
+            people = float(self.value[place])
+            interval = min(value, of_rate[0] - people), max(value, of_rate[1] - people)
+        return Figure(value, n, *(interval or (None, None)))
+
+    def mean_gap(self) -> Figure:
+        """Return the mean of the gaps.
+
+        Without an interval if the rows are questions in which the model has one rate.
+        """
+        one = self.above
+        mean = mean_figure(one.value, one.variance, one.clusters, least=-1.0)
+        if mean.value is None or not (one.clusters == 1).all():
+            return mean
+        if np.ptp(self.model.value) < ROUNDING:
+            return Figure(mean.value, mean.n)
+        return mean
 
 
 def _rows_of(
@@ -238,8 +262,11 @@ def _people(
     full = np.where(np.isnan(rates), 0.0, own["full"].to_numpy(np.float64))
     share = np.nan_to_num(rates)
     points = own["points"].to_numpy(np.float64)
+    model = ratios(codes, groups, points, full)
     above = ratios(codes, groups, points - share * full, full)
-    return _Human(ratios(codes, groups, share * full, full).value, above)
+    # If the model has one rate in all questions, the spread of the differences is that of people.
+    above = replace(above, variance=np.where(model.variance == 0, 0.0, above.variance))
+    return _Human(ratios(codes, groups, share * full, full).value, model, above)
 
 
 def _macro(cells: _Cells, has_human: bool, has_top: bool) -> dict[str, Figure]:
@@ -253,9 +280,8 @@ def _macro(cells: _Cells, has_human: bool, has_top: bool) -> dict[str, Figure]:
             for name, sums in cells.exact.items()
         }
     if has_human:
-        gap = cells.human.above
         figures["human"] = _mean(cells.human.value)
-        figures["gap"] = mean_figure(gap.value, gap.variance, gap.clusters, least=-1.0)
+        figures["gap"] = cells.human.mean_gap()
     if has_top:
         figures["human_top"] = _mean(cells.top.value)
     return figures

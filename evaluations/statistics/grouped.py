@@ -129,8 +129,9 @@ def mean_figure(
 
     The interval adds the variances of the groups (``intervals.sum_half_width``). Groups of one
     question each are themselves the sample: R +- t(k - 1) sd / sqrt(k). No interval if some group
-    has too few questions and others have several. Reason: ``missing_rows`` if a group has no value,
-    because the mean of the others would be another figure; ``no_data`` without groups.
+    has too few questions and others have several, or if the questions of some group do not differ:
+    its variance of 0 would make the interval too narrow. Reason: ``missing_rows`` if a group has no
+    value, because the mean of the others would be another figure; ``no_data`` without groups.
     """
     n = len(values)
     if n == 0:
@@ -142,7 +143,7 @@ def mean_figure(
     if (clusters == 1).all():
         spread = float(np.var(values, ddof=1)) if n > 1 else 0.0
         half = t_quantile(n - 1) * float(np.sqrt(spread / n)) if spread > 0 else None
-    elif not np.isnan(variances).any():
+    elif (variances > 0).all():
         half = sum_half_width((variances / n**2).tolist(), (clusters - 1).astype(int).tolist())
     if half is None:
         return Figure(mean, n)

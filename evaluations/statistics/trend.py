@@ -57,8 +57,9 @@ def leakage(
     Per model, condition and part: a model that has seen old papers in its training falls on new
     ones. Figures: ``base`` (the other years) and ``newest`` as in ``rates``, and ``difference`` =
     newest - base, -1 to 1, with the interval of two independent samples of questions
-    (``intervals.sum_half_width``); none if one of them has fewer than two questions. Questions
-    without a year are left out. Reason: ``no_data`` if one of the two has nothing scored.
+    (``intervals.sum_half_width``); none if one of them has fewer than two questions or the same
+    share in each. Questions without a year are left out. Reason: ``no_data`` if one of the two has
+    nothing scored.
     """
     dated = frame[frame["year"].notna()]
     rows = []
@@ -69,7 +70,7 @@ def leakage(
             difference = missing("no_data", base.n + new.n)
         else:
             change, half = new.value - base.value, None
-            if not np.isnan(estimates.variance).any():
+            if (estimates.variance > 0).all():
                 degrees = (estimates.clusters - 1).astype(int).tolist()
                 half = sum_half_width(estimates.variance.tolist(), degrees)
             bounds = (None, None) if half is None else (change - half, change + half)

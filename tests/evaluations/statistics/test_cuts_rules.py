@@ -158,6 +158,38 @@ def test_all_or_none_right_is_a_value(points: float, n: int) -> None:
         assert figures["gap"].value == points - 0.5
 
 
+@pytest.mark.parametrize("right", [0.0, 1.0])
+@pytest.mark.parametrize("n", [1, 3])
+def test_all_or_none_right_is_no_certainty(right: float, n: int) -> None:
+    """People differ by question; that says nothing of how far the model is known."""
+    people = (0.145, 0.148, 0.147, 0.144)
+    made = frame(
+        *(asked(one, n * right, float(n), n=n, human=rate) for one, rate in enumerate(people))
+    )
+    wilson = binomtest(int(4 * right), 4).proportion_ci(method="wilson")
+    rows = by_key(cuts(made, ["task"]))
+    for key in ("lsat-ar", "ALL"):
+        rate, gap = rows[key]["rate"], rows[key]["gap"]
+        assert bounds(rate) == (round(wilson.low, 6), round(wilson.high, 6))
+        assert gap.value == pytest.approx(right - 0.146)
+        assert bounds(gap) == (round(wilson.low - 0.146, 6), round(wilson.high - 0.146, 6))
+    # Neither a row without spread nor rows that differ by people alone tell how far a mean is.
+    for by in ("task", "question"):
+        mean = by_key(cuts(made, [by]))["MACRO"]
+        assert bounds(mean["rate"]) == bounds(mean["gap"]) == (None, None)
+    mixed = [asked(10 + one, one % 2, 1.0, task="math", human=0.5) for one in range(8)]
+    whole = by_key(cuts(frame(*made.to_dict("records"), *mixed), ["task"]))
+    assert whole["math"]["gap"].low is not None
+    assert bounds(whole["MACRO"]["rate"]) == bounds(whole["MACRO"]["gap"]) == (None, None)
+
+
+def test_one_share_in_all_questions_gives_the_gap_no_interval() -> None:
+    made = frame(asked(1, 1.0, 2.0, n=2, human=0.5), asked(2, 1.0, 2.0, n=2, human=0.6))
+    row = by_key(cuts(made, ["task"]))["lsat-ar"]
+    assert (row["rate"].value, row["gap"].value) == (0.5, pytest.approx(-0.05))
+    assert bounds(row["rate"]) == bounds(row["gap"]) == (None, None)
+
+
 def test_two_markers_and_unknown_keys_are_refused() -> None:
     with pytest.raises(ValueError, match="one marker"):
         cuts(frame(asked(1, 1.0), asked(1, 0.0)), ["task"])

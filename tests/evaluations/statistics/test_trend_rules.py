@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from evaluations.statistics.gaokao_750 import STREAMS
@@ -60,6 +61,16 @@ def test_leakage_compares_the_newest_years_with_all_others() -> None:
     assert (difference.low, difference.high) == pytest.approx((-0.2 - half, -0.2 + half))
     assert subjective.key["part"] == "subjective"
     assert subjective.figures["difference"].reason == "no_data"
+
+
+def test_a_year_in_which_all_is_right_gives_no_interval_of_the_difference() -> None:
+    old = [asked(n, n % 2, year=2010 + n) for n in range(8)]
+    new = [asked(20 + n, 1.0, year=2023) for n in range(3)]
+    (row,) = leakage(frame(*old, *new), {2023}).rows
+    newest, difference = row.figures["newest"], row.figures["difference"]
+    expected = binomtest(3, 3).proportion_ci(method="wilson")
+    assert (newest.low, newest.high) == pytest.approx((expected.low, expected.high))
+    assert (difference.value, difference.low, difference.high) == (0.5, None, None)
 
 
 ZERO, FEW = ModelCondition("m", "zero-shot"), ModelCondition("m", "few")
