@@ -7,13 +7,14 @@ against zero-shot, and with chain of thought against without.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluations.statistics.cuts import MACRO, cuts, in_order, key_text
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
-from evaluations.statistics.grouped import Ratios, mean_figure, ratios
+from evaluations.statistics.grouped import Codes, Ratios, mean_figure, rate_figures, ratios
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, Params
 
@@ -27,6 +28,8 @@ COMPARED = (
     ("zero-shot-cot", "zero-shot"),
     ("few-shot-cot", "few-shot"),
 )
+# The least value of each figure of ``gains``.
+LEAST = {"rate_before": 0.0, "rate_after": 0.0, "gain": -1.0}
 Settings = Mapping[ModelCondition, str]
 
 
@@ -58,9 +61,10 @@ def gains(
 
     A row compares the setting ``after`` with ``before`` (``COMPARED``) over the questions that have
     points in both. Figures: ``rate_before``, ``rate_after`` (mean share of full marks, weighted by
-    full marks, 0 to 1) and ``gain``, the difference, -1 to 1, with the interval of a ratio
-    estimator over paired questions. ``ALL`` is over all questions and ``MACRO`` the mean over the
-    rows. Raises ValueError if two conditions of a model have the same setting.
+    full marks, 0 to 1; intervals as in ``cuts``) and ``gain``, the difference, -1 to 1, with the
+    interval of a ratio estimator over paired questions; n counts questions. ``ALL`` is over all
+    questions and ``MACRO`` the mean over the rows. Raises ValueError if two conditions of a model
+    have the same setting.
     """
     check_one_condition(settings)
     conditions = {(asked.model, setting): asked.condition for asked, setting in settings.items()}
@@ -72,9 +76,9 @@ def gains(
             asked = [(model, conditions.get((model, setting))) for setting in (before, after)]
             if all(one in scored.index for one in asked):
                 first, second = (scored.loc[[one]].set_index("question") for one in asked)
-                pairs = first.join(second["share"].rename("after"), how="inner")
+                both = first.index.intersection(second.index)
                 about = {"model": model, "before": before, "after": after}
-                rows += _paired_rows(pairs, by, about)
+                rows += _paired_rows(first.loc[both], second.loc[both], by, about)
     return Report("gains", dict(params or {}), rows)
 
 
@@ -87,39 +91,54 @@ def check_one_condition(settings: Settings) -> None:
         seen.add((asked.model, setting))
 
 
-def _paired_rows(pairs: pd.DataFrame, by: str, about: dict[str, str]) -> Iterator[ReportRow]:
-    values = in_order(by, set(pairs["key"]))
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    """The figures of groups of questions under both settings, by name, and the estimates."""
+
+    figures: dict[str, list[Figure]]
+    estimates: dict[str, Ratios]
+
+
+def _paired_rows(
+    first: pd.DataFrame, second: pd.DataFrame, by: str, about: dict[str, str]
+) -> Iterator[ReportRow]:
+    """Yield the rows of one comparison; *first* and *second* have the same questions in order."""
+    values = in_order(by, set(first["key"]))
     places = {value: place for place, value in enumerate(values)}
-    codes = pairs["key"].map(places).to_numpy(np.intp)
-    full = pairs["full_each"].to_numpy(np.float64)
-    shares = {name: pairs[name].to_numpy(np.float64) for name in ("share", "after")}
-    shares["gain"] = shares["after"] - shares["share"]
-    cells = {name: ratios(codes, len(values), full * one, full) for name, one in shares.items()}
-    whole = {name: ratios(codes * 0, 1, full * one, full) for name, one in shares.items()}
+    codes = first["key"].map(places).to_numpy(np.intp)
+    cells = _paired(first, second, codes, len(values))
+    whole = _paired(first, second, codes * 0, 1)
     for place, value in enumerate(values):
-        yield ReportRow(about | {by: value}, _compared(cells, place))
-    yield ReportRow(about | {by: ALL}, _compared(whole, 0))
+        yield ReportRow(
+            about | {by: value}, {name: one[place] for name, one in cells.figures.items()}
+        )
+    yield ReportRow(about | {by: ALL}, {name: one[0] for name, one in whole.figures.items()})
     yield ReportRow(
         about | {by: MACRO},
         {
-            name: mean_figure(one.value, one.variance, one.clusters, least=least)
-            for name, one, least in _named(cells)
+            name: mean_figure(one.value, one.variance, one.clusters, least=LEAST[name])
+            for name, one in cells.estimates.items()
         },
     )
 
 
-def _named(estimates: Mapping[str, Ratios]) -> list[tuple[str, Ratios, float]]:
-    return [
-        ("rate_before", estimates["share"], 0.0),
-        ("rate_after", estimates["after"], 0.0),
-        ("gain", estimates["gain"], -1.0),
-    ]
-
-
-def _compared(estimates: Mapping[str, Ratios], place: int) -> dict[str, Figure]:
-    figures = {}
-    for name, one, least in _named(estimates):
-        value, n = one.value[place], int(one.clusters[place])
-        bounds = one.interval(place, least=least) or (None, None)
-        figures[name] = missing("no_data") if np.isnan(value) else Figure(float(value), n, *bounds)
-    return figures
+def _paired(first: pd.DataFrame, second: pd.DataFrame, codes: Codes, groups: int) -> _Paired:
+    full = first["full_each"].to_numpy(np.float64)
+    figures: dict[str, list[Figure]] = {}
+    estimates: dict[str, Ratios] = {}
+    for name, own in (("rate_before", first), ("rate_after", second)):
+        # A question weighs by its full marks, however often it was asked.
+        weighed = own.assign(points=full * own["share"].to_numpy(np.float64), full=full)
+        rates, estimates[name] = rate_figures(weighed, codes, groups)
+        counts = estimates[name].clusters.astype(int).tolist()
+        figures[name] = [replace(rate, n=n) for rate, n in zip(rates, counts, strict=True)]
+    change = (second["share"] - first["share"]).to_numpy(np.float64)
+    gain = estimates["gain"] = ratios(codes, groups, full * change, full)
+    figures["gain"] = []
+    for group in range(groups):
+        value, n = gain.value[group], int(gain.clusters[group])
+        bounds = gain.interval(group, least=LEAST["gain"]) or (None, None)
+        figures["gain"].append(
+            missing("no_data") if np.isnan(value) else Figure(float(value), n, *bounds)
+        )
+    return _Paired(figures, estimates)

@@ -99,6 +99,27 @@ def test_a_gain_is_over_the_questions_of_both_settings() -> None:
     assert gains(frame(*before), SETTINGS).rows == []
 
 
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_rate_has_the_same_interval_beside_gains(repeats: int) -> None:
+    """Right in 2 of 11 questions before, in none after."""
+    before = [asked(n, repeats * (n < 2), float(repeats), n=repeats) for n in range(11)]
+    after = [asked(n, 0.0, float(repeats), n=repeats, condition="few") for n in range(11)]
+    made = frame(*before, *after)
+    beside = {row.key["task"]: row.figures for row in side_by_side(made, SETTINGS).rows}
+    compared = {row.key["task"]: row.figures for row in gains(made, SETTINGS).rows}
+    for task in ("lsat-ar", ALL, "MACRO"):
+        for setting, name in (("zero-shot", "rate_before"), ("few-shot", "rate_after")):
+            alone, paired = beside[task][setting], compared[task][name]
+            found = paired.value, paired.low, paired.high
+            assert found == pytest.approx((alone.value, alone.low, alone.high))
+    expected = binomtest(2, 11).proportion_ci(method="wilson")
+    row = compared["lsat-ar"]
+    assert (row["rate_before"].n, row["rate_after"].n) == (11, 11)
+    if repeats == 1:
+        found = row["rate_before"].low, row["rate_before"].high
+        assert found == pytest.approx((expected.low, expected.high))
+
+
 def test_two_conditions_of_one_setting_are_refused() -> None:
     with pytest.raises(ValueError, match="two conditions with zero-shot"):
         gains(frame(asked(1, 1.0)), dict.fromkeys((ZERO, FEW), "zero-shot"))
